@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -68,7 +69,7 @@ func fill(b *testing.B, dir string, stored int) {
 		b.Fatal(err)
 	}
 	terms := store.Terms{Enabled: true, Days: store.Range{Default: 7, Min: 1, Max: 90}, Views: store.Range{Default: 5, Min: 1, Max: 100}}
-	s, err := store.Open(ctx, engine, root, store.Options{Terms: map[store.Kind]store.Terms{store.Text: terms}})
+	s, err := store.Open(ctx, engine, root, store.Options{Terms: map[record.Kind]store.Terms{record.Text: terms}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func fill(b *testing.B, dir string, stored int) {
 	for w := range 64 {
 		all.Go(func() {
 			for i := w; i < stored; i += 64 {
-				if _, err := s.CreatePush(ctx, store.Actor{}, store.NewPush{Kind: store.Text, Payload: secret.New("correct horse battery staple")}); err != nil {
+				if _, err := s.CreatePush(ctx, store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("correct horse battery staple")}); err != nil {
 					b.Error(err)
 					return
 				}

@@ -16,6 +16,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -134,7 +135,7 @@ func TestEachRouteChecksWhoMayCallIt(t *testing.T) {
 func TestEachRouteThatTakesATokenStatesOneScope(t *testing.T) {
 	t.Parallel()
 	for _, row := range servertest.New(t, takesRequests).Handler.Rows() {
-		one := row.Scope == store.ScopeCreate || row.Scope == store.ScopeRead || row.Scope == store.ScopeManage || row.Scope == store.ScopeAdmin
+		one := row.Scope == record.ScopeCreate || row.Scope == record.ScopeRead || row.Scope == record.ScopeManage || row.Scope == record.ScopeAdmin
 		if one != row.TakesToken || !one && row.Scope != 0 {
 			t.Errorf("%s %s: takes a token: %t, scope %q", row.Method, row.Pattern, row.TakesToken, row.Scope)
 		}
@@ -145,11 +146,11 @@ func TestATokenDoesNoMoreThanItsScope(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, sendsMail, takesRequests)
 	owner := a.AddTokenUser("owner@example.com")
-	limited := make(map[store.Scopes]http.Header)
+	limited := make(map[record.Scopes]http.Header)
 	if err := a.Store.SetAdmin(ctx, storetest.Operator, "owner@example.com", true, false); err != nil {
 		t.Fatal(err)
 	}
-	for scope := store.Scopes(1); scope <= store.AllScopes|store.ScopeAdmin; scope++ {
+	for scope := record.Scopes(1); scope <= record.AllScopes|record.ScopeAdmin; scope++ {
 		token, err := a.Store.CreateToken(ctx, storetest.Operator, "owner@example.com", store.TokenTerms{Scopes: scope})
 		if err != nil {
 			t.Fatal(err)

@@ -8,31 +8,32 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // accountJSON is an account as administrators see it.
 type accountJSON struct {
-	ID           store.AccountID `json:"id"`
-	Email        string          `json:"email"`
-	Name         string          `json:"name"`     // that recipients see
-	Language     string          `json:"language"` // empty: that of the browser
-	Mails        []string        `json:"mails"`    // events of its pushes that are mailed to it
-	CreatedAt    string          `json:"created_at"`
-	LastSignInAt *string         `json:"last_sign_in_at"`
-	Confirmed    bool            `json:"confirmed"`
-	SecondFactor bool            `json:"second_factor"`
-	Admin        bool            `json:"admin"`
-	Invited      bool            `json:"invited"`
-	Policy       string          `json:"policy"`
-	Disabled     bool            `json:"disabled"`
-	Removing     bool            `json:"removing"`
-	Room         store.Room      `json:"room"`
+	ID           record.AccountID `json:"id"`
+	Email        string           `json:"email"`
+	Name         string           `json:"name"`     // that recipients see
+	Language     string           `json:"language"` // empty: that of the browser
+	Mails        []string         `json:"mails"`    // events of its pushes that are mailed to it
+	CreatedAt    string           `json:"created_at"`
+	LastSignInAt *string          `json:"last_sign_in_at"`
+	Confirmed    bool             `json:"confirmed"`
+	SecondFactor bool             `json:"second_factor"`
+	Admin        bool             `json:"admin"`
+	Invited      bool             `json:"invited"`
+	Policy       string           `json:"policy"`
+	Disabled     bool             `json:"disabled"`
+	Removing     bool             `json:"removing"`
+	Room         record.Room      `json:"room"`
 }
 
 // accountsJSON is a part of the list of accounts.
 type accountsJSON struct {
-	Accounts []accountJSON    `json:"accounts"`
-	Next     *store.AccountID `json:"next"`
+	Accounts []accountJSON     `json:"accounts"`
+	Next     *record.AccountID `json:"next"`
 }
 
 // changedAccountJSON is an account after an act.
@@ -42,7 +43,7 @@ type changedAccountJSON struct {
 	PasswordUntil *string `json:"password_url_expires_at"`
 }
 
-func newAccountJSON(a store.Account, takes store.Room) accountJSON {
+func newAccountJSON(a record.Account, takes record.Room) accountJSON {
 	j := accountJSON{
 		ID: a.ID, Email: a.Email, Name: a.Name, Language: a.Language, Mails: []string{}, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
 		Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
@@ -94,8 +95,8 @@ func (s *Server) accountAPI(r *request) (reply, error) {
 }
 
 // accountNow renders an account with what its live pushes take.
-func (s *Server) accountNow(r *request, a store.Account) (accountJSON, error) {
-	rooms, err := s.store.AccountRooms(r.Context(), []store.AccountID{a.ID})
+func (s *Server) accountNow(r *request, a record.Account) (accountJSON, error) {
+	rooms, err := s.store.AccountRooms(r.Context(), []record.AccountID{a.ID})
 	return newAccountJSON(a, rooms[a.ID]), err
 }
 
@@ -127,7 +128,7 @@ func (s *Server) inviteAPI(r *request) (reply, error) {
 		return reply{}, err
 	}
 	l, mailed, err := s.invite(r, email, admin != nil && *admin, mail != nil && *mail)
-	if errors.Is(err, store.ErrExists) {
+	if errors.Is(err, record.ErrExists) {
 		in.bad.Add(emailField, "has an account already")
 		err = in.bad.Err()
 	}
@@ -138,14 +139,14 @@ func (s *Server) inviteAPI(r *request) (reply, error) {
 	if mailed {
 		l.Code = secret.Text{}
 	}
-	return created(newChangedJSON(newAccountJSON(a, store.Room{}), l, s.home(r))), err
+	return created(newChangedJSON(newAccountJSON(a, record.Room{}), l, s.home(r))), err
 }
 
 // actAPI does to an account what the path names. It does not remove it: removeAPI does.
 func (s *Server) actAPI(r *request) (reply, error) {
 	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Name == r.act && !act.Typed })
 	if i < 0 {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	a, err := s.accountInPath(r)
 	if err != nil {
@@ -179,12 +180,12 @@ func (s *Server) policyAPI(r *request) (reply, error) {
 	return ok(j), err
 }
 
-// setPolicy gives an account a policy, or none. store.ErrNotFound also if the settings do not
+// setPolicy gives an account a policy, or none. record.ErrNotFound also if the settings do not
 // have it.
 func (s *Server) setPolicy(r *request, email, name string) error {
 	err := s.store.SetPolicy(r.Context(), r.actor, email, name)
-	if unknown := (*store.InvalidError)(nil); errors.As(err, &unknown) {
-		return store.ErrNotFound
+	if unknown := (*record.InvalidError)(nil); errors.As(err, &unknown) {
+		return record.ErrNotFound
 	}
 	return err
 }

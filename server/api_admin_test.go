@@ -18,6 +18,7 @@ import (
 	"pushbox/server"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -46,7 +47,7 @@ var adminCalls = []call{
 }
 
 // scoped makes an API token with scopes and returns the header with it.
-func scoped(a *servertest.Server, email string, scopes store.Scopes) http.Header {
+func scoped(a *servertest.Server, email string, scopes record.Scopes) http.Header {
 	a.T.Helper()
 	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Scopes: scopes})
 	if err != nil {
@@ -65,7 +66,7 @@ func governed(t *testing.T, engine func(*storetest.Setup), changes ...func(*conf
 	}
 	makeAdmin(a, rootEmail, true)
 	a.Handler.SetMonitoring(told)
-	return a, scoped(a, rootEmail, store.ScopeAdmin)
+	return a, scoped(a, rootEmail, record.ScopeAdmin)
 }
 
 // hasPolicy has a policy that accounts can have.
@@ -109,7 +110,7 @@ func TestTheAPIForAdministratorsIsForThem(t *testing.T) {
 			a.Store.Account(email)
 			makeAdmin(a, email, true)
 		}
-		demoted, disabled := scoped(a, "was@example.com", store.ScopeAdmin), scoped(a, "off@example.com", store.ScopeAdmin)
+		demoted, disabled := scoped(a, "was@example.com", record.ScopeAdmin), scoped(a, "off@example.com", record.ScopeAdmin)
 		a.Get(accountsAPI, demoted).Want(http.StatusOK)
 		makeAdmin(a, "was@example.com", false)
 		if err := a.Store.SetDisabled(ctx, storetest.Operator, "off@example.com", true); err != nil {
@@ -125,7 +126,7 @@ func TestTheAPIForAdministratorsIsForThem(t *testing.T) {
 				"a member":                      {a.AddToken(bobEmail), http.StatusNotFound},
 				"an administrator that was one": {demoted, http.StatusNotFound},
 				"a disabled administrator":      {disabled, http.StatusUnauthorized},
-				"a token for pushes":            {scoped(a, rootEmail, store.AllScopes), http.StatusForbidden},
+				"a token for pushes":            {scoped(a, rootEmail, record.AllScopes), http.StatusForbidden},
 			} {
 				if got := a.Do(c.method, c.path, c.body, who.header); got.Status != who.status {
 					t.Errorf("%s %s, %s: %d, not %d: %s", c.method, c.path, name, got.Status, who.status, got.Body)
@@ -153,7 +154,7 @@ func endTokens(a *servertest.Server, email string, but http.Header) {
 		return // the account is gone
 	}
 	for _, one := range tokens {
-		if one.Scopes != store.ScopeAdmin {
+		if one.Scopes != record.ScopeAdmin {
 			if err := a.Store.RevokeToken(ctx, storetest.Operator, one.ID); err != nil {
 				a.T.Fatal(err)
 			}
@@ -184,8 +185,8 @@ func TestAnswersForAdministratorsMatchTheDocument(t *testing.T) {
 		ask := func(headers ...http.Header) servertest.Answer { return a.Do(c.method, c.path, c.body, headers...) }
 		d.answers(c.id, http.StatusMisdirectedRequest, ask(http.Header{"Host": {"elsewhere.example"}}))
 		d.answers(c.id, http.StatusUnauthorized, ask())
-		d.answers(c.id, http.StatusForbidden, ask(scoped(a, rootEmail, store.ScopeRead)))
-		d.answers(c.id, http.StatusNotFound, ask(scoped(a, bobEmail, store.ScopeRead)))
+		d.answers(c.id, http.StatusForbidden, ask(scoped(a, rootEmail, record.ScopeRead)))
+		d.answers(c.id, http.StatusNotFound, ask(scoped(a, bobEmail, record.ScopeRead)))
 		if c.id == "admin_remove" {
 			d.answers(c.id, http.StatusConflict, a.Do(c.method, accountsAPI+"/1", "", root))
 		}
@@ -274,35 +275,35 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 	makeAdmin(a, "page@example.com", true)
 	page := a.SignedIn("page@example.com", servertest.AnnPassword)
 	acts := map[string]struct {
-		kind  store.AdminKind
+		kind  record.AdminKind
 		ready func(email string) error
 	}{
-		"enable":   {store.AdminAccountEnable, func(email string) error { return a.Store.SetDisabled(ctx, storetest.Operator, email, true) }},
-		"confirm":  {store.AdminAddressConfirm, nil},
-		"password": {store.AdminPasswordLink, nil},
-		"mail":     {store.AdminPasswordLink, nil},
-		"unlink": {store.AdminIdentityUnlink, func(email string) error {
+		"enable":   {record.AdminAccountEnable, func(email string) error { return a.Store.SetDisabled(ctx, storetest.Operator, email, true) }},
+		"confirm":  {record.AdminAddressConfirm, nil},
+		"password": {record.AdminPasswordLink, nil},
+		"mail":     {record.AdminPasswordLink, nil},
+		"unlink": {record.AdminIdentityUnlink, func(email string) error {
 			if err := a.Store.ConfirmAccount(ctx, storetest.Operator, email); err != nil {
 				return err
 			}
-			_, err := a.Store.SignInAs(ctx, store.Actor{}, store.External{Identity: store.Identity{Issuer: "i", Subject: email}, Email: email, Verified: true, Link: true})
+			_, err := a.Store.SignInAs(ctx, store.Actor{}, store.External{Identity: record.Identity{Issuer: "i", Subject: email}, Email: email, Verified: true, Link: true})
 			return err
 		}},
-		"grant":  {store.AdminGrant, nil},
-		"revoke": {store.AdminRevoke, func(email string) error { return a.Store.SetAdmin(ctx, storetest.Operator, email, true, false) }},
-		"sign_out": {store.AdminAccessEnd, func(email string) error {
+		"grant":  {record.AdminGrant, nil},
+		"revoke": {record.AdminRevoke, func(email string) error { return a.Store.SetAdmin(ctx, storetest.Operator, email, true, false) }},
+		"sign_out": {record.AdminAccessEnd, func(email string) error {
 			_, err := a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.8"}, email, secret.New(servertest.AnnPassword))
 			return err
 		}},
-		"tokens": {store.AdminAccessEnd, nil},
-		"mfa": {store.AdminFactorRemove, func(email string) error {
+		"tokens": {record.AdminAccessEnd, nil},
+		"mfa": {record.AdminFactorRemove, func(email string) error {
 			n, err := a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.8"}, email, secret.New(servertest.AnnPassword))
 			storetest.EnableTOTP(t, a.Store, &n)
 			return err
 		}},
-		"disable": {store.AdminAccountDisable, nil},
-		"expire":  {store.AdminPushesExpire, nil},
-		"remove":  {store.AdminAccountRemoved, nil},
+		"disable": {record.AdminAccountDisable, nil},
+		"expire":  {record.AdminPushesExpire, nil},
+		"remove":  {record.AdminAccountRemoved, nil},
 	}
 	for i, name := range a.Handler.AccountActs() {
 		act, known := acts[name]
@@ -322,7 +323,7 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			by, path := store.AccountID(1), fmt.Sprintf("%s/%d", accountsAPI, one.ID)
+			by, path := record.AccountID(1), fmt.Sprintf("%s/%d", accountsAPI, one.ID)
 			switch {
 			case way == 1:
 				by = 3
@@ -332,7 +333,7 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 			default:
 				a.Do("POST", path+"/"+name, "", root).Want(http.StatusOK).Has(map[string]string{"email": email})
 			}
-			wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: act.kind, Account: one.ID}, By: store.Actor{Account: by}})
+			wantChange(t, a, last, store.AdminEventInfo{AdminEvent: record.AdminEvent{Kind: act.kind, Account: one.ID}, By: store.Actor{Account: by}})
 			if name == "expire" || name == "remove" || name == "password" || name == "mail" || name == "sign_out" || name == "tokens" || way == 1 {
 				continue
 			}
@@ -351,21 +352,21 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 		case "admin_policy":
 			last, _ := a.Store.LastAdminEvent(ctx)
 			a.Do("PUT", accountsAPI+"/2/policy/finance", "", root).Want(http.StatusOK).Has(map[string]string{"policy": "finance"})
-			wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: store.AdminPolicyChange, Account: 2}, By: store.Actor{Account: 1}})
+			wantChange(t, a, last, store.AdminEventInfo{AdminEvent: record.AdminEvent{Kind: record.AdminPolicyChange, Account: 2}, By: store.Actor{Account: 1}})
 			last, _ = a.Store.LastAdminEvent(ctx)
 			page.Post("/admin/accounts/2", "do", "policy", "policy", "")
-			wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: store.AdminPolicyChange, Account: 2}, By: store.Actor{Account: 3}})
+			wantChange(t, a, last, store.AdminEventInfo{AdminEvent: record.AdminEvent{Kind: record.AdminPolicyChange, Account: 2}, By: store.Actor{Account: 3}})
 		case "admin_act", "admin_remove", "account_changed": // above
 		case "admin_invite", "account_invited":
 			last, _ := a.Store.LastAdminEvent(ctx)
-			if by := store.AccountID(1); row.Name == "admin_invite" {
+			if by := record.AccountID(1); row.Name == "admin_invite" {
 				made := a.Do("POST", row.Pattern, "account[email]=api@example.com", root, servertest.Urlencoded).Want(http.StatusCreated)
-				wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: store.AdminAccountCreate}, By: store.Actor{Account: by}})
+				wantChange(t, a, last, store.AdminEventInfo{AdminEvent: record.AdminEvent{Kind: record.AdminAccountCreate}, By: store.Actor{Account: by}})
 				_, path, _ := strings.Cut(made.Text("password_url"), "push.example.com")
 				a.Browser().Get(path).Want(http.StatusOK).Says("api@example.com")
 			} else {
 				page.Post(row.Pattern, "email", "form@example.com").Want(http.StatusCreated)
-				wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: store.AdminAccountCreate}, By: store.Actor{Account: 3}})
+				wantChange(t, a, last, store.AdminEventInfo{AdminEvent: record.AdminEvent{Kind: record.AdminAccountCreate}, By: store.Actor{Account: 3}})
 			}
 		default:
 			t.Errorf("no test finds the event of %s", row.Name)
@@ -487,6 +488,6 @@ func TestAdministratorsSeeTheHealthOfTheInstallation(t *testing.T) {
 	bare.Store.Account(rootEmail)
 	makeAdmin(bare, rootEmail, true)
 	for _, path := range []string{"/health", "/settings"} {
-		bare.Get(adminAPI+path, scoped(bare, rootEmail, store.ScopeAdmin)).Want(http.StatusNotFound)
+		bare.Get(adminAPI+path, scoped(bare, rootEmail, record.ScopeAdmin)).Want(http.StatusNotFound)
 	}
 }

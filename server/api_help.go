@@ -10,7 +10,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/server/body"
 	"pushbox/server/openapi"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // apiHelp is what the help page of the API shows.
@@ -62,7 +62,7 @@ type statusHelp struct {
 var commonStatuses = [...]int{http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
 
 // commonErrors are the errors with these statuses that most endpoints have.
-var commonErrors = append([]error{errLimited, errAny, limit.ErrBusy, store.ErrBusy}, inStore...)
+var commonErrors = append([]error{errLimited, errAny, limit.ErrBusy, record.ErrBusy}, inStore...)
 
 // apiHelp returns the content of the help page. The addresses in its commands begin
 // with base.

@@ -9,6 +9,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const errNoRequest = badRequest("Send an object request with at least a text, such as {\"request\":{\"text\":\"...\"}}, or request[text]=... in a form.")
@@ -37,7 +38,7 @@ func (s *Server) createRequest(r *request) (reply, error) {
 // newRequestOf makes a request, with keys where all pushes must be encrypted.
 func (s *Server) newRequestOf(r *request, in store.NewRequest) (store.RequestInfo, error) {
 	if s.cfg.ClientEncryption == "required" && in.P256 == nil {
-		var bad store.InvalidError
+		var bad record.InvalidError
 		bad.Add(store.FieldP256, "is required: this server takes only answers that are encrypted")
 		return store.RequestInfo{}, bad.Err()
 	}
@@ -87,7 +88,7 @@ const (
 )
 
 // parseRequest turns the fields into a request for the store to create. It returns a
-// *store.InvalidError that names the fields with the wrong type.
+// *record.InvalidError that names the fields with the wrong type.
 func (f fields) parseRequest(typed bool) (store.NewRequest, error) {
 	r := fieldReader{fields: f, typed: typed}
 	in := store.NewRequest{
@@ -202,7 +203,7 @@ func newAnsweredJSON(r store.RequestInfo, base string) answeredJSON {
 }
 
 // kindsText is the kinds of answer that a request takes, as its field has them.
-func kindsText(r store.Request) string {
+func kindsText(r record.Request) string {
 	switch {
 	case r.Texts && r.Files:
 		return textsAndFiles
@@ -214,8 +215,8 @@ func kindsText(r store.Request) string {
 }
 
 // requestIDText is the ID of a request; empty for none.
-func requestIDText(id store.RequestID) string {
-	if id == (store.RequestID{}) {
+func requestIDText(id record.RequestID) string {
+	if id == (record.RequestID{}) {
 		return ""
 	}
 	return id.String()

@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // takesRequests lets accounts ask for secrets.
@@ -69,7 +70,7 @@ func TestARequestOverTheAPI(t *testing.T) {
 	d := documentOf(a)
 	d.answers("request_create", http.StatusCreated, made)
 	one, token := requests+"/"+made.Text("id"), tokenOf(t, made.Text("html_url"))
-	if _, err := a.Store.CreatePush(ctx, store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, store.NewPush{Kind: store.Text, Payload: secret.New("hunter2"), Request: token}); err != nil {
+	if _, err := a.Store.CreatePush(ctx, store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, store.NewPush{Kind: record.Text, Payload: secret.New("hunter2"), Request: token}); err != nil {
 		t.Fatal(err)
 	}
 	if list := a.Get(requests, ann).Want(http.StatusOK).List(); len(list) != 1 || fmt.Sprint(list[0]["answered"]) != "1" || list[0]["html_url"] != made.Text("html_url") {
@@ -139,7 +140,7 @@ func TestARequestWithWrongFieldsIsRefused(t *testing.T) {
 	}
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Authorization": ann["Authorization"]}
 	a.Do("POST", requests, "request[text]=x&request[kinds]=text,+file", form).Want(http.StatusCreated).Has(map[string]string{"kinds": "text,file"})
-	for range store.MaxRequests - 1 {
+	for range record.MaxRequests - 1 {
 		a.Do("POST", requests, `{"request":{"text":"x"}}`, ann).Want(http.StatusCreated)
 	}
 	if got := a.Do("POST", requests, `{"request":{"text":"x"}}`, ann).Want(http.StatusTooManyRequests); got.Problem() != "too-many-requests" || got.Header.Get("Retry-After") == "" {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // apiVersion is the version of Password Pusher's API that this is.
@@ -51,7 +51,7 @@ type switchJSON struct {
 // edition: several accounts for a token.
 func (s *Server) version(*request) (reply, error) {
 	policy := s.store.Policy("")
-	enabled := func(k store.Kind) bool { return policy.Terms[k].Enabled }
+	enabled := func(k record.Kind) bool { return policy.Terms[k].Enabled }
 	return ok(versionJSON{
 		ApplicationVersion: s.release,
 		APIVersion:         apiVersion,
@@ -62,9 +62,9 @@ func (s *Server) version(*request) (reply, error) {
 			Pushes: pushFeaturesJSON{
 				Enabled:           true,
 				EmailAutoDispatch: s.cfg.Mail.Enabled() && !policy.NoMail,
-				FileAttachments:   attachmentJSON{Enabled: enabled(store.File), RequiresAuthentication: true},
-				URLPushes:         switchJSON{enabled(store.URL)},
-				QRCodePushes:      switchJSON{enabled(store.QR)},
+				FileAttachments:   attachmentJSON{Enabled: enabled(record.File), RequiresAuthentication: true},
+				URLPushes:         switchJSON{enabled(record.URL)},
+				QRCodePushes:      switchJSON{enabled(record.QR)},
 			},
 			Requests: switchJSON{s.cfg.EnableRequests},
 		},
@@ -79,7 +79,7 @@ type healthJSON struct {
 func (s *Server) health(*request) (reply, error) {
 	select {
 	case <-s.store.Failed():
-		return reply{}, store.ErrFailed
+		return reply{}, record.ErrFailed
 	default:
 		return ok(healthJSON{"ok"}), nil
 	}
@@ -92,7 +92,7 @@ const nameParam = "name"
 func (s *Server) asset(r *request) (reply, error) {
 	a, ok := s.pages.Asset(r.name.Reveal())
 	if !ok {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	return reply{status: http.StatusOK, asset: &a}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"pushbox/server/body"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // API version 1 is a second spelling of version 2, for the many clients of Password
@@ -21,8 +22,8 @@ const apiVersion1 = "1.5"
 // The spellings of new pushes in version 1. Each path has its own.
 var (
 	passwordV1 = spelling{wrapper: "password", v1: true}
-	filesV1    = spelling{wrapper: "file_push", v1: true, kind: store.File}
-	urlV1      = spelling{wrapper: "url", v1: true, kind: store.URL}
+	filesV1    = spelling{wrapper: "file_push", v1: true, kind: record.File}
+	urlV1      = spelling{wrapper: "url", v1: true, kind: record.URL}
 )
 
 // createV1 creates a push that is spelled in that way.
@@ -67,14 +68,14 @@ func (f fields) restrict(name string, bounds store.Range) {
 	f[name] = textValue(strconv.Itoa(n))
 }
 
-// errNotDeletable is store.ErrDenied of a delete, in the words of version 1.
+// errNotDeletable is record.ErrDenied of a delete, in the words of version 1.
 var errNotDeletable = errors.New("that push is not deletable by viewers")
 
 // inV1 returns an action of version 2 whose answers are those of version 1.
 func inV1(act action) action {
 	return func(r *request) (reply, error) {
 		rep, err := act(r)
-		if errors.Is(err, store.ErrDenied) && r.Method == http.MethodDelete {
+		if errors.Is(err, record.ErrDenied) && r.Method == http.MethodDelete {
 			return reply{}, errNotDeletable
 		}
 		rep.body = bodyV1(rep.body, r.base)

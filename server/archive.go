@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/safename"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // archivePath is the path of all files of a push in one archive.
@@ -50,7 +51,7 @@ func sendArchive(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 		return out.n, nil
 	}
 	r.deadlines.cut()
-	if errors.Is(fault, store.ErrNotFound) || r.Context().Err() != nil {
+	if errors.Is(fault, record.ErrNotFound) || r.Context().Err() != nil {
 		fault = nil
 	}
 	return out.n, fault

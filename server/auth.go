@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Headers that carry an API token. Clients of Password Pusher's first API send the
@@ -18,7 +19,7 @@ const (
 )
 
 // readToken returns the API token of a request, and whether the request has one. It
-// returns store.ErrToken for a malformed header.
+// returns record.ErrToken for a malformed header.
 func readToken(h http.Header) (token secret.Text, given bool, err error) {
 	values, has := h[headerAuthorization]
 	if has {
@@ -27,7 +28,7 @@ func readToken(h http.Header) (token secret.Text, given bool, err error) {
 		token = secret.New(values[0])
 	}
 	if has && token.IsZero() {
-		err = store.ErrToken
+		err = record.ErrToken
 	}
 	return token, has, err
 }
@@ -70,7 +71,7 @@ func (s *Server) authenticate(r *request) error {
 		}
 		r.actor.Account, r.token = a.ID, &t
 		if r.route.access == administrating && !a.Administers() {
-			return store.ErrNotFound
+			return record.ErrNotFound
 		}
 		if s.cfg.RequireMFA && !a.MFA() && !s.clock.Now().Before(s.tokensFrom) {
 			return errTokenMFA

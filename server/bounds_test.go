@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/testkit/passkeytest"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -182,7 +183,7 @@ func TestEachTextOfOtherRecordsIsBoundedAtEachDoor(t *testing.T) {
 	}
 	a.AddAccount("bob@example.com", servertest.AnnPassword)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	token := scoped(a, servertest.AnnEmail, store.ScopeAdmin|store.ScopeCreate)
+	token := scoped(a, servertest.AnnEmail, record.ScopeAdmin|record.ScopeCreate)
 	api := func(path, wrapper, field string) map[string]func(string) servertest.Answer {
 		form := func(text string) string { return url.Values{wrapper + "[" + field + "]": {text}}.Encode() }
 		return map[string]func(string) servertest.Answer{
@@ -208,23 +209,23 @@ func TestEachTextOfOtherRecordsIsBoundedAtEachDoor(t *testing.T) {
 	signUps := addressText()
 	_, link := askFor(t, ann, "max_answers", "10")
 	for _, b := range []textOfRecord{
-		{store.FieldText, repeated("é"), store.MaxAsked, with(api("/api/v2/requests", "request", store.FieldText), func(text string) servertest.Answer {
+		{store.FieldText, repeated("é"), record.MaxAsked, with(api("/api/v2/requests", "request", store.FieldText), func(text string) servertest.Answer {
 			return ann.Post("/requests/new", typedRequest("text", text)...)
 		}), 0},
 		{"payload of an answer", repeated("x"), store.MaxText, map[string]func(string) servertest.Answer{
 			"page":             func(text string) servertest.Answer { return a.Send(link, map[string]string{"push[payload]": text}) },
 			"page with a file": func(text string) servertest.Answer { return answer(a, link, text) },
 		}, 0},
-		{"email", addressText(), store.MaxEmail, with(api("/api/v2/admin/accounts", "account", "email"), func(text string) servertest.Answer {
+		{"email", addressText(), record.MaxEmail, with(api("/api/v2/admin/accounts", "account", "email"), func(text string) servertest.Answer {
 			return ann.Post("/admin", "email", text)
 		}), 0},
-		{"email at sign-up", signUps, store.MaxEmail, only(func(text string) servertest.Answer {
+		{"email at sign-up", signUps, record.MaxEmail, only(func(text string) servertest.Answer {
 			return a.Browser().Post("/users/sign_up", "email", text, "password", "a good password")
 		}), 0},
-		{"password at sign-up", repeated("p"), store.MaxPassword, only(func(text string) servertest.Answer {
+		{"password at sign-up", repeated("p"), record.MaxPassword, only(func(text string) servertest.Answer {
 			return a.Browser().Post("/users/sign_up", "email", signUps(30), "password", text)
 		}), 0},
-		{"label of a token", repeated("l"), store.MaxLabel, only(func(text string) servertest.Answer {
+		{"label of a token", repeated("l"), record.MaxLabel, only(func(text string) servertest.Answer {
 			return ann.Post("/users/token", "password", servertest.AnnPassword, "label", text, "days", "30")
 		}), 0},
 		{"url of a webhook", linkText, store.MaxHookURL, only(func(text string) servertest.Answer {
@@ -233,14 +234,14 @@ func TestEachTextOfOtherRecordsIsBoundedAtEachDoor(t *testing.T) {
 		{"name of an account", repeated("é"), store.MaxAccountName, only(func(text string) servertest.Answer {
 			return ann.Post("/users/account", "name", text)
 		}), 0},
-		{"password by a link", repeated("p"), store.MaxPassword, only(func(text string) servertest.Answer {
+		{"password by a link", repeated("p"), record.MaxPassword, only(func(text string) servertest.Answer {
 			link, err := a.Store.MakePasswordLink(ctx, storetest.Operator, "bob@example.com")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return a.Browser().Post("/users/password/new/"+link.Code.Reveal(), "new", text, "again", text)
 		}), 0},
-		{"name of a passkey", repeated("k"), store.MaxLabel, only(func(text string) servertest.Answer {
+		{"name of a passkey", repeated("k"), record.MaxLabel, only(func(text string) servertest.Answer {
 			return addNamedPasskey(a, ann, passkeytest.New(t, passkeyOrigin), servertest.AnnPassword, text)
 		}), http.StatusForbidden},
 	} {

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // ServeHTTP answers a request at the full entry point: it finds the route, checks
@@ -174,7 +175,7 @@ func (s *Server) noRoute(r *request) error {
 	if r.forPeople() {
 		_ = s.identify(r) // only the frame of the page depends on it
 	}
-	return store.ErrNotFound
+	return record.ErrNotFound
 }
 
 // A panicError is a panic in an action. It keeps only the type of the panic's

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // contactFor is how long the contact in security.txt is promised to be right, in days: less
@@ -18,7 +18,7 @@ const contactFor = 180
 // pages for visitors who ask for none.
 func (s *Server) contact(*request) (reply, error) {
 	if s.cfg.SecurityContact == "" {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	day := s.clock.Now().UTC().Truncate(24 * time.Hour)
 	lines := []string{

@@ -8,6 +8,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/server/body"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const errNoPush = badRequest("param is missing or the value is empty or invalid: push. Send an object push with at least one field, such as {\"push\":{\"payload\":\"...\"}}, or push[payload]=... in a form.")
@@ -35,10 +36,10 @@ var pushV2 = spelling{wrapper: "push"}
 
 // A spelling is how a request to create a push is written.
 type spelling struct {
-	wrapper string     // the object that has the fields
-	page    bool       // it comes from a page's form, not from a program
-	v1      bool       // it is of API version 1
-	kind    store.Kind // of the push, whatever the fields say; 0: they decide
+	wrapper string      // the object that has the fields
+	page    bool        // it comes from a page's form, not from a program
+	v1      bool        // it is of API version 1
+	kind    record.Kind // of the push, whatever the fields say; 0: they decide
 
 	request store.RequestToken // that the push answers; zero: none. Its sender needs no account for files.
 }
@@ -138,11 +139,11 @@ func (c *createRequest) read() error {
 
 // refuseFiles returns an error about the files, or that file pushes are disabled.
 func (c *createRequest) refuseFiles(message string) error {
-	var bad store.InvalidError
-	if c.policy.Terms[store.File].Enabled {
+	var bad record.InvalidError
+	if c.policy.Terms[record.File].Enabled {
 		bad.Add(store.FieldFiles, message)
 	} else {
-		bad.Add(store.FieldKind, store.File.String()+" pushes are disabled")
+		bad.Add(store.FieldKind, record.File.String()+" pushes are disabled")
 	}
 	return bad.Err()
 }
@@ -177,7 +178,7 @@ func (c *createRequest) Expect(files int64) error {
 // File streams a file into the store while it arrives.
 func (c *createRequest) File(f *body.File) error {
 	if f.Declared > c.policy.Files.MaxSize {
-		return store.ErrFileSize
+		return record.ErrFileSize
 	}
 	if c.answers() && !c.asked.Files {
 		return c.refuseFiles("are not what the request asks for")

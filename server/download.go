@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The parameters of the pattern for downloads: the grant, which is a secret, and
@@ -27,7 +28,7 @@ func downloadPath(grant secret.Text, file int) string {
 func (s *Server) downloadFile(r *request) (reply, error) {
 	n, err := strconv.Atoi(r.file)
 	if err != nil || strconv.Itoa(n) != r.file {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	d, done, err := s.beginDownload(r, n-1)
 	if err != nil {
@@ -123,7 +124,7 @@ func sendFile(w http.ResponseWriter, r *request, rep reply) (n int64, err error)
 	w.WriteHeader(rep.status)
 	from := newSlowReader(rep.file, &r.deadlines)
 	n, _ = io.CopyN(w, from, rep.part.length)
-	if errors.Is(from.err, store.ErrNotFound) || r.Context().Err() != nil {
+	if errors.Is(from.err, record.ErrNotFound) || r.Context().Err() != nil {
 		return n, nil
 	}
 	return n, from.err

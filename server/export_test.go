@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"pushbox/server/web"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // AddPanic adds a route whose action panics with everything it knows about its
@@ -34,7 +34,7 @@ func (s *Server) RouteNames(pages bool) (names []string) {
 // A Row is a route as tests see it.
 type Row struct {
 	Name, Method, Pattern, Word string
-	Scope                       store.Scopes
+	Scope                       record.Scopes
 	TakesToken                  bool // a valid API token makes its account the caller
 }
 

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // durations are the codes of expire_after_duration, which some clients send
@@ -31,11 +32,11 @@ type fieldReader struct {
 	fields
 	files bool // there is at least one
 	typed bool // by a person on a page, who is told if a number is missing
-	bad   store.InvalidError
+	bad   record.InvalidError
 }
 
 // parse turns the fields into a push for the store to create, without its files. It
-// returns a *store.InvalidError that names the fields with the wrong type.
+// returns a *record.InvalidError that names the fields with the wrong type.
 func (f fields) parse(files, typed bool) (store.NewPush, error) {
 	r := fieldReader{fields: f, files: files, typed: typed}
 	in := store.NewPush{
@@ -57,15 +58,15 @@ func (f fields) parse(files, typed bool) (store.NewPush, error) {
 // wantsFiles reports whether the fields ask for a push with files, which needs an
 // account: the files' field holds something, or the kind says so.
 func (f fields) wantsFiles() bool {
-	return f[store.FieldFiles].Shape == body.List || f.kindName() == store.File.String()
+	return f[store.FieldFiles].Shape == body.List || f.kindName() == record.File.String()
 }
 
 // kindName returns the kind that was sent, by its name also where Password Pusher's number of it
 // was sent.
 func (f fields) kindName() string {
 	name := strings.TrimSpace(f.text(store.FieldKind))
-	if len(name) == 1 && name[0] >= '0' && int(name[0]-'0') < len(store.Kinds()) {
-		return store.Kinds()[name[0]-'0'].String()
+	if len(name) == 1 && name[0] >= '0' && int(name[0]-'0') < len(record.Kinds()) {
+		return record.Kinds()[name[0]-'0'].String()
 	}
 	return name
 }
@@ -73,7 +74,7 @@ func (f fields) kindName() string {
 // text returns the text of a field.
 func (f fields) text(name string) string { return f[name].Text.Reveal() }
 
-func (r *fieldReader) kind() store.Kind {
+func (r *fieldReader) kind() record.Kind {
 	switch r.fields[store.FieldKind].Shape {
 	case body.None, body.Null, body.String, body.Number:
 	default:
@@ -82,14 +83,14 @@ func (r *fieldReader) kind() store.Kind {
 	}
 	name := r.kindName()
 	if name == "" && r.files {
-		return store.File
+		return record.File
 	}
 	if name == "" {
-		return store.Text
+		return record.Text
 	}
-	k, ok := store.ParseKind(name)
+	k, ok := record.ParseKind(name)
 	if !ok {
-		r.bad.Add(store.FieldKind, "must be one of "+store.KindNames("and"))
+		r.bad.Add(store.FieldKind, "must be one of "+record.KindNames("and"))
 	}
 	return k
 }

@@ -7,7 +7,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/server/servertest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Files come along with a push of any kind, which keeps its kind and its rules.
@@ -16,7 +16,7 @@ func TestFilesComeAlongWithAnyKind(t *testing.T) {
 	a := servertest.New(t, allKinds)
 	ann := a.AddTokenUser("ann@example.com")
 	files := []servertest.File{{Name: "a.txt", Media: "text/plain", Content: []byte("hello")}, {Name: "b", Media: "application/pdf", Content: servertest.BytesOf(100_000)}}
-	for kind, payload := range map[store.Kind]string{store.Text: "a text", store.URL: "https://a.example/100%", store.QR: "a code", store.File: "a letter"} {
+	for kind, payload := range map[record.Kind]string{record.Text: "a text", record.URL: "https://a.example/100%", record.QR: "a code", record.File: "a letter"} {
 		for _, encode := range servertest.FileKinds {
 			sent := servertest.FilePush{Files: files, After: map[string]string{"kind": kind.String(), "payload": payload, "expire_after_views": "2"}}
 			contentType, body := encode(sent)
@@ -25,7 +25,7 @@ func TestFilesComeAlongWithAnyKind(t *testing.T) {
 			a.WantFiles(token, files...)
 			shown := a.Send("/p/"+token, nil).Want(http.StatusOK) // the last view, whose grant keeps the files
 			shown.Page().Has("a.txt")
-			if kind != store.URL {
+			if kind != record.URL {
 				shown.Page().Has(payload)
 			}
 			a.Do("DELETE", pushes+"/"+token, "", ann).Want(http.StatusOK)

@@ -19,6 +19,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/store"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -125,7 +126,7 @@ func FuzzAuthorization(f *testing.F) {
 			want = parts[2]
 		}
 		token, given, err := readToken(http.Header{headerAuthorization: {v}})
-		if !given || (err == nil) != (want != "") || err != nil && !errors.Is(err, store.ErrToken) || token.Reveal() != want {
+		if !given || (err == nil) != (want != "") || err != nil && !errors.Is(err, record.ErrToken) || token.Reveal() != want {
 			t.Fatalf("%q: %v", v, err)
 		}
 	})
@@ -144,7 +145,7 @@ func FuzzCreateBody(f *testing.F) {
 	fixture := storetest.New(f)
 	s := newParser(fixture.Store)
 	f.Fuzz(func(t *testing.T, contentType, content string) {
-		for account := range store.AccountID(2) { // anonymous, and with an account
+		for account := range record.AccountID(2) { // anonymous, and with an account
 			r := posted(t, s, contentType, content)
 			r.actor.Account = account
 			c := s.newCreateRequest(r, pushV2)
@@ -160,7 +161,7 @@ func FuzzCreateBody(f *testing.F) {
 				t.Fatalf("%v is answered as the server's fault", err)
 			}
 			c.close()
-			if ids, err := fixture.Engine().Orphans(t.Context(), store.ID{}, 1); len(ids) > 0 || err != nil {
+			if ids, err := fixture.Engine().Orphans(t.Context(), record.ID{}, 1); len(ids) > 0 || err != nil {
 				t.Fatalf("there are chunks of a push that was not created: %v, %v", ids, err)
 			}
 		}
@@ -197,7 +198,7 @@ func FuzzPayloadSurvives(f *testing.F) {
 		if err := c.read(); err != nil || c.fields.text("payload") != payload {
 			t.Fatalf("%q was read as %q, %v", payload, c.fields.text("payload"), err)
 		}
-		p := store.PushInfo{Push: store.Push{State: store.Live, Kind: store.Text}, Payload: secret.New(payload)}
+		p := store.PushInfo{Push: record.Push{State: record.Live, Kind: record.Text}, Payload: secret.New(payload)}
 		w := httptest.NewRecorder()
 		rep := ok(newViewerJSON(p, ""))
 		if err := s.render(new(request), &rep); err != nil {

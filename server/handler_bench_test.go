@@ -17,6 +17,7 @@ import (
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -26,10 +27,10 @@ func BenchmarkHandler(b *testing.B) {
 	views := 1 << 30
 	f := storetest.New(b, func(s *storetest.Setup) {
 		s.Clock = clock.NewSystem()
-		s.Wrap = func(e store.Engine) store.Engine { return &quickEngine{Engine: e} }
-		terms := s.Terms[store.Text]
+		s.Wrap = func(e record.Engine) record.Engine { return &quickEngine{Engine: e} }
+		terms := s.Terms[record.Text]
 		terms.Views.Max = views
-		s.Terms[store.Text] = terms
+		s.Terms[record.Text] = terms
 	})
 	h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.New(io.Discard), Version: "3.0.0"})
 	if err != nil {
@@ -39,7 +40,7 @@ func BenchmarkHandler(b *testing.B) {
 		const body = `{"push":{"payload":"correct horse battery staple","expire_after_days":7,"expire_after_views":5}}`
 		ask(b, h, http.MethodPost, pushes, body, http.StatusCreated)
 	})
-	p, err := f.CreatePush(ctx, store.Actor{IP: "127.0.0.1"}, store.NewPush{Kind: store.Text, Payload: secret.New("correct horse battery staple"), Views: &views})
+	p, err := f.CreatePush(ctx, store.Actor{IP: "127.0.0.1"}, store.NewPush{Kind: record.Text, Payload: secret.New("correct horse battery staple"), Views: &views})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -88,32 +89,32 @@ func (c *counter) Write(p []byte) (int, error) {
 // A quickEngine keeps the last push that was created, in memory, and does
 // everything else as the engine in it.
 type quickEngine struct {
-	store.Engine
+	record.Engine
 	mu      sync.Mutex
-	push    store.Push
+	push    record.Push
 	payload []byte
 }
 
-func (e *quickEngine) CreatePush(_ context.Context, p store.Push, payload []byte, _ store.Entry) error {
+func (e *quickEngine) CreatePush(_ context.Context, p record.Push, payload []byte, _ record.Entry) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.push, e.payload = p, payload
 	return nil
 }
 
-func (e *quickEngine) PushAndSize(context.Context, store.ID) (store.Push, int, error) {
+func (e *quickEngine) PushAndSize(context.Context, record.ID) (record.Push, int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.push, len(e.payload), nil
 }
 
-func (e *quickEngine) Change(_ context.Context, _ store.ID, r store.Rule) (store.Change, error) {
+func (e *quickEngine) Change(_ context.Context, _ record.ID, r record.Rule) (record.Change, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	next, entry, err := r(e.push)
 	if err != nil {
-		return store.Change{}, fmt.Errorf("rule: %w", err)
+		return record.Change{}, fmt.Errorf("rule: %w", err)
 	}
 	e.push = next
-	return store.Change{Push: next, Entry: entry, Payload: e.payload}, nil
+	return record.Change{Push: next, Entry: entry, Payload: e.payload}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // pushJSON has the keys that every answer about a push has.
@@ -111,7 +112,7 @@ func newPushJSON(p store.PushInfo, base string) pushJSON {
 		ViewsRemaining:      p.ViewsRemaining(),
 		Expired:             !p.Live(),
 		ExpiredOn:           stampOrNone(p.ExpiredAt),
-		Deleted:             p.State == store.Deleted,
+		Deleted:             p.State == record.Deleted,
 		DeletableByViewer:   p.DeletableByViewer,
 		RetrievalStep:       p.RetrievalStep,
 		PassphraseProtected: p.Protected,

@@ -13,15 +13,15 @@ import (
 	"pushbox/internal/lang"
 	"pushbox/internal/metrics"
 	"pushbox/server/servertest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // samples are the members of a push of each kind, and what its page shows.
-var samples = map[store.Kind]struct{ members, shown string }{
-	store.Text: {`"payload":"kind sample"`, "kind sample"},
-	store.File: {`"files":[{"filename":"kind-sample.txt","content":"` + base64.StdEncoding.EncodeToString([]byte("x")) + `"}]`, "kind-sample.txt"},
-	store.URL:  {`"payload":"https://kind-sample.example/"`, "kind-sample.example"},
-	store.QR:   {`"payload":"kind sample"`, "kind sample"},
+var samples = map[record.Kind]struct{ members, shown string }{
+	record.Text: {`"payload":"kind sample"`, "kind sample"},
+	record.File: {`"files":[{"filename":"kind-sample.txt","content":"` + base64.StdEncoding.EncodeToString([]byte("x")) + `"}]`, "kind-sample.txt"},
+	record.URL:  {`"payload":"https://kind-sample.example/"`, "kind-sample.example"},
+	record.QR:   {`"payload":"kind sample"`, "kind sample"},
 }
 
 // allKinds enables every kind.
@@ -54,7 +54,7 @@ func TestEachKindHasEverythingAKindNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := lang.New()
-	for _, k := range store.Kinds() {
+	for _, k := range record.Kinds() {
 		name := k.String()
 		lacks := func(what, where string) { t.Errorf("kind %s lacks %s: see %s", name, what, where) }
 		if got := terms[k]; !got.Enabled || got.Days.Max == 0 || got.Views.Max == 0 {

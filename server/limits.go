@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/server/body"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // limits are the counters that all requests share. A reload changes their bounds and
@@ -95,8 +96,8 @@ const (
 func Limits() []string {
 	return []string{
 		limitAnonymous, limitToken, limitUnknown, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace, limitRoom,
-		store.LimitPassphrasesPerClient, store.LimitPassphrasesPerPush, store.LimitSignInsPerClient, store.LimitSignInsPerAccount, store.LimitSignUps,
-		store.LimitTokensPerAccount, store.LimitCodesPerAccount, store.LimitChangesPerAccount,
+		record.LimitPassphrasesPerClient, record.LimitPassphrasesPerPush, record.LimitSignInsPerClient, record.LimitSignInsPerAccount, record.LimitSignUps,
+		record.LimitTokensPerAccount, record.LimitCodesPerAccount, record.LimitChangesPerAccount,
 	}
 }
 
@@ -125,7 +126,7 @@ func (s *Server) noteLimit(err error) {
 func limitOf(err error) string {
 	var (
 		limited *limitError
-		locked  *store.LockedError
+		locked  *record.LockedError
 	)
 	switch {
 	case err == nil:
@@ -140,11 +141,11 @@ func limitOf(err error) string {
 		return limitDownloads
 	case errors.Is(err, limit.ErrBusy):
 		return limitBodyMemory
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, record.ErrBusy):
 		return limitQueue
-	case errors.Is(err, store.ErrRoom):
+	case errors.Is(err, record.ErrRoom):
 		return limitRoom
-	case errors.Is(err, store.ErrFull):
+	case errors.Is(err, record.ErrFull):
 		return limitSpace
 	default:
 		return ""
@@ -159,7 +160,7 @@ func limitOf(err error) string {
 // So requests for a part of a foreign page do not count, and those for a push that has
 // expired do not either. Where a client has asked for too many, both look as if they had.
 func (s *Server) countUnknown(r *request, err error) error {
-	if !r.route.guessable() || !errors.Is(err, store.ErrNotFound) {
+	if !r.route.guessable() || !errors.Is(err, record.ErrNotFound) {
 		return err
 	}
 	count := s.limits.unknown.TakeFor
@@ -203,12 +204,12 @@ const smallAnswer = 16 << 10
 
 // jsonFactor is how much memory it takes to encode the JSON of a push, in lengths of
 // the payload: JSON has six bytes for a control character.
-func jsonFactor(store.Kind) int64 { return 8 }
+func jsonFactor(record.Kind) int64 { return 8 }
 
 // reserveAnswer reserves the memory for an answer with a payload: factor times the
 // payload's length.
-func (s *Server) reserveAnswer(r *request, factor func(store.Kind) int64) store.Reserve {
-	return func(k store.Kind, payload int64) error {
+func (s *Server) reserveAnswer(r *request, factor func(record.Kind) int64) store.Reserve {
+	return func(k record.Kind, payload int64) error {
 		need := factor(k) * payload
 		if need <= smallAnswer {
 			return nil

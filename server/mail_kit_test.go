@@ -9,6 +9,7 @@ import (
 	"pushbox/server/display"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // sendsMail has a server accept addresses. Mail to them is never sent: it stays in the
@@ -23,7 +24,7 @@ const mailBase = "http://push.example.com"
 // lettersOf returns the mails that wait in the outbox.
 func lettersOf(a *servertest.Server) (all []store.Mail) {
 	a.T.Helper()
-	due, _, err := a.Store.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 1000})
+	due, _, err := a.Store.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1000})
 	if err != nil {
 		a.T.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func lettersOf(a *servertest.Server) (all []store.Mail) {
 // wantedOf is lettersOf without the mails that will not be sent.
 func wantedOf(a *servertest.Server) (all []store.Mail) {
 	a.T.Helper()
-	due, _, err := a.Store.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 1000})
+	due, _, err := a.Store.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1000})
 	if err != nil {
 		a.T.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // An Observer learns of each request. It gets only names that the program defines, never
@@ -119,9 +119,9 @@ func (s *Server) ready(r *request) (reply, error) {
 	defer cancel()
 	if err := s.store.Reach(ctx); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = store.ErrUnavailable
+			err = record.ErrUnavailable
 		}
-		if errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrLost) {
+		if errors.Is(err, record.ErrUnavailable) || errors.Is(err, record.ErrLost) {
 			err = &unreadyError{err}
 		}
 		return reply{}, err
@@ -141,7 +141,7 @@ func isExpected(err error) bool {
 // isBusy reports whether an error is that of a queue or a room that is full, which says
 // nothing of the server but that it is asked for more than it may do at once.
 func isBusy(err error) bool {
-	return errors.Is(err, limit.ErrBusy) || errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrRoom) || errors.Is(err, store.ErrNoAnswers)
+	return errors.Is(err, limit.ErrBusy) || errors.Is(err, record.ErrBusy) || errors.Is(err, record.ErrRoom) || errors.Is(err, record.ErrNoAnswers)
 }
 
 // An unreadyError is why a database makes a server unready. The log has it once, and not

@@ -24,6 +24,7 @@ import (
 	"pushbox/server"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -299,7 +300,7 @@ func TestAListenerForMetricsAnswersForAddresses(t *testing.T) {
 
 // A failing engine has failed once its channel is closed.
 type failing struct {
-	store.Engine
+	record.Engine
 	failed chan struct{}
 }
 
@@ -309,7 +310,7 @@ func TestAStoreThatHasFailedIsNotReady(t *testing.T) {
 	t.Parallel()
 	failed := make(chan struct{})
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return failing{e, failed} }
+		s.Wrap = func(e record.Engine) record.Engine { return failing{e, failed} }
 	})
 	h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.Nop(), Version: "3.0.0"})
 	if err != nil {
@@ -329,7 +330,7 @@ func TestAStoreThatHasFailedIsNotReady(t *testing.T) {
 
 // An unready engine answers reads, and would complete no write for a reason.
 type unready struct {
-	store.Engine
+	record.Engine
 	why error
 }
 
@@ -339,12 +340,12 @@ func (e unready) Ready(context.Context) error { return e.why }
 func TestAServerIsReadyWhenItsDatabaseIs(t *testing.T) {
 	t.Parallel()
 	for why, says := range map[error]string{
-		store.ErrUnavailable:     "The database does not answer in time.",
-		store.ErrStandby:         "The database waits for a standby that is not there",
+		record.ErrUnavailable:    "The database does not answer in time.",
+		record.ErrStandby:        "The database waits for a standby that is not there",
 		context.DeadlineExceeded: "The database does not answer in time.",
 	} {
 		f := storetest.New(t, func(s *storetest.Setup) {
-			s.Wrap = func(e store.Engine) store.Engine { return unready{e, why} }
+			s.Wrap = func(e record.Engine) record.Engine { return unready{e, why} }
 		})
 		var log bytes.Buffer
 		h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.New(&log), Version: "3.0.0"})
@@ -465,8 +466,8 @@ func TestWhatIsRefusedAtOnceCounts(t *testing.T) {
 func TestALimitIsNoErrorInTheLog(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
-		store.ErrBusy: true, limit.ErrBusy: true, fmt.Errorf("%w: uploads", limit.ErrBusy): true, store.ErrNoAnswers: true, &store.RoomError{Of: store.RoomOfAnonymous}: true,
-		store.ErrFull: false, store.ErrFailed: false, errors.New("odd"): false,
+		record.ErrBusy: true, limit.ErrBusy: true, fmt.Errorf("%w: uploads", limit.ErrBusy): true, record.ErrNoAnswers: true, &record.RoomError{Of: record.RoomOfAnonymous}: true,
+		record.ErrFull: false, record.ErrFailed: false, errors.New("odd"): false,
 	} {
 		if server.IsExpected(err) != want {
 			t.Errorf("%v: not %v", err, want)

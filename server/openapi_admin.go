@@ -8,6 +8,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // actNames are the acts of accounts that the API has a path for.
@@ -69,29 +70,29 @@ func exampleInvitation() openapi.Ordered[any] {
 }
 
 // invalidInvitation is an example of an error in these fields.
-func invalidInvitation() *store.InvalidError {
-	var bad store.InvalidError
+func invalidInvitation() *record.InvalidError {
+	var bad record.InvalidError
 	bad.Add(emailField, "is not an e-mail address")
 	return &bad
 }
 
 // unmailable is the error of mail that cannot be sent to an account.
-func unmailable() *store.InvalidError {
-	var bad store.InvalidError
+func unmailable() *record.InvalidError {
+	var bad record.InvalidError
 	bad.Add(store.FieldMail, "cannot be sent: this server sends no mail, or none to such an address")
 	return &bad
 }
 
 // exampleMember is an account.
 func exampleMember() accountJSON {
-	one := store.Account{ID: 2, Email: "ann@example.com", CreatedAt: exampleAt(), PasswordHash: "hash", SignedInAt: exampleAt().Add(time.Hour)}
-	return newAccountJSON(one, store.Room{Pushes: 3, Bytes: 4096})
+	one := record.Account{ID: 2, Email: "ann@example.com", CreatedAt: exampleAt(), PasswordHash: "hash", SignedInAt: exampleAt().Add(time.Hour)}
+	return newAccountJSON(one, record.Room{Pushes: 3, Bytes: 4096})
 }
 
 func (s *Server) exampleAccount(string) any { return exampleMember() }
 
 func (s *Server) exampleAccounts(string) any {
-	return accountsJSON{Accounts: []accountJSON{exampleMember()}, Next: new(store.AccountID(2))}
+	return accountsJSON{Accounts: []accountJSON{exampleMember()}, Next: new(record.AccountID(2))}
 }
 
 func (s *Server) exampleActed(string) any {
@@ -99,14 +100,14 @@ func (s *Server) exampleActed(string) any {
 }
 
 func (s *Server) exampleInvited(base string) any {
-	one := store.Account{ID: 2, Email: "ann@example.com", CreatedAt: exampleAt()}
+	one := record.Account{ID: 2, Email: "ann@example.com", CreatedAt: exampleAt()}
 	link := store.PasswordLink{Code: secret.New("AAAAAAAAAAIAAAAAaSBOPZ4vCkqQ6nDX0mVwYc1r3kE"), Until: exampleAt().Add(7 * day)}
-	return newChangedJSON(newAccountJSON(one, store.Room{}), link, base)
+	return newChangedJSON(newAccountJSON(one, record.Room{}), link, base)
 }
 
 func (s *Server) exampleLog(string) any {
 	e := store.AdminEventInfo{
-		AdminEvent: store.AdminEvent{Number: 7, Kind: store.AdminAccountDisable, At: exampleAt(), Account: 2},
+		AdminEvent: record.AdminEvent{Number: 7, Kind: record.AdminAccountDisable, At: exampleAt(), Account: 2},
 		By:         store.Actor{Role: store.Admin, Account: 1, IP: "192.0.2.1"}, Email: "ann@example.com",
 	}
 	return logJSON{Events: []store.AdminLine{e.Line()}, Next: new(uint64(7))}

@@ -8,6 +8,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/openapi"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // typeTexts document the types of answers, by their names in Go.
@@ -81,7 +82,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"switchJSON.enabled":                     {Text: "Whether the server has it."},
 
 	"pushJSON.url_token":            {Text: "The secret part of the push's link: 34 characters, or fewer for a push that came from another server. Anyone who has it can retrieve the push. The list of expired pushes has a handle of 36 characters in its place, which opens nothing.", Pattern: tokenPattern},
-	"pushJSON.kind":                 {Text: "What the push carries.", Words: words(store.Kind.String)},
+	"pushJSON.kind":                 {Text: "What the push carries.", Words: words(record.Kind.String)},
 	"pushJSON.html_url":             {Text: "The link to give away.", Format: formatURI},
 	"pushJSON.json_url":             {Text: "Where a program retrieves the push.", Format: formatURI},
 	"pushJSON.created_at":           {Text: "When it was created.", Format: formatTime, Pattern: stampPattern},
@@ -119,7 +120,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"entryJSON.ip":          {Text: "The client's address."},
 	"entryJSON.user_agent":  {Text: "The client's program, cut to 255 characters; empty if it was not sent."},
 	"entryJSON.referrer":    {Text: "The page that the client came from, cut to 255 characters; empty if it was not sent."},
-	"entryJSON.kind":        {Text: "What happened.", Words: words(store.EntryKind.String)},
+	"entryJSON.kind":        {Text: "What happened.", Words: words(record.EntryKind.String)},
 	"entryJSON.created_at":  {Text: "When it happened.", Format: formatTime, Pattern: stampPattern},
 	"entryJSON.updated_at":  {Text: "The same.", Format: formatTime, Pattern: stampPattern},
 	"entryJSON.request_id":  {Text: "The request for secrets that the push answers; only in the entry of the creation of such a push."},
@@ -169,7 +170,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"logJSON.next":            {Text: "The before of the next page; null: there are no more."},
 	"AdminLine.number":        {Text: "Its number: they grow without a gap."},
 	"AdminLine.time":          {Text: "When it happened.", Format: formatTime, Pattern: stampPattern},
-	"AdminLine.event":         {Text: "What happened.", Words: words(store.AdminKind.String)},
+	"AdminLine.event":         {Text: "What happened.", Words: words(record.AdminKind.String)},
 	"AdminLine.actor":         {Text: "Who did it: operator, by a command on the server's machine; system, the server itself; admin, account or anonymous."},
 	"AdminLine.actor_id":      {Text: "The id of the account that did it."},
 	"AdminLine.actor_account": {Text: "The address of that account, where it is another one than account."},
@@ -220,14 +221,14 @@ func (s *Server) examplePush(how spelling) openapi.Ordered[any] {
 	terms, name := s.offers(how)[0], "wifi"
 	content := openapi.Member[any]{Name: store.FieldPayload, Value: "correct horse battery staple"}
 	switch how.kind {
-	case store.File:
+	case record.File:
 		name = "greeting"
 		content.Name, content.Value = store.FieldFiles, []any{openapi.Ordered[any]{
 			{Name: "filename", Value: "hello.txt"},
 			{Name: "content_type", Value: "text/plain"},
 			{Name: "content", Value: base64.StdEncoding.EncodeToString([]byte(exampleFile))},
 		}}
-	case store.URL:
+	case record.URL:
 		name = "invitation"
 		content.Value = "https://example.com/invitation"
 	}
@@ -245,8 +246,8 @@ func (s *Server) exampleInfo() store.PushInfo {
 	days := text.Days.Default
 	return store.PushInfo{
 		At: exampleAt(), Token: store.Token{Text: secret.New("buh66o4ikeyessa67bs4hdfpptg55e4sd6")}, Name: secret.New("wifi"),
-		Push: store.Push{
-			Kind: store.Text, State: store.Live, Days: days, ViewLimit: text.Views.Default,
+		Push: record.Push{
+			Kind: record.Text, State: record.Live, Days: days, ViewLimit: text.Views.Default,
 			CreatedAt: exampleAt(), UpdatedAt: exampleAt(), ExpiresAt: exampleAt().Add(time.Duration(days) * day),
 			RetrievalStep: usually(text.RetrievalStep), DeletableByViewer: usually(text.Deletable),
 		},
@@ -256,7 +257,7 @@ func (s *Server) exampleInfo() store.PushInfo {
 // exampleEnd is the same push an hour later, deleted.
 func (s *Server) exampleEnd() store.PushInfo {
 	p := s.exampleInfo()
-	p.State, p.At = store.Deleted, p.At.Add(time.Hour)
+	p.State, p.At = record.Deleted, p.At.Add(time.Hour)
 	p.UpdatedAt, p.ExpiredAt = p.At, p.At
 	return p
 }
@@ -281,7 +282,7 @@ func (s *Server) exampleExpired(base string) any {
 // exampleShown is a push with a file, so that each key has a value.
 func (s *Server) exampleShown(base string) any {
 	p := s.exampleInfo()
-	p.Kind, p.Views, p.UpdatedAt = store.File, 1, p.UpdatedAt.Add(time.Minute)
+	p.Kind, p.Views, p.UpdatedAt = record.File, 1, p.UpdatedAt.Add(time.Minute)
 	p.Payload = secret.New("see the file")
 	p.Grant = secret.New("d56aw76iprjcwfvccv72okkm45tqznyj")
 	p.Files = []store.FileInfo{{Name: secret.New("hello.txt"), ContentType: "text/plain", Size: 11}}
@@ -301,6 +302,6 @@ func (s *Server) examplePreview(base string) any {
 func (s *Server) exampleAudit(string) any {
 	at := Stamp(exampleAt())
 	return auditJSON{Logs: []entryJSON{{
-		IP: "192.0.2.1", UserAgent: "curl/8.14.1", Kind: store.EntryCreation.String(), CreatedAt: at, UpdatedAt: at,
+		IP: "192.0.2.1", UserAgent: "curl/8.14.1", Kind: record.EntryCreation.String(), CreatedAt: at, UpdatedAt: at,
 	}}}
 }

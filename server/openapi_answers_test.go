@@ -14,6 +14,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -80,8 +81,8 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 // scopeAnswers makes calls with tokens that lack the scope.
 func (d *document) scopeAnswers(a *servertest.Server, p asked) {
 	d.t.Helper()
-	bearer := make(map[store.Scopes]http.Header)
-	for _, scope := range []store.Scopes{store.ScopeCreate, store.ScopeRead} {
+	bearer := make(map[record.Scopes]http.Header)
+	for _, scope := range []record.Scopes{record.ScopeCreate, record.ScopeRead} {
 		token, err := a.Store.CreateToken(ctx, storetest.Operator, "ann@example.com", store.TokenTerms{Scopes: scope})
 		if err != nil {
 			d.t.Fatal(err)
@@ -89,9 +90,9 @@ func (d *document) scopeAnswers(a *servertest.Server, p asked) {
 		bearer[scope] = servertest.Bearer(token.Secret.Reveal())
 	}
 	for _, c := range calls {
-		other := store.ScopeCreate
+		other := record.ScopeCreate
 		if c.method != http.MethodGet {
-			other = store.ScopeRead
+			other = record.ScopeRead
 		}
 		if len(d.byID[c.id].Security) > 0 {
 			d.answers(c.id, http.StatusForbidden, c.ask(a, p, bearer[other]))

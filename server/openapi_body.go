@@ -6,6 +6,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // schemaNewFile is the name of the schema of a file in a request to create a push.
@@ -38,8 +39,8 @@ func (s *Server) createBody(how spelling, schemas *openapi.Ordered[*openapi.Sche
 			form[i].Value = []string{exampleFile}
 		}
 	}
-	if how.kind != store.File { // whose files need parts
-		isFile := func(o kindTerms) bool { return o.kind == store.File }
+	if how.kind != record.File { // whose files need parts
+		isFile := func(o kindTerms) bool { return o.kind == record.File }
 		texts := slices.DeleteFunc(slices.Clone(fields), func(f apiField) bool { return f.name == store.FieldFiles })
 		schemas.Add(name+"Form", how.pushSchema(texts, slices.DeleteFunc(slices.Clone(offers), isFile), how.bracketed))
 		out.Content.Add(body.TypeForm, openapi.Media{Schema: openapi.Ref(name + "Form"), Example: form})
@@ -97,10 +98,10 @@ func (o kindTerms) asked(named func(string) string) *openapi.Schema {
 	stated := &openapi.Schema{Properties: says, Required: []string{kind}, Unevaluated: true}
 	implied := &openapi.Schema{Properties: slices.Clone(says), Unevaluated: true}
 	switch o.kind {
-	case store.File:
+	case record.File:
 		implied.Properties.Add(files, &openapi.Schema{MinItems: 1})
 		implied.Required = []string{files}
-	case store.Text:
+	case record.Text:
 		implied.Properties.Add(files, &openapi.Schema{MaxItems: new(0)})
 	default:
 		return stated
@@ -114,13 +115,13 @@ func (o kindTerms) rule(named func(string) string) *openapi.Schema {
 	days, views := o.Days, o.Views
 	s := &openapi.Schema{Required: []string{named(store.FieldPayload)}, Unevaluated: true}
 	switch o.kind {
-	case store.File:
+	case record.File:
 		s.Required = []string{named(store.FieldFiles)}
 		s.Properties.Add(named(store.FieldFiles), &openapi.Schema{MinItems: 1})
 		payload.MinLength = 0
-	case store.QR:
+	case record.QR:
 		payload.MaxLength = store.MaxQR
-	case store.URL:
+	case record.URL:
 		payload.Pattern = "^[Hh][Tt][Tt][Pp][Ss]?://"
 	}
 	s.Properties.Add(named(store.FieldPayload), payload)

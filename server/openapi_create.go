@@ -9,6 +9,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/openapi"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // An apiField is a parameter of a request, or a field of a push to be created.
@@ -39,7 +40,7 @@ func (f apiField) describe() *openapi.Schema {
 // last, since they need an account.
 func (s *Server) offers(how spelling) []kindTerms {
 	all := slices.DeleteFunc(kindsOf(s.store.Policy("")), func(t kindTerms) bool { return how.kind != 0 && t.kind != how.kind })
-	isFile := func(t kindTerms) bool { return t.kind == store.File }
+	isFile := func(t kindTerms) bool { return t.kind == record.File }
 	if i := slices.IndexFunc(all, isFile); i >= 0 {
 		all = append(slices.Delete(slices.Clone(all), i, i+1), all[i])
 	}
@@ -105,7 +106,7 @@ func (s *Server) createFields(how spelling) []apiField {
 
 // takesFiles reports whether a push can be created with files.
 func (s *Server) takesFiles(how spelling) bool {
-	return s.store.Policy("").Terms[store.File].Enabled && (!how.v1 || how.kind == store.File)
+	return s.store.Policy("").Terms[record.File].Enabled && (!how.v1 || how.kind == record.File)
 }
 
 // filesField describes the files of a push in JSON.
@@ -146,7 +147,7 @@ func flagField(offers []kindTerms, name, text string, of func(kindTerms) bool) a
 }
 
 func payloadBounds(o kindTerms) string {
-	if o.kind == store.QR {
+	if o.kind == record.QR {
 		return "at most " + strconv.Itoa(store.MaxQR) + " characters"
 	}
 	return bytesUpTo(store.MaxText)

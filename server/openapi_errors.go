@@ -11,6 +11,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // statusTexts explain each status, whatever the endpoint.
@@ -45,19 +46,19 @@ var headerSpecs = map[string]openapi.Header{
 // Errors that stand in the documentation for all of their type.
 var (
 	errAny           = errors.New("any other error")
-	errInvalid       = &store.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}
+	errInvalid       = &record.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}
 	errInvalidMail   = invalidMail()
-	errClientRoom    = &store.RoomError{Of: store.RoomOfClient}
-	errAccountRoom   = &store.RoomError{Of: store.RoomOfAccount}
-	errAnonymousRoom = &store.RoomError{Of: store.RoomOfAnonymous}
+	errClientRoom    = &record.RoomError{Of: record.RoomOfClient}
+	errAccountRoom   = &record.RoomError{Of: record.RoomOfAccount}
+	errAnonymousRoom = &record.RoomError{Of: record.RoomOfAnonymous}
 	errLimited       = &limitError{wait: time.Minute}
-	errAddresseeFull = &store.QuotaError{Of: store.QuotaOfAddressee, RetryAfter: time.Hour}
+	errAddresseeFull = &record.QuotaError{Of: record.QuotaOfAddressee, RetryAfter: time.Hour}
 	errRange         = &rangeError{size: 300000}
 	errMethod        = &methodError{allow: []string{http.MethodGet}}
 )
 
 // inStore are the errors of any call of the store.
-var inStore = []error{store.ErrClock, store.ErrStandby, store.ErrUnavailable, store.ErrStaleKeys, store.ErrMoved, store.ErrFailed, store.ErrClosed, context.DeadlineExceeded}
+var inStore = []error{record.ErrClock, record.ErrStandby, record.ErrUnavailable, record.ErrStaleKeys, record.ErrMoved, record.ErrFailed, record.ErrClosed, context.DeadlineExceeded}
 
 // errorsOf returns the errors that a route can answer with: those that its row in
 // routeTexts has, and those that follow from its row in the table of routes.
@@ -67,7 +68,7 @@ func (s *Server) errorsOf(row route, said []error) []error {
 		all = append(all, errHostUnknown)
 	}
 	if row.access != public {
-		all = append(all, store.ErrToken)
+		all = append(all, record.ErrToken)
 	}
 	if row.scope != 0 {
 		all = append(all, &scopeError{row.scope})
@@ -88,7 +89,7 @@ func (s *Server) errorsOf(row route, said []error) []error {
 		all = append(all, errUnmeant)
 	}
 	if row.guessable() {
-		all = append(all, store.ErrNotFound, errLimited)
+		all = append(all, record.ErrNotFound, errLimited)
 	}
 	if !row.has(notCounted) {
 		all = append(all, errLimited)
@@ -107,7 +108,7 @@ func (s *Server) errorsOf(row route, said []error) []error {
 }
 
 // inAdmin are the errors of any route for administrators.
-var inAdmin = append([]error{store.ErrNotFound}, inStore...)
+var inAdmin = append([]error{record.ErrNotFound}, inStore...)
 
 // statusResponses are the responses of a route with the same status.
 type statusResponses struct {
@@ -117,7 +118,7 @@ type statusResponses struct {
 
 // errorResponses returns the responses to errors, by status.
 func errorResponses(errs []error) (all []statusResponses) {
-	r := &request{id: "EXAMPLEREQUESTID", token: new(store.APIToken), actor: store.Actor{Account: 1}}
+	r := &request{id: "EXAMPLEREQUESTID", token: new(record.APIToken), actor: store.Actor{Account: 1}}
 	for _, err := range errs {
 		rep := problemOf(r, err).json(r)
 		i := slices.IndexFunc(all, func(x statusResponses) bool { return x.status == rep.status })

@@ -8,6 +8,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // schemaNotify is the name of the schema of a request for mail.
@@ -61,8 +62,8 @@ func exampleNotify() openapi.Ordered[any] {
 }
 
 // invalidMail is an example of an error in these fields.
-func invalidMail() *store.InvalidError {
-	var bad store.InvalidError
+func invalidMail() *record.InvalidError {
+	var bad record.InvalidError
 	bad.Add(store.FieldMailTo, "is required")
 	return &bad
 }

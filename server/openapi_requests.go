@@ -10,6 +10,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // schemaNewRequest is the name of the schema of a new request. With JSON or Form behind it,
@@ -17,19 +18,19 @@ import (
 const schemaNewRequest = "NewRequest"
 
 // errInvalidRequest stands in the documentation for all of its type.
-var errInvalidRequest = &store.InvalidError{Fields: map[string][]string{store.FieldText: {"is required"}}}
+var errInvalidRequest = &record.InvalidError{Fields: map[string][]string{store.FieldText: {"is required"}}}
 
 // requestFields documents the fields of a new request; none if requests are switched off.
 func (s *Server) requestFields() []apiField {
 	if !s.cfg.EnableRequests {
 		return nil
 	}
-	offers := slices.DeleteFunc(s.offers(pushV2), func(t kindTerms) bool { return t.kind != store.Text && t.kind != store.File })
+	offers := slices.DeleteFunc(s.offers(pushV2), func(t kindTerms) bool { return t.kind != record.Text && t.kind != record.File })
 	kinds := []string{textsOnly, filesOnly, textsAndFiles}
-	codes, most, days := strconv.Itoa(len(durations)-1), store.MaxAnswers, store.RequestDays
+	codes, most, days := strconv.Itoa(len(durations)-1), record.MaxAnswers, store.RequestDays
 	const key = "A public key of the curve, in base64url without padding. With it, answers must be encrypted by their sender: docs/end-to-end.md."
 	all := []apiField{
-		{name: store.FieldText, text: "What is asked for, which the person who opens the link sees. Required.", bounds: "at most " + strconv.Itoa(store.MaxAsked) + " characters", schema: &openapi.Schema{Type: openapi.Types{"string"}, MinLength: 1, MaxLength: store.MaxAsked}},
+		{name: store.FieldText, text: "What is asked for, which the person who opens the link sees. Required.", bounds: "at most " + strconv.Itoa(record.MaxAsked) + " characters", schema: &openapi.Schema{Type: openapi.Types{"string"}, MinLength: 1, MaxLength: record.MaxAsked}},
 		{name: store.FieldKinds, text: "What answers may be.", bounds: "text, file or text,file", fallback: "all that the server takes", schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: kinds}},
 		{name: store.FieldMaxAnswers, text: "How many answers the request takes.", bounds: "1 to " + strconv.Itoa(most), fallback: "1", schema: openapi.Number(1, most)},
 		{name: store.FieldDays, text: "Days until the request ends.", bounds: fmt.Sprintf("%d to %d", days.Min, days.Max), fallback: strconv.Itoa(days.Default), schema: openapi.Number(days.Min, days.Max)},
@@ -88,8 +89,8 @@ func exampleRequestFields() openapi.Ordered[any] {
 // exampleAsk is a request.
 func exampleAsk() store.RequestInfo {
 	return store.RequestInfo{
-		Request: store.Request{
-			ID: store.RequestID{1, 0x9f, 21: 7}, CreatedAt: exampleAt(), ExpiresAt: exampleAt().Add(7 * day), Texts: true, MaxAnswers: 1,
+		Request: record.Request{
+			ID: record.RequestID{1, 0x9f, 21: 7}, CreatedAt: exampleAt(), ExpiresAt: exampleAt().Add(7 * day), Texts: true, MaxAnswers: 1,
 		},
 		At: exampleAt(), Text: secret.New(exampleAsked), Token: store.RequestToken{Text: secret.New("buh66o4ikeyqk3w7n2ymm6f4r5cv3xjzta")},
 	}
@@ -105,7 +106,7 @@ func (s *Server) exampleRequests(base string) any {
 func (s *Server) exampleAnswered(base string) any {
 	r, p := exampleAsk(), s.exampleInfo()
 	r.At = r.At.Add(time.Hour)
-	r.EndedAt, r.Answers, r.Pushes = r.At, []store.ID{{}}, []store.PushInfo{p}
+	r.EndedAt, r.Answers, r.Pushes = r.At, []record.ID{{}}, []store.PushInfo{p}
 	return newAnsweredJSON(r, base)
 }
 

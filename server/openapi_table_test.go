@@ -12,7 +12,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/instance"
 	"pushbox/internal/openid"
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -165,8 +165,8 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	}
 	for _, p := range problems {
 		given := p.message == "The request was cancelled." // the client that could read it has gone
-		onPages := errors.Is(p.err, errFirst) || errors.Is(p.err, errLink) || errors.Is(p.err, errRequestOver) || errors.Is(p.err, ErrAway) || errors.Is(p.err, store.ErrNoAnswers) || errors.Is(p.err, store.ErrCredentials) || errors.Is(p.err, openid.ErrDown) || errors.Is(p.err, store.ErrSession)
-		watching := errors.Is(p.err, errScrape) || errors.Is(p.err, store.ErrLost) || errors.Is(p.err, ErrStarting) || errors.Is(p.err, ErrStopping)
+		onPages := errors.Is(p.err, errFirst) || errors.Is(p.err, errLink) || errors.Is(p.err, errRequestOver) || errors.Is(p.err, ErrAway) || errors.Is(p.err, record.ErrNoAnswers) || errors.Is(p.err, record.ErrCredentials) || errors.Is(p.err, openid.ErrDown) || errors.Is(p.err, record.ErrSession)
+		watching := errors.Is(p.err, errScrape) || errors.Is(p.err, record.ErrLost) || errors.Is(p.err, ErrStarting) || errors.Is(p.err, ErrStopping)
 		off := errors.Is(p.err, errNoV1) // what is off has no document
 		if documented := said[p.body()]; documented == (given || onPages || watching || off) && p.message != "" {
 			t.Errorf("documented %v: %s", documented, p.message)
@@ -216,7 +216,7 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 		}
 	}
 	for id, want := range map[string][]string{
-		"version": nil, "notify_emails": {problemOf(&request{}, store.ErrQuota).message, quotaOfAddressee}, "show": {problemOf(&request{}, store.ErrLocked).message},
+		"version": nil, "notify_emails": {problemOf(&request{}, record.ErrQuota).message, quotaOfAddressee}, "show": {problemOf(&request{}, record.ErrLocked).message},
 	} {
 		var got []string
 		for _, f := range help.Endpoints[slices.IndexFunc(help.Endpoints, func(e endpointHelp) bool { return e.ID == id })].Statuses {

@@ -10,6 +10,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A routeText documents a route, in addition to the table of routes.
@@ -61,8 +62,8 @@ var routeTexts = map[string]routeText{
 		answer:  reflect.TypeFor[createdJSON](),
 		example: (*Server).exampleCreated,
 		errors: append([]error{
-			errUnauthorized, errNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, store.ErrFileSize,
-			errInvalid, limit.ErrBusy, store.ErrBusy, store.ErrFull, store.ErrUnconfirmed, store.ErrQuota, errAddresseeFull, errClientRoom, errAccountRoom, errAnonymousRoom,
+			errUnauthorized, errNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize,
+			errInvalid, limit.ErrBusy, record.ErrBusy, record.ErrFull, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, errClientRoom, errAccountRoom, errAnonymousRoom,
 		}, inStore...),
 	},
 	"active": {
@@ -73,7 +74,7 @@ var routeTexts = map[string]routeText{
 		done:    "A page of the list; empty beyond the last.",
 		answer:  reflect.TypeFor[[]senderJSON](),
 		example: (*Server).exampleActive,
-		errors:  append([]error{errPage, store.ErrBusy}, inStore...),
+		errors:  append([]error{errPage, record.ErrBusy}, inStore...),
 	},
 	"expired": {
 		summary: "List own expired pushes",
@@ -84,7 +85,7 @@ var routeTexts = map[string]routeText{
 		done:    "A page of the list; empty beyond the last.",
 		answer:  reflect.TypeFor[[]senderJSON](),
 		example: (*Server).exampleExpired,
-		errors:  append([]error{errPage, store.ErrBusy}, inStore...),
+		errors:  append([]error{errPage, record.ErrBusy}, inStore...),
 	},
 	"show": {
 		summary: "Retrieve a push",
@@ -95,7 +96,7 @@ var routeTexts = map[string]routeText{
 		done:    "The push with its content, or what is left of an expired one.",
 		answer:  reflect.TypeFor[viewerJSON](),
 		example: (*Server).exampleShown,
-		errors:  append([]error{body.ErrPercent, store.ErrPassphrase, body.ErrTooLarge, store.ErrLocked, store.ErrFrozen, store.ErrBusy, limit.ErrBusy}, inStore...),
+		errors:  append([]error{body.ErrPercent, record.ErrPassphrase, body.ErrTooLarge, record.ErrLocked, record.ErrFrozen, record.ErrBusy, limit.ErrBusy}, inStore...),
 	},
 	"delete": {
 		summary: "Delete a push",
@@ -104,7 +105,7 @@ var routeTexts = map[string]routeText{
 		done:    "The push, which has expired.",
 		answer:  reflect.TypeFor[pushJSON](),
 		example: (*Server).exampleEnded,
-		errors:  append([]error{errOwnerOnly, store.ErrDenied}, inStore...),
+		errors:  append([]error{errOwnerOnly, record.ErrDenied}, inStore...),
 	},
 	"thaw": {
 		summary: "Thaw a frozen push",
@@ -114,7 +115,7 @@ var routeTexts = map[string]routeText{
 		done:    "The push.",
 		answer:  reflect.TypeFor[pushJSON](),
 		example: (*Server).exampleThawed,
-		errors:  append([]error{store.ErrDenied}, inStore...),
+		errors:  append([]error{record.ErrDenied}, inStore...),
 	},
 	"preview": {
 		summary: "The link of a push",
@@ -134,7 +135,7 @@ var routeTexts = map[string]routeText{
 		done:    "A page of the log; empty beyond the last.",
 		answer:  reflect.TypeFor[auditJSON](),
 		example: (*Server).exampleAudit,
-		errors:  append([]error{errPage, store.ErrDenied}, inStore...),
+		errors:  append([]error{errPage, record.ErrDenied}, inStore...),
 	},
 	"notify_emails": {
 		summary: "Send the link by mail",
@@ -146,7 +147,7 @@ var routeTexts = map[string]routeText{
 		done:    "The push. Its mails will be sent.",
 		answer:  reflect.TypeFor[mailedJSON](),
 		example: (*Server).exampleMailed,
-		errors:  append([]error{body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errNoFields, errInvalidMail, store.ErrDenied, store.ErrUnconfirmed, store.ErrQuota, errAddresseeFull, store.ErrFull}, inStore...),
+		errors:  append([]error{body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errNoFields, errInvalidMail, record.ErrDenied, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, record.ErrFull}, inStore...),
 	},
 	"request_create": {
 		summary: "Ask for a secret",
@@ -157,7 +158,7 @@ var routeTexts = map[string]routeText{
 		done:    "The request. Give html_url to the person who is asked.",
 		answer:  reflect.TypeFor[requestJSON](),
 		example: (*Server).exampleRequest,
-		errors:  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidRequest, store.ErrUnconfirmed, store.ErrRequests, store.ErrFull}, inStore...),
+		errors:  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidRequest, record.ErrUnconfirmed, record.ErrRequests, record.ErrFull}, inStore...),
 	},
 	"requests": {
 		summary: "List own requests",
@@ -176,7 +177,7 @@ var routeTexts = map[string]routeText{
 		done:    "The request.",
 		answer:  reflect.TypeFor[answeredJSON](),
 		example: (*Server).exampleAnswered,
-		errors:  append([]error{store.ErrNotFound}, inStore...),
+		errors:  append([]error{record.ErrNotFound}, inStore...),
 	},
 	"request_end": {
 		summary: "End a request",
@@ -185,7 +186,7 @@ var routeTexts = map[string]routeText{
 		done:    "The request, which has ended.",
 		answer:  reflect.TypeFor[requestJSON](),
 		example: (*Server).exampleRequestEnded,
-		errors:  append([]error{store.ErrNotFound}, inStore...),
+		errors:  append([]error{record.ErrNotFound}, inStore...),
 	},
 	"admin_accounts": {
 		summary: "List accounts",
@@ -206,7 +207,7 @@ var routeTexts = map[string]routeText{
 		done:    "The account, with the link.",
 		answer:  reflect.TypeFor[changedAccountJSON](),
 		example: (*Server).exampleInvited,
-		errors:  append([]error{errNoAccount, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, invalidInvitation(), store.ErrFull}, inAdmin...),
+		errors:  append([]error{errNoAccount, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, invalidInvitation(), record.ErrFull}, inAdmin...),
 	},
 	"admin_account": {
 		summary: "Show an account",
@@ -225,7 +226,7 @@ var routeTexts = map[string]routeText{
 		done:    "The account, with a link if the act is password.",
 		answer:  reflect.TypeFor[changedAccountJSON](),
 		example: (*Server).exampleActed,
-		errors:  append([]error{store.ErrLastAdmin, store.ErrOwnAccount, errNoLink, unmailable(), errAddresseeFull, store.ErrFull}, inAdmin...),
+		errors:  append([]error{record.ErrLastAdmin, record.ErrOwnAccount, errNoLink, unmailable(), errAddresseeFull, record.ErrFull}, inAdmin...),
 	},
 	"admin_policy": {
 		summary: "Give an account a policy",
@@ -234,7 +235,7 @@ var routeTexts = map[string]routeText{
 		done:    "The account.",
 		answer:  reflect.TypeFor[accountJSON](),
 		example: (*Server).exampleAccount,
-		errors:  append([]error{store.ErrFull}, inAdmin...),
+		errors:  append([]error{record.ErrFull}, inAdmin...),
 	},
 	"admin_remove": {
 		summary: "Remove an account",
@@ -243,7 +244,7 @@ var routeTexts = map[string]routeText{
 		done:    "The account as it was.",
 		answer:  reflect.TypeFor[accountJSON](),
 		example: (*Server).exampleAccount,
-		errors:  append([]error{store.ErrLastAdmin, store.ErrFull}, inAdmin...),
+		errors:  append([]error{record.ErrLastAdmin, record.ErrFull}, inAdmin...),
 	},
 	"admin_log": {
 		summary: "The instance log",
@@ -336,7 +337,7 @@ var paramFields = map[string]apiField{
 	},
 	eventField: {
 		in: "query", text: "Only events of this kind. docs/events.md says what each reports.", fallback: "all",
-		schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: words(store.AdminKind.String)},
+		schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: words(record.AdminKind.String)},
 	},
 	aboutField: {
 		in: "query", text: "Only events about the account with this id, and those that it caused.", fallback: "all",

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"pushbox/server/openapi"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // describeV1 answers with the documentation of API version 1 for programs.
@@ -60,7 +60,7 @@ func (s *Server) endpointV1(row route, how spelling, base string) endpoint {
 	case "v1_audit":
 		text.answer = reflect.TypeFor[auditV1JSON]()
 	case "v1_delete":
-		text.errors = replaced(text.errors, store.ErrDenied, errNotDeletable)
+		text.errors = replaced(text.errors, record.ErrDenied, errNotDeletable)
 	case "v1_create_file":
 		text.summary += " of files"
 	case "v1_create_url":

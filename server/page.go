@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/lang"
 	"pushbox/server/web"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // show returns a reply with a page: the name of a template, and what it shows.
@@ -115,8 +116,8 @@ type problemView struct {
 	Seconds int    // to wait before the next try; 0: not known
 }
 
-// errExpired is store.ErrNotFound for a push that exists and has expired.
-var errExpired = fmt.Errorf("%w: it has expired", store.ErrNotFound)
+// errExpired is record.ErrNotFound for a push that exists and has expired.
+var errExpired = fmt.Errorf("%w: it has expired", record.ErrNotFound)
 
 // errRequestOver is errExpired for a request for secrets.
 var errRequestOver = fmt.Errorf("%w: so has the request", errExpired)

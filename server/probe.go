@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // probePath, with a code behind it, is the path of a request that is answered with a
@@ -28,7 +28,7 @@ type probes struct {
 
 func newProbes(c limit.Clock) *probes { return &probes{clock: c, ends: make(map[string]time.Duration)} }
 
-// add makes a code. It returns store.ErrBusy if there are too many.
+// add makes a code. It returns record.ErrBusy if there are too many.
 func (p *probes) add() (code string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,7 +39,7 @@ func (p *probes) add() (code string, err error) {
 		}
 	}
 	if len(p.ends) >= mostProbes {
-		return "", store.ErrBusy
+		return "", record.ErrBusy
 	}
 	code = rand.Text()
 	p.ends[code] = now + probeTime
@@ -56,7 +56,7 @@ func (p *probes) take(code string) bool {
 }
 
 // NewProbe returns a path for one request within the next minute. The answer is a
-// clientip.Report of how the request arrived. NewProbe returns store.ErrBusy if there
+// clientip.Report of how the request arrived. NewProbe returns record.ErrBusy if there
 // are too many such paths.
 func (s *Server) NewProbe() (path string, err error) {
 	code, err := s.probes.add()
@@ -66,7 +66,7 @@ func (s *Server) NewProbe() (path string, err error) {
 // probe reports how the request arrived, if it has a valid code.
 func (s *Server) probe(r *request) (reply, error) {
 	if !s.probes.take(r.name.Reveal()) {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	return ok(s.proxies.Report(r.Request)), nil
 }

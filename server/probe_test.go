@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestAProbeIsValidOnceAndForAMinute(t *testing.T) {
@@ -35,7 +35,7 @@ func TestAProbeIsValidOnceAndForAMinute(t *testing.T) {
 	for range mostProbes {
 		add()
 	}
-	if _, err := p.add(); !errors.Is(err, store.ErrBusy) {
+	if _, err := p.add(); !errors.Is(err, record.ErrBusy) {
 		t.Errorf("one too many: %v", err)
 	}
 	now += probeTime

@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -65,7 +66,7 @@ func TestNothingThatCarriesASecretPrintsIt(t *testing.T) {
 	carriers["a request for the first account"], carriers["its actor"] = *first, first.actor
 	carriers["a line of an audit log"] = store.LogEntry{Referrer: first.actor.Referrer, Recipients: secret.New(canary)}
 	carriers["a row of an audit log"] = auditRow{Referrer: first.actor.Referrer, To: secret.New(canary)}
-	retrieved := newViewerJSON(store.PushInfo{Push: store.Push{State: store.Live}, Payload: secret.New(canary)}, "")
+	retrieved := newViewerJSON(store.PushInfo{Push: record.Push{State: record.Live}, Payload: secret.New(canary)}, "")
 	if retrieved.Payload == nil || *retrieved.Payload != canary {
 		t.Fatal(retrieved.Payload)
 	}

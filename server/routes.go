@@ -7,7 +7,7 @@ import (
 
 	"pushbox/server/display"
 	"pushbox/server/web"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // An access says who may call a route. Credentials are an API token, or for a page a
@@ -50,7 +50,7 @@ type route struct {
 	pattern string
 	word    string // if set, the route is only for this value of the pattern's parameter
 	access  access
-	scope   store.Scopes // that an API token needs; 0: the route takes no token
+	scope   record.Scopes // that an API token needs; 0: the route takes no token
 	traits  traits
 	nav     string // the page's name in the navigation
 	action  action
@@ -128,19 +128,19 @@ func (s *Server) table() []route {
 	rows := []route{
 		{name: "version", method: get, pattern: "/api/v2/version", access: public, traits: forRecipients | notCounted, action: s.version},
 		{name: "openapi", method: get, pattern: "/api/v2/openapi", access: public, traits: hasLinks, action: s.describe}, // the router removes .json
-		{name: "create", method: post, pattern: pushes, access: creating, scope: store.ScopeCreate, traits: hasLinks | hasFiles, action: s.createPush},
-		{name: "active", method: get, pattern: push, word: "active", access: required, scope: store.ScopeRead, traits: hasLinks, action: s.activePushes},
-		{name: "expired", method: get, pattern: push, word: "expired", access: required, scope: store.ScopeRead, traits: hasLinks, action: s.expiredPushes},
-		{name: "show", method: get, pattern: push, access: optional, scope: store.ScopeRead, traits: hasLinks | forRecipients | countsViews, action: s.showPush},
-		{name: "delete", method: http.MethodDelete, pattern: push, access: optional, scope: store.ScopeManage, traits: hasLinks | forRecipients, action: s.deletePush},
-		{name: "preview", method: get, pattern: push + "/preview", access: optional, scope: store.ScopeRead, traits: hasLinks | forRecipients, action: s.previewPush},
-		{name: "audit", method: get, pattern: push + "/audit", access: required, scope: store.ScopeRead, action: s.auditPush},
-		{name: "notify_emails", method: post, pattern: push + "/notify_emails", access: required, scope: store.ScopeManage, traits: hasLinks, action: s.mailPush},
-		{name: "thaw", method: post, pattern: push + "/thaw", access: required, scope: store.ScopeManage, traits: hasLinks, action: s.thawPushAPI},
-		{name: "request_create", method: post, pattern: asked, access: required, scope: store.ScopeCreate, traits: hasLinks | forRequests, action: s.createRequest},
-		{name: "requests", method: get, pattern: asked, access: required, scope: store.ScopeRead, traits: hasLinks | forRequests, action: s.listRequests},
-		{name: "request", method: get, pattern: asked + "/:" + requestParam, access: required, scope: store.ScopeRead, traits: hasLinks | forRequests, action: s.showRequest},
-		{name: "request_end", method: http.MethodDelete, pattern: asked + "/:" + requestParam, access: required, scope: store.ScopeManage, traits: hasLinks | forRequests, action: s.endRequest},
+		{name: "create", method: post, pattern: pushes, access: creating, scope: record.ScopeCreate, traits: hasLinks | hasFiles, action: s.createPush},
+		{name: "active", method: get, pattern: push, word: "active", access: required, scope: record.ScopeRead, traits: hasLinks, action: s.activePushes},
+		{name: "expired", method: get, pattern: push, word: "expired", access: required, scope: record.ScopeRead, traits: hasLinks, action: s.expiredPushes},
+		{name: "show", method: get, pattern: push, access: optional, scope: record.ScopeRead, traits: hasLinks | forRecipients | countsViews, action: s.showPush},
+		{name: "delete", method: http.MethodDelete, pattern: push, access: optional, scope: record.ScopeManage, traits: hasLinks | forRecipients, action: s.deletePush},
+		{name: "preview", method: get, pattern: push + "/preview", access: optional, scope: record.ScopeRead, traits: hasLinks | forRecipients, action: s.previewPush},
+		{name: "audit", method: get, pattern: push + "/audit", access: required, scope: record.ScopeRead, action: s.auditPush},
+		{name: "notify_emails", method: post, pattern: push + "/notify_emails", access: required, scope: record.ScopeManage, traits: hasLinks, action: s.mailPush},
+		{name: "thaw", method: post, pattern: push + "/thaw", access: required, scope: record.ScopeManage, traits: hasLinks, action: s.thawPushAPI},
+		{name: "request_create", method: post, pattern: asked, access: required, scope: record.ScopeCreate, traits: hasLinks | forRequests, action: s.createRequest},
+		{name: "requests", method: get, pattern: asked, access: required, scope: record.ScopeRead, traits: hasLinks | forRequests, action: s.listRequests},
+		{name: "request", method: get, pattern: asked + "/:" + requestParam, access: required, scope: record.ScopeRead, traits: hasLinks | forRequests, action: s.showRequest},
+		{name: "request_end", method: http.MethodDelete, pattern: asked + "/:" + requestParam, access: required, scope: record.ScopeManage, traits: hasLinks | forRequests, action: s.endRequest},
 		{name: "download", method: get, pattern: file, access: public, traits: hasFiles | forRecipients, action: s.downloadFile},
 		{name: "download_all", method: get, pattern: "/files/:" + grantParam, access: public, traits: isPage | hasFiles | forRecipients, action: s.downloadAll},
 		{name: "asset", method: get, pattern: web.AssetPrefix + ":" + nameParam, access: public, traits: isPage | forRecipients | notCounted, action: s.asset},

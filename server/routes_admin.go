@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Paths of the pages for administrators.
@@ -41,7 +41,7 @@ func (s *Server) routesAdmin() []route {
 		{name: "admin_settings", method: get, pattern: api + "/settings", action: s.settingsAPI},
 	}
 	for i := range rows {
-		rows[i].access, rows[i].scope = administrating, store.ScopeAdmin
+		rows[i].access, rows[i].scope = administrating, record.ScopeAdmin
 	}
 	pages := []route{
 		{name: "accounts_page", method: get, pattern: adminPath, action: s.accountsPage},

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"pushbox/internal/secret"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // errScrape says that a request for metrics does not have the token for them.
@@ -19,7 +19,7 @@ const scrapeMessage = "This needs the token in metrics.token_file: send it as Au
 func (s *Server) metrics(r *request) (reply, error) {
 	switch {
 	case s.monitoring.Metrics == nil || s.monitoring.Token.IsZero():
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	case !mayScrape(r.Header, s.monitoring.Token):
 		return reply{}, errScrape
 	}

@@ -44,7 +44,7 @@ type Options struct {
 }
 
 // A Directory checks passwords of people whose accounts have none here. Its errors are
-// store.ErrCredentials and ErrAway.
+// record.ErrCredentials and ErrAway.
 type Directory func(login string, password secret.Text) store.Elsewhere
 
 // ErrAway says that the directory does not answer.

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Names of the session cookie. A browser accepts the second and the third only over
@@ -134,7 +135,7 @@ func (s *Server) identify(r *request) error {
 	if sent := s.sessionSecret(r); !sent.IsZero() && !r.entry.recipients {
 		i, err := s.store.Resume(r.Context(), sent)
 		switch {
-		case errors.Is(err, store.ErrSession):
+		case errors.Is(err, record.ErrSession):
 		case err != nil:
 			return err
 		case r.proxied.isOther(i):
@@ -157,7 +158,7 @@ func (s *Server) mayEnter(r *request) error {
 	case members && !signedIn:
 		return errSignIn
 	case administers && !r.session.Admin:
-		return store.ErrNotFound
+		return record.ErrNotFound
 	case signedIn && s.cfg.RequireMFA && !r.session.MFA && !r.session.Strong && (members || r.route.access == creating) && !r.route.has(beforeMFA):
 		return errMFA
 	}

@@ -9,6 +9,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // accountRoom gives each account so much room for its live pushes.
@@ -24,7 +25,7 @@ func TestFilesCountAgainstTheRoomOfTheirAccount(t *testing.T) {
 		}})
 		a := servertest.New(t)
 		a.Post(contentType, body, a.AddTokenUser("ann@example.com")).Want(http.StatusCreated)
-		rooms, err := a.Store.AccountRooms(t.Context(), []store.AccountID{1})
+		rooms, err := a.Store.AccountRooms(t.Context(), []record.AccountID{1})
 		if err != nil || len(rooms) != 1 {
 			t.Fatalf("%v, %v", rooms, err)
 		}

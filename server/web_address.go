@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"pushbox/server/display"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // addressView shows the address of an account, and confirms it.
@@ -36,7 +36,7 @@ func (s *Server) addressState(r *request) (addressView, error) {
 // mailCode sends a code to the address of the account.
 func (s *Server) mailCode(r *request) (reply, error) {
 	err := s.store.MailCode(r.Context(), r.actor, s.sessionSecret(r), r.locale.Tag)
-	var quota *store.QuotaError
+	var quota *record.QuotaError
 	switch {
 	case errors.As(err, &quota):
 		e := s.tooManyAttempts(quota.RetryAfter)
@@ -51,7 +51,7 @@ func (s *Server) mailCode(r *request) (reply, error) {
 // confirmAddress confirms the address of the account with a code.
 func (s *Server) confirmAddress(r *request, f webForm) (reply, error) {
 	err := s.store.ConfirmAddress(r.Context(), r.actor, s.sessionSecret(r), f.Text("code"))
-	if errors.Is(err, store.ErrCode) {
+	if errors.Is(err, record.ErrCode) {
 		return s.rerenderAddress(r, formError{Message: "address_code_wrong"})
 	}
 	return s.goToTell(r, addressPath, noticeConfirmed), err

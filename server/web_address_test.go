@@ -9,6 +9,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -105,7 +106,7 @@ func TestThePageOfTheAddressSaysWhyThereIsNoCode(t *testing.T) {
 	if got.Header.Get("Retry-After") != "60" {
 		t.Errorf("it is %v", got.Header)
 	}
-	for range store.CodeTries {
+	for range record.CodeTries {
 		eve.Post("/users/address", "code", noCode(code)).Want(http.StatusForbidden)
 	}
 	eve.Post("/users/address", "code", code).Want(http.StatusForbidden).Says("not the code", "Send a code").Lacks(`name="code"`)

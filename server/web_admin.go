@@ -14,6 +14,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // accountsView is the list of all accounts.
@@ -32,7 +33,7 @@ type accountsView struct {
 
 // An accountRow is an account in the list.
 type accountRow struct {
-	ID         store.AccountID
+	ID         record.AccountID
 	Email      string
 	Admin, MFA bool
 	Own        bool   // it is the administrator's own
@@ -47,7 +48,7 @@ type accountRow struct {
 // An accountQuery is what a list of accounts shows.
 type accountQuery struct {
 	words  string
-	before store.AccountID // only accounts of lower numbers; 0: from the newest
+	before record.AccountID // only accounts of lower numbers; 0: from the newest
 }
 
 // beforeField is the field of a query for what is older than a number.
@@ -67,7 +68,7 @@ func readAccountQuery(query string) (q accountQuery, err error) {
 		return q, errSearch
 	}
 	before, err := numberIn(pairs, beforeField)
-	q.before = store.AccountID(before)
+	q.before = record.AccountID(before)
 	return q, err
 }
 
@@ -88,7 +89,7 @@ func numberIn(pairs body.Pairs, name string) (uint64, error) {
 const errNumber = badRequest("A number in the query must be a whole number, without a sign.")
 
 // path returns the path of the list of accounts before a number; 0: of the newest.
-func (q accountQuery) path(before store.AccountID) string {
+func (q accountQuery) path(before record.AccountID) string {
 	v := url.Values{}
 	if q.words != "" {
 		v.Set(searchField, q.words)
@@ -129,12 +130,12 @@ func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, er
 
 // findAccounts returns a part of the list of accounts, with what their live pushes take, and
 // the number before which there may be more; 0 if there are no more.
-func (s *Server) findAccounts(r *request, q accountQuery) (found []store.Account, rooms map[store.AccountID]store.Room, rest store.AccountID, err error) {
+func (s *Server) findAccounts(r *request, q accountQuery) (found []record.Account, rooms map[record.AccountID]record.Room, rest record.AccountID, err error) {
 	found, rest, err = s.store.FindAccounts(r.Context(), q.words, q.before)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	ids := make([]store.AccountID, len(found))
+	ids := make([]record.AccountID, len(found))
 	for i, a := range found {
 		ids[i] = a.ID
 	}
@@ -142,7 +143,7 @@ func (s *Server) findAccounts(r *request, q accountQuery) (found []store.Account
 	return found, rooms, rest, err
 }
 
-func newAccountRow(r *request, a store.Account, takes store.Room) accountRow {
+func newAccountRow(r *request, a record.Account, takes record.Room) accountRow {
 	state := "active"
 	switch {
 	case a.Removing:
@@ -202,71 +203,71 @@ type accountAct struct {
 	Typed  bool // the address must be typed again
 	mails  bool // it sends mail
 	others bool // for accounts of others alone: the store has it so
-	fits   func(store.Account) bool
+	fits   func(record.Account) bool
 	do     func(s *store.Store, ctx context.Context, by store.Actor, email string) error // nil: it makes a link that sets a password, and shows or mails it
 }
 
 // accountActs are in the order of the page.
 var accountActs = []accountAct{
 	{
-		Name: "enable", fits: func(a store.Account) bool { return a.Disabled },
+		Name: "enable", fits: func(a record.Account) bool { return a.Disabled },
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.SetDisabled(ctx, by, email, false)
 		},
 	},
 	{
-		Name: "confirm", fits: func(a store.Account) bool { return a.Unconfirmed },
+		Name: "confirm", fits: func(a record.Account) bool { return a.Unconfirmed },
 		do: (*store.Store).ConfirmAccount,
 	},
-	{Name: "password", others: true, fits: store.Account.Active},
-	{Name: "mail", mails: true, fits: store.Account.Active},
+	{Name: "password", others: true, fits: record.Account.Active},
+	{Name: "mail", mails: true, fits: record.Account.Active},
 	{
-		Name: "grant", fits: func(a store.Account) bool { return !a.Admin },
+		Name: "grant", fits: func(a record.Account) bool { return !a.Admin },
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.SetAdmin(ctx, by, email, true, false)
 		},
 	},
 	{
-		Name: "revoke", fits: func(a store.Account) bool { return a.Admin },
+		Name: "revoke", fits: func(a record.Account) bool { return a.Admin },
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.SetAdmin(ctx, by, email, false, false)
 		},
 	},
 	{
-		Name: "sign_out", fits: store.Account.Active,
+		Name: "sign_out", fits: record.Account.Active,
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.EndAccess(ctx, by, email, false)
 		},
 	},
 	{
-		Name: "tokens", Danger: true, fits: store.Account.Active,
+		Name: "tokens", Danger: true, fits: record.Account.Active,
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.EndAccess(ctx, by, email, true)
 		},
 	},
 	{
-		Name: "mfa", Danger: true, others: true, fits: store.Account.MFA,
+		Name: "mfa", Danger: true, others: true, fits: record.Account.MFA,
 		do: (*store.Store).ResetFactors,
 	},
 	{
-		Name: "unlink", Danger: true, fits: func(a store.Account) bool { return a.Identities != "" },
+		Name: "unlink", Danger: true, fits: func(a record.Account) bool { return a.Identities != "" },
 		do: (*store.Store).Unlink,
 	},
 	{
-		Name: "disable", Danger: true, fits: store.Account.Active,
+		Name: "disable", Danger: true, fits: record.Account.Active,
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.SetDisabled(ctx, by, email, true)
 		},
 	},
 	{
-		Name: "expire", Danger: true, fits: func(store.Account) bool { return true },
+		Name: "expire", Danger: true, fits: func(record.Account) bool { return true },
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			_, err := s.ExpirePushes(ctx, by, email)
 			return err
 		},
 	},
 	{
-		Name: "remove", Danger: true, Typed: true, fits: func(store.Account) bool { return true },
+		Name: "remove", Danger: true, Typed: true, fits: func(record.Account) bool { return true },
 		do: (*store.Store).RemoveAccount,
 	},
 }
@@ -281,7 +282,7 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	rooms, err := s.store.AccountRooms(r.Context(), []store.AccountID{a.ID})
+	rooms, err := s.store.AccountRooms(r.Context(), []record.AccountID{a.ID})
 	if err != nil {
 		return reply{}, err
 	}
@@ -305,13 +306,13 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	return show(status, "admin_account", v), nil
 }
 
-// accountInPath returns the account whose number the path has, or store.ErrNotFound.
-func (s *Server) accountInPath(r *request) (store.Account, error) {
+// accountInPath returns the account whose number the path has, or record.ErrNotFound.
+func (s *Server) accountInPath(r *request) (record.Account, error) {
 	id, err := strconv.ParseUint(r.name.Reveal(), 10, 64)
 	if err != nil {
-		return store.Account{}, store.ErrNotFound
+		return record.Account{}, record.ErrNotFound
 	}
-	return s.store.AccountByID(r.Context(), store.AccountID(id))
+	return s.store.AccountByID(r.Context(), record.AccountID(id))
 }
 
 // changeAccount does what the form names to the account in the path.
@@ -336,7 +337,7 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 	if act.do == nil && !act.mails {
 		return s.showPasswordLink(r, http.StatusOK, l, false), err
 	}
-	if errors.Is(err, store.ErrLastAdmin) {
+	if errors.Is(err, record.ErrLastAdmin) {
 		return s.showAccount(r, http.StatusConflict, managedView{Last: true})
 	}
 	path := accountsPath + r.name.Reveal()
@@ -350,7 +351,7 @@ func (a accountAct) notice() notice { return notice("account_" + a.Name) }
 
 // act does an act to an account, and nothing where it would make no difference. l is set by an
 // act that shows a link.
-func (s *Server) act(r *request, act accountAct, a store.Account) (l store.PasswordLink, err error) {
+func (s *Server) act(r *request, act accountAct, a record.Account) (l store.PasswordLink, err error) {
 	switch fits := act.fits(a); {
 	case act.do != nil && fits:
 		err = act.do(s.store, r.Context(), r.actor, a.Email)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"pushbox/config"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // grades are the grades of findings, the worst first.
@@ -28,7 +28,7 @@ func (r findingRow) Class() string {
 // findings returns what was found out about the installation.
 func (s *Server) findings(r *request) ([]Finding, error) {
 	if s.monitoring.Findings == nil {
-		return nil, store.ErrNotFound
+		return nil, record.ErrNotFound
 	}
 	return s.recent.findings(r.Context())
 }
@@ -94,7 +94,7 @@ type settingsView struct{ Set, Defaults []config.Value }
 // settings returns the settings in force.
 func (s *Server) settings() ([]config.Value, error) {
 	if s.monitoring.Settings == nil {
-		return nil, store.ErrNotFound
+		return nil, record.ErrNotFound
 	}
 	return s.monitoring.Settings(), nil
 }

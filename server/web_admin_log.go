@@ -11,6 +11,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -28,9 +29,9 @@ const (
 
 // A logQuery is what a page of the instance log shows.
 type logQuery struct {
-	kind    store.AdminKind // 0: all
-	account store.AccountID // 0: all
-	before  uint64          // only events of lower numbers; 0: from the newest
+	kind    record.AdminKind // 0: all
+	account record.AccountID // 0: all
+	before  uint64           // only events of lower numbers; 0: from the newest
 }
 
 // logView is a page of the instance log, newest event first.
@@ -52,7 +53,7 @@ type logRow struct {
 	Who       string // the number of the account that did it; empty: see By
 	WhoEmail  string // its address; empty if that is not known any more
 	Email     string // of the account that it is about
-	Account   store.AccountID
+	Account   record.AccountID
 	Detail    string
 	IP        string
 	Agent     display.Agent
@@ -69,18 +70,18 @@ func readLogQuery(query string) (q logQuery, err error) {
 		return q, err
 	}
 	account, err := numberIn(pairs, aboutField)
-	if q.account = store.AccountID(account); err != nil {
+	if q.account = record.AccountID(account); err != nil {
 		return q, err
 	}
 	name, _, err := pairs.Only(eventField)
 	if err != nil || name.IsZero() {
 		return q, err
 	}
-	i := slices.IndexFunc(store.AdminKinds(), func(k store.AdminKind) bool { return k.String() == name.Reveal() })
+	i := slices.IndexFunc(record.AdminKinds(), func(k record.AdminKind) bool { return k.String() == name.Reveal() })
 	if i < 0 {
 		return q, errLogFilter
 	}
-	q.kind = store.AdminKinds()[i]
+	q.kind = record.AdminKinds()[i]
 	return q, nil
 }
 
@@ -158,7 +159,7 @@ func (s *Server) logPage(r *request) (reply, error) {
 		return reply{}, err
 	}
 	v := logView{Kind: q.kind.String(), Lines: q.at(logLinesPath, 0), Rows: make([]logRow, len(found))}
-	for _, k := range store.AdminKinds() {
+	for _, k := range record.AdminKinds() {
 		v.Kinds = append(v.Kinds, k.String())
 	}
 	if q.account != 0 {

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const bobEmail = "bob@example.com"
@@ -30,7 +31,7 @@ func administered(t *testing.T, changes ...func(*config.Config)) (a *servertest.
 }
 
 // account is an account as the store has it.
-func account(t *testing.T, a *servertest.Server, id store.AccountID) store.Account {
+func account(t *testing.T, a *servertest.Server, id record.AccountID) record.Account {
 	t.Helper()
 	one, err := a.Store.AccountByID(ctx, id)
 	if err != nil {
@@ -139,9 +140,9 @@ func TestAnAdministratorChangesAnAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []store.AdminKind{
-		store.AdminFactorRemove, store.AdminAccessEnd, store.AdminAccountDisable, store.AdminAccountEnable, store.AdminPushesExpire,
-		store.AdminGrant, store.AdminRevoke, store.AdminAccountRemove, store.AdminAccountRemoved,
+	for _, kind := range []record.AdminKind{
+		record.AdminFactorRemove, record.AdminAccessEnd, record.AdminAccountDisable, record.AdminAccountEnable, record.AdminPushesExpire,
+		record.AdminGrant, record.AdminRevoke, record.AdminAccountRemove, record.AdminAccountRemoved,
 	} {
 		if !slices.ContainsFunc(events, func(e store.AdminEventInfo) bool {
 			return e.Kind == kind && e.By.Role == store.Admin && e.By.Account == 1 && e.By.IP == "127.0.0.1" && e.Account == 2

@@ -10,6 +10,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // An answerView is the form by which a person without an account answers a request.
@@ -31,7 +32,7 @@ func (s *Server) asked(r *request) (store.RequestInfo, error) {
 		return store.RequestInfo{}, err
 	}
 	q, err := s.store.FindRequest(r.Context(), t)
-	if errors.Is(err, store.ErrNotFound) && q.ID != (store.RequestID{}) {
+	if errors.Is(err, record.ErrNotFound) && q.ID != (record.RequestID{}) {
 		err = errRequestOver
 	}
 	q.Token = t
@@ -63,7 +64,7 @@ func (s *Server) makeAnswer(r *request) (reply, error) {
 	}
 	r.actor.Account = 0 // the push is of the account that asked, also if another account answers
 	c, _, err := s.receivePush(r, spelling{wrapper: "push", page: true, request: q.Token})
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	switch {
 	case errors.As(err, &invalid):
 		return show(http.StatusUnprocessableEntity, "answer", s.answerViewAgain(q, c, invalid)), nil
@@ -75,10 +76,10 @@ func (s *Server) makeAnswer(r *request) (reply, error) {
 }
 
 // answerViewAgain returns the form with the text that was typed and its problems.
-func (s *Server) answerViewAgain(q store.RequestInfo, c *createRequest, invalid *store.InvalidError) answerView {
+func (s *Server) answerViewAgain(q store.RequestInfo, c *createRequest, invalid *record.InvalidError) answerView {
 	text := c.fields.text(store.FieldPayload)
 	v := s.newAnswerView(c.r, q)
-	bad := c.r.payloadProblem(store.Text, text)
+	bad := c.r.payloadProblem(record.Text, text)
 	_, badFiles := invalid.Fields[store.FieldFiles]
 	switch {
 	case badFiles || !q.Texts:
@@ -101,9 +102,9 @@ func (c *createRequest) convertAnswer() {
 	maps.DeleteFunc(c.fields, func(name string, _ body.Value) bool {
 		return name != store.FieldPayload && name != store.FieldWrappedKey
 	})
-	kind := store.Text
+	kind := record.Text
 	if c.files != nil {
-		kind = store.File
+		kind = record.File
 	}
 	c.fields[store.FieldKind] = textValue(kind.String())
 }

@@ -7,6 +7,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // auditView shows one of the account's own pushes with its audit log.
@@ -76,7 +77,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 	}
 	for i, e := range h.Log {
 		p.Log[i] = auditRow{
-			When: display.NewExactTime(e.At), Kind: e.Kind.String(), Answer: e.Request != store.RequestID{}, IP: e.IP,
+			When: display.NewExactTime(e.At), Kind: e.Kind.String(), Answer: e.Request != record.RequestID{}, IP: e.IP,
 			Agent: e.UserAgent, Program: display.ParseAgent(e.UserAgent), Referrer: e.Referrer, To: e.Recipients,
 		}
 	}

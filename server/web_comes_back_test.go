@@ -10,6 +10,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestTextThatIsTooLongIsNotShownAgain(t *testing.T) {
@@ -63,11 +64,11 @@ func TestAnAddressOrLabelThatIsTooLongIsNotShownAgain(t *testing.T) {
 		path, field string
 		most, want  int
 	}{
-		{ann, "/users/token", "label", store.MaxLabel, 422},
-		{a.Browser(), "/users/sign_in", "email", store.MaxEmail, 403},
-		{limited.Browser(), "/users/sign_in", "email", store.MaxEmail, 429},
-		{a.Browser(), "/users/sign_up", "email", store.MaxEmail, 422},
-		{fresh.Browser(), fresh.FirstPath(), "email", store.MaxEmail, 422},
+		{ann, "/users/token", "label", record.MaxLabel, 422},
+		{a.Browser(), "/users/sign_in", "email", record.MaxEmail, 403},
+		{limited.Browser(), "/users/sign_in", "email", record.MaxEmail, 429},
+		{a.Browser(), "/users/sign_up", "email", record.MaxEmail, 422},
+		{fresh.Browser(), fresh.FirstPath(), "email", record.MaxEmail, 422},
 	} {
 		for extra, comes := range map[int]bool{0: true, 1: false} {
 			text := strings.Repeat(`"`, c.most+extra)

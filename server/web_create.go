@@ -11,6 +11,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (s *Server) pushForm(r *request) (reply, error) {
@@ -23,9 +24,9 @@ func (s *Server) pushForm(r *request) (reply, error) {
 
 func (s *Server) makePush(r *request) (reply, error) {
 	c, p, err := s.receivePush(r, spelling{wrapper: "push", page: true})
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	if field := mailProblem(err); field != "" { // the form is shown again, with what was typed
-		err = &store.InvalidError{Fields: map[string][]string{field: {"cannot be sent"}}}
+		err = &record.InvalidError{Fields: map[string][]string{field: {"cannot be sent"}}}
 	}
 	switch {
 	case errors.As(err, &invalid):
@@ -71,13 +72,13 @@ func inUnit(p *store.NewPush, name string) {
 // mailProblem names the problem of a push whose mail may not be sent; empty if err is
 // another error, or none.
 func mailProblem(err error) string {
-	var quota *store.QuotaError
+	var quota *record.QuotaError
 	switch {
-	case errors.Is(err, store.ErrUnconfirmed):
+	case errors.Is(err, record.ErrUnconfirmed):
 		return unconfirmedField
-	case errors.As(err, &quota) && quota.Of == store.QuotaOfAddressee:
+	case errors.As(err, &quota) && quota.Of == record.QuotaOfAddressee:
 		return addresseeField
-	case errors.Is(err, store.ErrQuota):
+	case errors.Is(err, record.ErrQuota):
 		return quotaField
 	default:
 		return ""
@@ -85,7 +86,7 @@ func mailProblem(err error) string {
 }
 
 // convertForm turns the fields of the form into those of the API. It returns a
-// *store.InvalidError if the push would not be what the page showed.
+// *record.InvalidError if the push would not be what the page showed.
 func (c *createRequest) convertForm() error {
 	if c.answers() {
 		c.convertAnswer()
@@ -94,14 +95,14 @@ func (c *createRequest) convertForm() error {
 	for _, name := range [...]string{store.FieldPayload, store.FieldNote} {
 		f.change(name, oneBreak)
 	}
-	var bad store.InvalidError
+	var bad record.InvalidError
 	if f.sendsLogin() {
 		if f.noteText() {
 			bad.Add(besideField, "was typed beside a login")
 		}
 		f[store.FieldPayload] = textValue(loginText(f.login()))
 	}
-	if f.text(store.FieldKind) == store.URL.String() {
+	if f.text(store.FieldKind) == record.URL.String() {
 		if address, sent := f[urlField]; sent {
 			f[store.FieldPayload] = address
 		}
@@ -122,7 +123,7 @@ func (c *createRequest) convertForm() error {
 
 // sendsLogin reports whether the form has a login in place of the text.
 func (f fields) sendsLogin() bool {
-	return f.text(store.FieldKind) == store.Text.String() && f.on(loginName)
+	return f.text(store.FieldKind) == record.Text.String() && f.on(loginName)
 }
 
 // noteText moves a text that was typed beside a login into its note, where the sender sees it, and
@@ -151,16 +152,16 @@ func (f fields) login() []loginPart {
 
 // agrees refuses what is bad already, a form that was opened in a session which has ended, files
 // together with a kind that has none, and what the browser should have encrypted.
-func (c *createRequest) agrees(bad store.InvalidError) error {
+func (c *createRequest) agrees(bad record.InvalidError) error {
 	if _, named := c.fields[store.FieldName]; named && c.r.actor.Account == 0 {
 		bad.Add(accountField, "has ended")
 	}
 	kind := c.fields.kindName()
-	if c.files != nil && kind != store.File.String() {
+	if c.files != nil && kind != record.File.String() {
 		bad.Add(leftoverField, "are of another kind")
 	}
 	if c.server.encryptionFor(c.policy) == "required" && !c.answers() &&
-		(kind == store.Text.String() || kind == store.File.String()) && !endtoend.IsEnvelope(c.fields.text(store.FieldPayload)) {
+		(kind == record.Text.String() || kind == record.File.String()) && !endtoend.IsEnvelope(c.fields.text(store.FieldPayload)) {
 		bad.Add(plainField, "is not encrypted")
 	}
 	return bad.Err()

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A createView is the form for a new push.
@@ -81,7 +82,7 @@ func (s *Server) emptyCreateView(r *request, p store.Policy) createView {
 
 // createViewAgain returns the form as it was filled in, except passphrase and files,
 // with its problems.
-func (s *Server) createViewAgain(c *createRequest, invalid *store.InvalidError) createView {
+func (s *Server) createViewAgain(c *createRequest, invalid *record.InvalidError) createView {
 	t := named(kindsOf(c.policy), c.fields.text(store.FieldKind))
 	if !c.bodyRead || c.fields.text(store.FieldDuration) != "" { // a field that was not read, or is not in use, gets its default
 		c.fields.fill(store.FieldDays, strconv.Itoa(t.Days.Default))
@@ -108,7 +109,7 @@ func (s *Server) createViewAgain(c *createRequest, invalid *store.InvalidError) 
 
 // tooLong names the fields that are too long for a push of that kind, among those that
 // the form shows again.
-func (c *createRequest) tooLong(k store.Kind) (long []string) {
+func (c *createRequest) tooLong(k record.Kind) (long []string) {
 	for _, field := range [...]struct {
 		name string
 		most int
@@ -121,7 +122,7 @@ func (c *createRequest) tooLong(k store.Kind) (long []string) {
 		{store.FieldMailTo, c.server.maxMailBytes()},
 	} {
 		text := c.fields.text(field.name)
-		qr := k == store.QR && field.name == store.FieldPayload && utf8.RuneCountInString(text) > store.MaxQR
+		qr := k == record.QR && field.name == store.FieldPayload && utf8.RuneCountInString(text) > store.MaxQR
 		if qr || shownAgain(text, field.most) != text {
 			long = append(long, field.name)
 		}
@@ -133,7 +134,7 @@ func (c *createRequest) tooLong(k store.Kind) (long []string) {
 func (s *Server) newCreateView(r *request, p store.Policy, chosen kindTerms, f fields) createView {
 	all := kindsOf(p)
 	page := createView{
-		NoFiles:    p.Terms[store.File].Enabled && r.actor.Account == 0,
+		NoFiles:    p.Terms[record.File].Enabled && r.actor.Account == 0,
 		Payload:    f[store.FieldPayload].Text,
 		AsLogin:    f.sendsLogin(),
 		Login:      f.login(),
@@ -151,7 +152,7 @@ func (s *Server) newCreateView(r *request, p store.Policy, chosen kindTerms, f f
 		uploadView: newUploadView(r, p),
 	}
 	page.Mail = s.newMailForm(r, p, f)
-	if chosen.kind == store.URL {
+	if chosen.kind == record.URL {
 		page.Payload, page.URL = secret.Text{}, page.Payload
 	}
 	if page.AsLogin && len(loginText(page.Login)) <= store.MaxText {

@@ -9,17 +9,18 @@ import (
 	"pushbox/internal/lang"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // kindTerms are a kind of push and its terms.
 type kindTerms struct {
-	kind store.Kind
+	kind record.Kind
 	store.Terms
 }
 
 // kindsOf lists the kinds that a policy allows, in the order of the form.
 func kindsOf(p store.Policy) (all []kindTerms) {
-	for _, k := range store.Kinds() {
+	for _, k := range record.Kinds() {
 		if t := p.Terms[k]; t.Enabled {
 			all = append(all, kindTerms{k, t})
 		}
@@ -151,4 +152,4 @@ func (s *Server) newMailForm(r *request, p store.Policy, f fields) *mailForm {
 
 // maxMailBytes is the length in bytes of the longest list of addresses that is shown
 // again.
-func (s *Server) maxMailBytes() int { return s.cfg.Mail.MaxRecipients * (store.MaxEmail + len(", ")) }
+func (s *Server) maxMailBytes() int { return s.cfg.Mail.MaxRecipients * (record.MaxEmail + len(", ")) }

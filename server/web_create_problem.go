@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A formProblem says, in words of the page, what is wrong with a field of the form for
@@ -32,7 +33,7 @@ func (p problemsView) Problem(field string) *formProblem {
 
 // formProblems lists what is wrong with a push of these terms, in the order of the
 // form.
-func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.InvalidError) (all []formProblem) {
+func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *record.InvalidError) (all []formProblem) {
 	text, days, views := c.r.payloadProblem(t.kind, c.fields.text(store.FieldPayload)), t.Days, t.Views
 	if c.fields.sendsLogin() {
 		text.Field = "login-user"
@@ -42,7 +43,7 @@ func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.Inva
 		time = "days"
 	}
 	for _, row := range [...]struct {
-		name string // in the *store.InvalidError
+		name string // in the *record.InvalidError
 		formProblem
 	}{
 		{accountField, formProblem{Key: "create_bad_account"}},
@@ -76,19 +77,19 @@ func between(field, key string, r store.Range) formProblem {
 }
 
 // payloadProblem says what can be wrong with the text of a push of that kind.
-func (r *request) payloadProblem(k store.Kind, text string) formProblem {
+func (r *request) payloadProblem(k record.Kind, text string) formProblem {
 	p := formProblem{Field: "payload", Key: "create_bad_long", Max: r.size(store.MaxText)}
-	if k == store.URL {
+	if k == record.URL {
 		p.Field = "url"
 	}
 	switch {
-	case k != store.File && strings.TrimSpace(text) == "":
+	case k != record.File && strings.TrimSpace(text) == "":
 		p.Key = "create_bad_empty"
-	case k == store.URL && len(text) <= store.MaxText:
+	case k == record.URL && len(text) <= store.MaxText:
 		p.Key = "create_bad_url"
 	case endtoend.IsEnvelope(text):
 		p.Max = r.size(endtoend.MaxText)
-	case k == store.QR:
+	case k == record.QR:
 		p.Key, p.Max = "create_bad_qr", strconv.Itoa(store.MaxQR)
 	}
 	return p

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // firstForm shows the form of the first account, if the path has the code for it.
@@ -29,9 +29,9 @@ func (s *Server) firstAccount(r *request) (reply, error) {
 	email, password := f.text("email"), f.Text("password")
 	_, err = s.store.AddFirstAccount(r.Context(), r.actor, email, password)
 	if wrong, ok := wrongFields(err); ok {
-		return show(http.StatusUnprocessableEntity, "first", accountView{Email: shownAgain(email, store.MaxEmail), Wrong: wrong}), nil
+		return show(http.StatusUnprocessableEntity, "first", accountView{Email: shownAgain(email, record.MaxEmail), Wrong: wrong}), nil
 	}
-	if errors.Is(err, store.ErrExists) { // made since the code was compared, here or at another server
+	if errors.Is(err, record.ErrExists) { // made since the code was compared, here or at another server
 		return reply{}, errFirst
 	}
 	if err != nil {
@@ -45,11 +45,11 @@ func (s *Server) firstAccount(r *request) (reply, error) {
 	return rep.with(s.goToTell(r, rep.to, noticeFirst).cookies...), err
 }
 
-// errFirst is store.ErrNotFound for the page of the first account.
-var errFirst = fmt.Errorf("%w: it has no code for a first account", store.ErrNotFound)
+// errFirst is record.ErrNotFound for the page of the first account.
+var errFirst = fmt.Errorf("%w: it has no code for a first account", record.ErrNotFound)
 
-// errLink is store.ErrNotFound for a link that sets a password, and is used up or too old.
-var errLink = fmt.Errorf("%w: no such link sets a password", store.ErrNotFound)
+// errLink is record.ErrNotFound for a link that sets a password, and is used up or too old.
+var errLink = fmt.Errorf("%w: no such link sets a password", record.ErrNotFound)
 
 // wantFirst returns errFirst unless the path has the code of the first account.
 func (s *Server) wantFirst(r *request) error {

@@ -6,6 +6,7 @@ import (
 
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // forgottenView is the form that asks for a link that sets a password.
@@ -19,7 +20,7 @@ type forgottenView struct {
 // forgottenForm shows the form, if the server sends mail.
 func (s *Server) forgottenForm(*request) (reply, error) {
 	if !s.mailsPasswords() {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	return show(http.StatusOK, "forgotten", forgottenView{}), nil
 }
@@ -30,12 +31,12 @@ func (s *Server) mailsPasswords() bool { return s.cfg.Mail.Enabled() && s.cfg.Si
 // forgotten mails a link. The answer is the same whether the address has an account or not.
 func (s *Server) forgotten(r *request, f webForm) (reply, error) {
 	if !s.mailsPasswords() {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	email := f.text("email")
-	page := forgottenView{Email: shownAgain(email, store.MaxEmail), Minutes: int(store.ResetLasts.Minutes())}
+	page := forgottenView{Email: shownAgain(email, record.MaxEmail), Minutes: int(store.ResetLasts.Minutes())}
 	err := s.store.AskForPassword(r.Context(), r.actor, email, s.cfg.BaseURL, r.locale.Tag)
-	var quota *store.QuotaError
+	var quota *record.QuotaError
 	if err != nil && !errors.As(err, &quota) { // that no mail goes out today tells that there is an account
 		page.Error, err = s.newFormError(err, "")
 		return page.Error.rerender("forgotten", page), err
@@ -84,7 +85,7 @@ func (s *Server) setPassword(r *request, f webForm) (reply, error) {
 
 // goneLink returns errLink for a link that is not good, or not any more.
 func goneLink(err error) error {
-	if errors.Is(err, store.ErrCode) {
+	if errors.Is(err, record.ErrCode) {
 		return errLink
 	}
 	return err
@@ -129,8 +130,8 @@ func (s *Server) inviteAccount(r *request, f webForm) (reply, error) {
 	mail := s.cfg.Mail.Enabled() && f.checked(store.FieldMail)
 	l, mailed, err := s.invite(r, email, f.checked("admin"), mail)
 	_, wrong := wrongFields(err)
-	if wrong || errors.Is(err, store.ErrExists) {
-		return s.listAccounts(r, http.StatusUnprocessableEntity, accountsView{Invited: shownAgain(email, store.MaxEmail), Unmailed: !mail, Wrong: wrong, Exists: !wrong})
+	if wrong || errors.Is(err, record.ErrExists) {
+		return s.listAccounts(r, http.StatusUnprocessableEntity, accountsView{Invited: shownAgain(email, record.MaxEmail), Unmailed: !mail, Wrong: wrong, Exists: !wrong})
 	}
 	if err != nil {
 		return reply{}, err

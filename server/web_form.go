@@ -9,7 +9,7 @@ import (
 
 	"pushbox/server/body"
 	"pushbox/server/display"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A webForm is a small form of a page. It has no files.
@@ -65,9 +65,9 @@ const maxNumber = 64
 func oneBreak(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // wrongFields returns the names of the fields that the store refused, and whether err
-// is a *store.InvalidError.
+// is a *record.InvalidError.
 func wrongFields(err error) (map[string]bool, bool) {
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	if !errors.As(err, &invalid) {
 		return nil, false
 	}
@@ -81,7 +81,7 @@ func wrongFields(err error) (map[string]bool, bool) {
 // unlessGone returns err, or nil if it says that a session or token is not found: it
 // has ended already, or is not the caller's.
 func unlessGone(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -98,16 +98,16 @@ type formError struct {
 // newFormError returns the formError for an error from the check of a password or a
 // code; message is for a wrong one. Any other error is returned as it is.
 func (s *Server) newFormError(err error, message string) (formError, error) {
-	var locked *store.LockedError
+	var locked *record.LockedError
 	switch {
-	case errors.Is(err, store.ErrCredentials):
+	case errors.Is(err, record.ErrCredentials):
 		return formError{Message: message}, nil
-	case errors.Is(err, store.ErrStale):
+	case errors.Is(err, record.ErrStale):
 		return formError{Message: "proof_stale"}, nil
 	case errors.As(err, &locked):
 		s.noteLimit(err)
 		e := s.tooManyAttempts(locked.RetryAfter)
-		if locked.Limit == store.LimitSignInsPerClient { // others may have made the tries
+		if locked.Limit == record.LimitSignInsPerClient { // others may have made the tries
 			e.Message = "sign_in_crowded"
 		}
 		return e, nil

@@ -10,12 +10,13 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Webhooks are how the server reaches the webhooks of accounts.
 type Webhooks struct {
-	Check func(address secret.Text) error                                            // refuses one that the settings do not allow
-	Send  func(ctx context.Context, to store.HookTarget) (status int, f store.Fault) // sends a test
+	Check func(address secret.Text) error                                             // refuses one that the settings do not allow
+	Send  func(ctx context.Context, to store.HookTarget) (status int, f record.Fault) // sends a test
 }
 
 // hooksView is the list of an account's webhooks, with the form of a new one.
@@ -44,7 +45,7 @@ type hookEvent struct {
 
 // A hookRow is a webhook in the list. The rest of its address may be a secret.
 type hookRow struct {
-	ID       store.HookID
+	ID       record.HookID
 	Host     string
 	Events   []string
 	Disabled bool
@@ -70,11 +71,11 @@ const hookField = "event_"
 
 // hooksPage shows the webhooks of the account.
 func (s *Server) hooksPage(r *request) (reply, error) {
-	return s.showHooks(r, http.StatusOK, hooksView{}, store.Events())
+	return s.showHooks(r, http.StatusOK, hooksView{}, record.Events())
 }
 
 // showHooks adds the list to a page, with these events chosen.
-func (s *Server) showHooks(r *request, status int, page hooksView, chosen []store.Event) (reply, error) {
+func (s *Server) showHooks(r *request, status int, page hooksView, chosen []record.Event) (reply, error) {
 	list, err := s.store.Hooks(r.Context(), r.session.Email)
 	if err != nil {
 		return reply{}, err
@@ -82,7 +83,7 @@ func (s *Server) showHooks(r *request, status int, page hooksView, chosen []stor
 	for _, h := range list {
 		page.Hooks = append(page.Hooks, newHookRow(h))
 	}
-	for _, e := range store.Events() {
+	for _, e := range record.Events() {
 		page.Events = append(page.Events, hookEvent{e.String(), slices.Contains(chosen, e)})
 	}
 	page.Email, page.MFA, page.Unconfirmed = r.session.Email, r.session.MFA, r.session.Unconfirmed
@@ -103,8 +104,8 @@ func newHookRow(h store.HookInfo) hookRow {
 
 // addHook makes a webhook, and shows its secret once.
 func (s *Server) addHook(r *request, f webForm) (reply, error) {
-	var chosen []store.Event
-	for _, e := range store.Events() {
+	var chosen []record.Event
+	for _, e := range record.Events() {
 		if f.checked(hookField + e.String()) {
 			chosen = append(chosen, e)
 		}
@@ -120,7 +121,7 @@ func (s *Server) addHook(r *request, f webForm) (reply, error) {
 		page.Wrong = wrong
 		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)
 	}
-	if errors.Is(err, store.ErrUnconfirmed) { // the page says so
+	if errors.Is(err, record.ErrUnconfirmed) { // the page says so
 		return s.showHooks(r, http.StatusForbidden, page, chosen)
 	}
 	if err == nil {
@@ -136,18 +137,18 @@ func (s *Server) addHook(r *request, f webForm) (reply, error) {
 // testHook sends a webhook a test.
 func (s *Server) testHook(r *request, f webForm) (reply, error) {
 	if s.webhooks.Send == nil {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
-	d, err := s.store.TestHook(r.Context(), r.actor, store.HookID(f.number("id")), s.webhooks.Send)
+	d, err := s.store.TestHook(r.Context(), r.actor, record.HookID(f.number("id")), s.webhooks.Send)
 	switch {
-	case errors.Is(err, store.ErrNotFound): // it was removed meanwhile
+	case errors.Is(err, record.ErrNotFound): // it was removed meanwhile
 		return goTo(hooksPath), nil
-	case errors.Is(err, store.ErrLocked):
+	case errors.Is(err, record.ErrLocked):
 		var page hooksView
 		if page.Error, err = s.newFormError(err, ""); err != nil {
 			return reply{}, err
 		}
-		rep, err := s.showHooks(r, http.StatusForbidden, page, store.Events())
+		rep, err := s.showHooks(r, http.StatusForbidden, page, record.Events())
 		return page.Error.answer(rep), err
 	case d.Delivered():
 		return s.goToTell(r, hooksPath, noticeHookTested), err
@@ -158,8 +159,8 @@ func (s *Server) testHook(r *request, f webForm) (reply, error) {
 
 // removeHook removes a webhook of the account.
 func (s *Server) removeHook(r *request, f webForm) (reply, error) {
-	err := s.store.RemoveHook(r.Context(), r.actor, store.HookID(f.number("id")))
-	if errors.Is(err, store.ErrDenied) { // another account's is as one that is not there
+	err := s.store.RemoveHook(r.Context(), r.actor, record.HookID(f.number("id")))
+	if errors.Is(err, record.ErrDenied) { // another account's is as one that is not there
 		return goTo(hooksPath), nil
 	}
 	return s.goToTell(r, hooksPath, noticeHookRemoved), unlessGone(err)

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var rowNames = regexp.MustCompile(`<th scope="row" class="long">\s*<a href="[^"]*">(?:<bdi>)?([^<]*)`)
@@ -91,7 +92,7 @@ func TestTheListShowsOwnPushesNewestFirstWithTheirRemainingLimits(t *testing.T) 
 	a.Mine(bob, servertest.Called("bobs-secret"))
 	old := a.Mine(by, servertest.Called("old"))
 	a.Store.Clock.Advance(time.Hour)
-	link := a.Mine(by, func(in *store.NewPush) { in.Kind, in.Payload = store.URL, secret.New("https://example.com") })
+	link := a.Mine(by, func(in *store.NewPush) { in.Kind, in.Payload = record.URL, secret.New("https://example.com") })
 	a.Get(pushes + "/" + old.Token.Reveal()).Want(200)
 	page := a.Get("/p", ann).Want(200)
 	if got := strings.Join(namesOf(page), "|"); got != "Untitled, |old" {
@@ -246,7 +247,7 @@ func TestTheListTellsWhatIsNewAndIsFiltered(t *testing.T) {
 	last := a.Mine(by, servertest.Called("last"), func(in *store.NewPush) { in.Views = new(3) }).Token
 	a.Store.Clock.Advance(time.Second)
 	a.Mine(by, servertest.Called("brief"), func(in *store.NewPush) {
-		in.Kind, in.Payload, in.Lifetime = store.URL, secret.New("https://example.com"), time.Hour
+		in.Kind, in.Payload, in.Lifetime = record.URL, secret.New("https://example.com"), time.Hour
 	})
 	for range 2 {
 		a.Get(pushes + "/" + last.Reveal()).Want(200)

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // mfaView shows the second factors of an account: those that it has, and what is needed to
@@ -29,7 +30,7 @@ type mfaView struct {
 
 // A passkeyRow is a passkey in the list.
 type passkeyRow struct {
-	ID   store.PasskeyID
+	ID   record.PasskeyID
 	Name string
 	Made display.Time
 	Used *display.Time // nil: never
@@ -39,10 +40,10 @@ type passkeyRow struct {
 func (mfaView) AllCodes() int { return store.RecoveryCodes }
 
 // MaxPasskeys is how many passkeys an account may have.
-func (mfaView) MaxPasskeys() int { return store.MaxPasskeys }
+func (mfaView) MaxPasskeys() int { return record.MaxPasskeys }
 
 // MaxName is how long the name of a passkey may be.
-func (mfaView) MaxName() int { return store.MaxLabel }
+func (mfaView) MaxName() int { return record.MaxLabel }
 
 // Stays reports whether the account has one factor alone, which the settings require.
 func (v mfaView) Stays() bool {
@@ -69,7 +70,7 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
 	for _, p := range list {
 		page.Passkeys = append(page.Passkeys, passkeyRow{p.ID, p.Name, display.NewTime(p.CreatedAt), display.OptionalTime(p.UsedAt)})
 	}
-	if len(list) < store.MaxPasskeys {
+	if len(list) < record.MaxPasskeys {
 		page.New, err = s.askPasskey(r, func(site passkey.Site) (store.PasskeyRequest, error) {
 			return s.store.NewPasskey(r.Context(), s.sessionSecret(r), site)
 		})
@@ -102,7 +103,7 @@ func (s *Server) enableMFA(r *request, f webForm) (reply, error) {
 	}
 	offered := f.Text("secret")
 	n, codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.otherFactor(r, f), offered, f.Text("code"))
-	if errors.Is(err, store.ErrExists) {
+	if errors.Is(err, record.ErrExists) {
 		return goTo(mfaPath), nil
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The cookie that binds a sign-in at a provider to the browser that began it: the provider's
@@ -33,11 +34,11 @@ func openProviders(o Options) (all []provider) {
 	return all
 }
 
-// provider returns the provider that the path names, or store.ErrNotFound.
+// provider returns the provider that the path names, or record.ErrNotFound.
 func (s *Server) provider(name string) (provider, error) {
 	i := slices.IndexFunc(s.providers, func(p provider) bool { return p.Name == name })
 	if i < 0 {
-		return provider{}, store.ErrNotFound
+		return provider{}, record.ErrNotFound
 	}
 	return s.providers[i], nil
 }
@@ -123,7 +124,7 @@ func (s *Server) flow(r *request, p provider) openid.Flow {
 // external is what the settings make of a person.
 func (p provider) external(who openid.Person) store.External {
 	x := store.External{
-		Identity: store.Identity{Issuer: p.Issuer, Subject: who.Subject}, Provider: p.Shown(), Name: who.Session,
+		Identity: record.Identity{Issuer: p.Issuer, Subject: who.Subject}, Provider: p.Shown(), Name: who.Session,
 		Email: who.Email, Verified: who.Email != "" && (who.Verified || p.TrustEmail), Strong: p.TrustMFA,
 		Groups: who.Groups, Link: p.LinkByEmail, Create: p.CreateAccounts,
 	}
@@ -187,7 +188,7 @@ func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
 		says = noticeProviderDeclined
 	case errors.Is(err, openid.ErrToken):
 		says = noticeProviderFailed
-	case errors.Is(err, store.ErrCredentials):
+	case errors.Is(err, record.ErrCredentials):
 		says = noticeProviderRefused
 	default:
 		return reply{}, err
@@ -255,7 +256,7 @@ func (s *Server) endSessionsOIDC(r *request) (reply, error) {
 		s.warnOf(r, p, err, "a sign-out by a provider failed")
 		return reply{}, err
 	}
-	of := store.Identity{Issuer: p.Issuer, Subject: ended.Subject}
+	of := record.Identity{Issuer: p.Issuer, Subject: ended.Subject}
 	return reply{status: http.StatusOK}, s.store.EndSessionsOf(r.Context(), of, ended.Session, ended.At, p.Shown())
 }
 

@@ -11,7 +11,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/oidctest"
 	"pushbox/server/servertest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // office is the settings of a provider, and its changes.
@@ -129,7 +129,7 @@ func TestSettingsDecideWhoSignsIn(t *testing.T) {
 				got.To("/users/sign_in")
 				b.Get("/users/sign_in").Says("The Office knows you, but you may not sign in here.")
 				wantSignedOut(b)
-				events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents)
+				events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents)
 				if err != nil || !strings.Contains(events[len(events)-1].Detail, c.refused) {
 					t.Errorf("the log says %+v, %v", events[len(events)-1], err)
 				}
@@ -439,7 +439,7 @@ func TestTheInstanceLogTellsWhatProvidersDid(t *testing.T) {
 	p.Person["groups"] = "admins"
 	b := a.Browser()
 	b.Get(atProvider(b, "office")).To("/")
-	events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents)
+	events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents)
 	if err != nil {
 		t.Fatal(err)
 	}

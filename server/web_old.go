@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pushbox/server/display"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // moved returns a permanent redirect to a path, with a query. Like every answer with a
@@ -36,7 +36,7 @@ func (s *Server) movedTo(path, query string) action {
 }
 
 // kindsOfTabs are the kinds that the form of Password Pusher has as tabs, and at prefixes.
-var kindsOfTabs = map[string]store.Kind{"text": store.Text, "files": store.File, "f": store.File, "url": store.URL, "r": store.URL, "qr": store.QR}
+var kindsOfTabs = map[string]record.Kind{"text": record.Text, "files": record.File, "f": record.File, "url": record.URL, "r": record.URL, "qr": record.QR}
 
 // oldForm returns an action that redirects from the form at a prefix.
 func (s *Server) oldForm(prefix string) action {
@@ -62,7 +62,7 @@ func (s *Server) oldPush(tail string) action {
 	return func(r *request) (reply, error) {
 		token := cmp.Or(r.urlToken.Reveal(), r.sentToken.Reveal())
 		if !oldToken.MatchString(token) {
-			return reply{}, store.ErrNotFound
+			return reply{}, record.ErrNotFound
 		}
 		return s.moveTo(r, "/p/"+token+tail, ""), nil
 	}

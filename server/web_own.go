@@ -10,6 +10,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Fields of the query of the list of own pushes.
@@ -73,7 +74,7 @@ func readListing(query string) (l listing, err error) {
 		return l, errSearch
 	}
 	var known bool
-	if l.Kind, known = store.ParseKind(fields[kindField]); !known && fields[kindField] != "" {
+	if l.Kind, known = record.ParseKind(fields[kindField]); !known && fields[kindField] != "" {
 		return l, errFilter
 	}
 	for _, n := range newsNames {
@@ -159,7 +160,7 @@ func newTotal(n int) count { return count{min(n, store.MaxCounted), n > store.Ma
 
 // Kinds are the names of the kinds to choose from.
 func (ownView) Kinds() (names []string) {
-	for _, k := range store.Kinds() {
+	for _, k := range record.Kinds() {
 		names = append(names, k.String())
 	}
 	return names
@@ -297,13 +298,13 @@ func pagePath(path string, q url.Values, page int) string {
 }
 
 // stateName names the state of a push, for its message: live, or why it has ended.
-func stateName(p store.Push) string {
+func stateName(p record.Push) string {
 	switch {
 	case p.Frozen:
 		return "frozen"
 	case p.Live():
 		return "live"
-	case p.State == store.Deleted:
+	case p.State == record.Deleted:
 		return "deleted"
 	case p.Views >= p.ViewLimit:
 		return "viewed"

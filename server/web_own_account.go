@@ -7,6 +7,7 @@ import (
 	"pushbox/internal/lang"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // ownAccountView is what an account's user sees of it.
@@ -44,7 +45,7 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 	if err != nil {
 		return page, err
 	}
-	rooms, err := s.store.AccountRooms(r.Context(), []store.AccountID{a.ID})
+	rooms, err := s.store.AccountRooms(r.Context(), []record.AccountID{a.ID})
 	if err != nil {
 		return page, err
 	}
@@ -72,7 +73,7 @@ func (m mailChoice) Field() string { return mailField + m.Event }
 
 const mailField = "mail_"
 
-func mailChoices(on store.EventSet) (all []mailChoice) {
+func mailChoices(on record.EventSet) (all []mailChoice) {
 	for _, e := range store.MailedEvents() {
 		all = append(all, mailChoice{e.String(), on.Has(e)})
 	}
@@ -80,10 +81,10 @@ func mailChoices(on store.EventSet) (all []mailChoice) {
 }
 
 // mailsIn are the events whose mail the form asks for.
-func mailsIn(f webForm) (on store.EventSet) {
+func mailsIn(f webForm) (on record.EventSet) {
 	for _, e := range store.MailedEvents() {
 		if f.checked(mailField + e.String()) {
-			on |= store.NewEventSet(e)
+			on |= record.NewEventSet(e)
 		}
 	}
 	return on
@@ -130,7 +131,7 @@ func (s *Server) removeOwnAccount(r *request, f webForm) (reply, error) {
 	if failed != nil {
 		return reply{}, failed
 	}
-	if page.Last = errors.Is(err, store.ErrLastAdmin); page.Last {
+	if page.Last = errors.Is(err, record.ErrLastAdmin); page.Last {
 		return show(http.StatusConflict, "account", page), nil
 	}
 	page.Error, err = s.newFormError(err, "own_account_wrong")

@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -49,7 +50,7 @@ func TestUsersDownloadWhatIsKeptAboutThem(t *testing.T) {
 	url := a.Create(`"payload":"payload-marker","name":"a name","note":"a note"`, token)
 	a.Do("DELETE", pushes+"/"+a.Create(`"payload":"x","name":"ended"`, token), "", token).Want(http.StatusOK)
 	a.Create(`"payload":"x","name":"of ann"`, a.AddToken(servertest.AnnEmail))
-	if _, err := a.Store.AddHook(ctx, store.Actor{Role: store.Operator}, "bob@example.com", secret.New("https://hooks.example/path-marker"), []store.Event{store.EventView}); err != nil {
+	if _, err := a.Store.AddHook(ctx, store.Actor{Role: store.Operator}, "bob@example.com", secret.New("https://hooks.example/path-marker"), []record.Event{record.EventView}); err != nil {
 		t.Fatal(err)
 	}
 	bob.Get("/users/account").Says("Download my data")
@@ -138,7 +139,7 @@ func TestAServerWithoutMailSaysSoOnThePageOfAnAccount(t *testing.T) {
 // A restless engine has something happen before each look at a list of pushes or requests but
 // the first.
 type restless struct {
-	store.Engine
+	record.Engine
 	looks  *atomic.Int64
 	happen *func()
 }
@@ -149,12 +150,12 @@ func (e restless) look() {
 	}
 }
 
-func (e restless) Pushes(ctx context.Context, owner store.AccountID, live bool, before store.ID, skip, limit int) ([]store.Push, error) {
+func (e restless) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
 	e.look()
 	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
 }
 
-func (e restless) Requests(ctx context.Context, owner store.AccountID, after store.Request, skip, limit int) ([]store.Request, error) {
+func (e restless) Requests(ctx context.Context, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
 	e.look()
 	return e.Engine.Requests(ctx, owner, after, skip, limit)
 }
@@ -168,7 +169,7 @@ func TestAnExportHasEachThingOnceWhileOthersComeAndGo(t *testing.T) {
 		var happen func()
 		a := servertest.On(t, func(s *storetest.Setup) {
 			engine(s)
-			s.Wrap = func(e store.Engine) store.Engine { return restless{e, &looks, &happen} }
+			s.Wrap = func(e record.Engine) record.Engine { return restless{e, &looks, &happen} }
 		})
 		a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
 		ann, by := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.Actor(servertest.AnnEmail)

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // An exportLine is one thing that is kept about an account: one of the fields is set. An
@@ -42,11 +43,11 @@ type exportedSession struct {
 }
 
 type exportedToken struct {
-	Name       string       `json:"name"`
-	Scopes     store.Scopes `json:"scopes"`
-	CreatedAt  string       `json:"created_at"`
-	ExpiresAt  *string      `json:"expires_at"`
-	LastUsedAt *string      `json:"last_used_at"`
+	Name       string        `json:"name"`
+	Scopes     record.Scopes `json:"scopes"`
+	CreatedAt  string        `json:"created_at"`
+	ExpiresAt  *string       `json:"expires_at"`
+	LastUsedAt *string       `json:"last_used_at"`
 }
 
 type exportedHook struct {
@@ -99,7 +100,7 @@ func (s *Server) exportOwnAccount(r *request) (reply, error) {
 		status: http.StatusOK, header: [][2]string{{"Content-Disposition", `attachment; filename="pushbox-account.jsonl"`}},
 		lines: func(write func(any) error) error {
 			err := write(exportLine{Account: &j})
-			for _, part := range []func(*request, store.Account, func(any) error) error{s.exportFactors, s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents} {
+			for _, part := range []func(*request, record.Account, func(any) error) error{s.exportFactors, s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents} {
 				if err == nil {
 					err = part(r, a, write)
 				}
@@ -119,8 +120,8 @@ func writeEach[T any](list []T, err error, write func(any) error, line func(T) e
 	return err
 }
 
-func (s *Server) exportFactors(r *request, a store.Account, write func(any) error) error {
-	err := writeEach(a.Identities.List(), nil, write, func(i store.Identity) exportLine { return exportLine{SignsIn: &exportedIdentity{i.Issuer, i.Subject}} })
+func (s *Server) exportFactors(r *request, a record.Account, write func(any) error) error {
+	err := writeEach(a.Identities.List(), nil, write, func(i record.Identity) exportLine { return exportLine{SignsIn: &exportedIdentity{i.Issuer, i.Subject}} })
 	if err != nil {
 		return err
 	}
@@ -130,21 +131,21 @@ func (s *Server) exportFactors(r *request, a store.Account, write func(any) erro
 	})
 }
 
-func (s *Server) exportSessions(r *request, _ store.Account, write func(any) error) error {
+func (s *Server) exportSessions(r *request, _ record.Account, write func(any) error) error {
 	list, err := s.store.Sessions(r.Context(), s.sessionSecret(r))
 	return writeEach(list, err, write, func(i store.SessionInfo) exportLine {
 		return exportLine{Session: &exportedSession{Stamp(i.CreatedAt), Stamp(i.LastUsedAt), i.IP, i.UserAgent}}
 	})
 }
 
-func (s *Server) exportTokens(r *request, a store.Account, write func(any) error) error {
+func (s *Server) exportTokens(r *request, a record.Account, write func(any) error) error {
 	list, err := s.store.Tokens(r.Context(), a.Email)
-	return writeEach(list, err, write, func(t store.APIToken) exportLine {
+	return writeEach(list, err, write, func(t record.APIToken) exportLine {
 		return exportLine{Token: &exportedToken{t.Label, t.Scopes, Stamp(t.CreatedAt), stampOrNone(t.ExpiresAt), stampOrNone(t.LastUsedAt)}}
 	})
 }
 
-func (s *Server) exportHooks(r *request, a store.Account, write func(any) error) error {
+func (s *Server) exportHooks(r *request, a record.Account, write func(any) error) error {
 	list, err := s.store.Hooks(r.Context(), a.Email)
 	return writeEach(list, err, write, func(h store.HookInfo) exportLine {
 		x := exportedHook{Host: hostIn(h.URL), CreatedAt: Stamp(h.CreatedAt), Disabled: h.Disabled, Deliveries: []exportedDelivery{}}
@@ -168,8 +169,8 @@ func hostIn(address secret.Text) string {
 }
 
 // exportPushes writes the account's own pushes with their audit logs, newest first.
-func (s *Server) exportPushes(r *request, _ store.Account, write func(any) error) error {
-	var last store.ID
+func (s *Server) exportPushes(r *request, _ record.Account, write func(any) error) error {
+	var last record.ID
 	for {
 		list, err := s.store.PushesBefore(r.Context(), r.actor, last)
 		if err != nil || len(list) == 0 {
@@ -187,12 +188,12 @@ func (s *Server) exportPushes(r *request, _ store.Account, write func(any) error
 func (s *Server) exportPush(r *request, p store.PushInfo, write func(any) error) error {
 	x := exportedPush{
 		Kind: p.Kind.String(), Name: p.Name.Reveal(), Note: p.Note.Reveal(), CreatedAt: Stamp(p.CreatedAt), ExpiresAt: Stamp(p.ExpiresAt),
-		ExpiredOn: stampOrNone(p.ExpiredAt), Deleted: p.State == store.Deleted, Views: p.Views, MostViews: p.ViewLimit, Audit: []entryJSON{},
+		ExpiredOn: stampOrNone(p.ExpiredAt), Deleted: p.State == record.Deleted, Views: p.Views, MostViews: p.ViewLimit, Audit: []entryJSON{},
 	}
 	for page := 1; ; page++ { // entries never move
 		log, err := s.store.Audit(r.Context(), r.actor, nameOf(p), page)
 		switch {
-		case errors.Is(err, store.ErrNotFound): // it was purged meanwhile
+		case errors.Is(err, record.ErrNotFound): // it was purged meanwhile
 			return nil
 		case err != nil:
 			return err
@@ -214,9 +215,9 @@ func nameOf(p store.PushInfo) store.Name {
 	return store.Handle(p.ID)
 }
 
-func (s *Server) exportRequests(r *request, _ store.Account, write func(any) error) error {
-	written := make(map[store.RequestID]bool) // those without an end, of which an account has few
-	var last store.Request
+func (s *Server) exportRequests(r *request, _ record.Account, write func(any) error) error {
+	written := make(map[record.RequestID]bool) // those without an end, of which an account has few
+	var last record.Request
 	for {
 		list, err := s.store.RequestsAfter(r.Context(), r.actor, last)
 		if err != nil || len(list) == 0 {
@@ -238,7 +239,7 @@ func (s *Server) exportRequests(r *request, _ store.Account, write func(any) err
 }
 
 // exportOwnEvents writes the events that the account caused, and those about it.
-func (s *Server) exportOwnEvents(r *request, a store.Account, write func(any) error) error {
+func (s *Server) exportOwnEvents(r *request, a record.Account, write func(any) error) error {
 	last, err := s.store.LastAdminEvent(r.Context())
 	if err != nil {
 		return err

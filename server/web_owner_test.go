@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/lang"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestTheRevealPageDependsOnItsReader(t *testing.T) {
@@ -16,7 +17,7 @@ func TestTheRevealPageDependsOnItsReader(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
 		views, owner    int
-		by              store.AccountID
+		by              record.AccountID
 		deletable       bool
 		files           int
 		own, last, ends bool
@@ -30,8 +31,8 @@ func TestTheRevealPageDependsOnItsReader(t *testing.T) {
 		"the last, with files":        {views: 5, last: true, deletable: true, files: 1, ends: true},
 		"the last, with others' file": {views: 5, last: true, files: 1},
 	} {
-		p := store.PushInfo{At: now, Token: store.NewToken(now), Payload: secret.New("x"), Push: store.Push{
-			Kind: store.Text, State: store.Live, Owner: store.AccountID(test.owner), ExpiresAt: now.Add(time.Hour),
+		p := store.PushInfo{At: now, Token: store.NewToken(now), Payload: secret.New("x"), Push: record.Push{
+			Kind: record.Text, State: record.Live, Owner: record.AccountID(test.owner), ExpiresAt: now.Add(time.Hour),
 			Views: test.views, ViewLimit: 5, DeletableByViewer: test.deletable,
 		}}
 		p.Files = make([]store.FileInfo, test.files)

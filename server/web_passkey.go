@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/passkey"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // passkeyCookie is the name of a cookie of a browser that is asked for a passkey before it has a
@@ -126,11 +127,11 @@ func (s *Server) signInPasskey(r *request, f webForm) (reply, error) {
 	if r.pending {
 		n, err = s.store.SignInPasskey(r.Context(), r.actor, s.sessionSecret(r), s.passkeyAnswer(r, f))
 	} else if !s.cfg.SignIn.Passwords {
-		err = store.ErrCredentials
+		err = record.ErrCredentials
 	} else {
 		n, err = s.store.SignInAlone(r.Context(), r.actor, s.passkeyBrowser(r), s.passkeyAnswer(r, f))
 	}
-	if errors.Is(err, store.ErrSession) {
+	if errors.Is(err, record.ErrSession) {
 		return s.goToTell(r, signInPath, noticePasskeyLate), nil
 	}
 	if err != nil {
@@ -148,10 +149,10 @@ func (s *Server) signInPasskey(r *request, f webForm) (reply, error) {
 	return s.begin(r, n)
 }
 
-// unlessLate returns err, or for the answer of a passkey that came too late store.ErrCredentials.
+// unlessLate returns err, or for the answer of a passkey that came too late record.ErrCredentials.
 func unlessLate(err error) error {
-	if errors.Is(err, store.ErrSession) {
-		return store.ErrCredentials
+	if errors.Is(err, record.ErrSession) {
+		return record.ErrCredentials
 	}
 	return err
 }
@@ -159,9 +160,9 @@ func unlessLate(err error) error {
 // addPasskey gives the account a passkey that the browser made.
 func (s *Server) addPasskey(r *request, f webForm) (reply, error) {
 	n, codes, err := s.store.AddPasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.otherFactor(r, f), f.text("name"), s.passkeyAnswer(r, f))
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	switch {
-	case errors.As(err, &invalid), errors.Is(err, store.ErrExists):
+	case errors.As(err, &invalid), errors.Is(err, record.ErrExists):
 		return s.showMFA(r, formError{Message: "passkey_not_added"}, secret.Text{})
 	case err != nil:
 		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})

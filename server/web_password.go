@@ -3,17 +3,17 @@ package server
 import (
 	"net/http"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // passwordBounds are what every page with a new password says of it.
 type passwordBounds struct{}
 
 // MinPassword is the fewest characters of a password.
-func (passwordBounds) MinPassword() int { return store.MinPassword }
+func (passwordBounds) MinPassword() int { return record.MinPassword }
 
 // MaxPassword is the most bytes of a password.
-func (passwordBounds) MaxPassword() int { return store.MaxPassword }
+func (passwordBounds) MaxPassword() int { return record.MaxPassword }
 
 // passwordView is the form of a new password.
 type passwordView struct {
@@ -27,7 +27,7 @@ type passwordView struct {
 
 func (s *Server) passwordForm(r *request) (reply, error) {
 	if r.session.NoPassword {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	return show(http.StatusOK, "password", passwordView{Email: r.session.Email}), nil
 }
@@ -36,7 +36,7 @@ func (s *Server) passwordForm(r *request) (reply, error) {
 // its API tokens if that box is ticked.
 func (s *Server) changePassword(r *request, f webForm) (reply, error) {
 	if r.session.NoPassword {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	page := passwordView{Email: r.session.Email, Keep: !f.checked("end_tokens")}
 	if page.Differ = f.text("new") != f.text("again"); page.Differ {

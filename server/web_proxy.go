@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/email"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A proxied is a person whom a header of a proxy names. The zero value is none.
@@ -56,8 +57,8 @@ func splitGroups(list string) (groups []string) {
 }
 
 // identity is that of the person.
-func (p proxied) identity() store.Identity {
-	return store.Identity{Issuer: store.ByProxy, Subject: p.email}
+func (p proxied) identity() record.Identity {
+	return record.Identity{Issuer: store.ByProxy, Subject: p.email}
 }
 
 // isOther reports whether a session is of a person whom the proxy does not name any more.

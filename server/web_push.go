@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // revealPath returns the path that opens a push.
@@ -87,7 +88,7 @@ type deletedView struct{}
 func (s *Server) expirePush(r *request) (reply, error) {
 	p, err := s.store.DeletePush(r.Context(), r.actor, r.push)
 	switch {
-	case errors.Is(err, store.ErrDenied): // an expired push looks like an unknown one
+	case errors.Is(err, record.ErrDenied): // an expired push looks like an unknown one
 		if _, lookErr := s.look(r); lookErr != nil {
 			err = lookErr
 		}

@@ -10,6 +10,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestALinkWithoutAStepOpensForAPersonOnly(t *testing.T) {
@@ -98,7 +99,7 @@ func TestOnlyTheButtonOfAnExpiredPushLeavesAnEntry(t *testing.T) {
 		a.Get("/p/" + token).Want(http.StatusNotFound)
 		a.Get("/p/" + token + "/r").Want(http.StatusNotFound)
 		a.Do(http.MethodHead, "/p/"+token+"/r", "").Want(http.StatusNotFound)
-		if after := a.Trace(token); after.Views != before.Views || after.Seq != before.Seq || after.State == store.Live {
+		if after := a.Trace(token); after.Views != before.Views || after.Seq != before.Seq || after.State == record.Live {
 			t.Errorf("%s: %v became %v", members, before, after)
 		}
 		a.Send("/p/"+token, nil).Want(http.StatusNotFound)
@@ -179,7 +180,7 @@ func TestDeletingOnThePage(t *testing.T) {
 	if again.Want(http.StatusNotFound).Body != unknown.Want(http.StatusNotFound).Body {
 		t.Error("what was deleted is not as what never was")
 	}
-	if after := a.Trace(free); after.State != store.Deleted {
+	if after := a.Trace(free); after.State != record.Deleted {
 		t.Errorf("%v", after)
 	}
 	a.Send("/p/"+kept, nil).Want(http.StatusOK).Page().Lacks("Delete it now")

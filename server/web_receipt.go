@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // receiptPath returns the path of the receipt of a new push.
@@ -83,7 +84,7 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 		v.QR = &display.QR{}
 	}
 	for _, e := range h.Log {
-		if e.Kind == store.EntryMail {
+		if e.Kind == record.EntryMail {
 			v.Mailed += 1 + strings.Count(e.Recipients.Reveal(), ",")
 		}
 		v.Log = append(v.Log, receiptRow{display.NewExactTime(e.At), e.Kind.String(), display.ParseAgent(e.UserAgent)})

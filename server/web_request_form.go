@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A requestFormView is the form for a new request.
@@ -35,7 +36,7 @@ type kindsChoice struct {
 }
 
 // MostAnswers is how many answers a request may take.
-func (requestFormView) MostAnswers() int { return store.MaxAnswers }
+func (requestFormView) MostAnswers() int { return record.MaxAnswers }
 
 // requestForm shows the form for a new request.
 func (s *Server) requestForm(r *request) (reply, error) {
@@ -51,7 +52,7 @@ func (s *Server) requestForm(r *request) (reply, error) {
 // answerKinds lists the kinds that an answer can have.
 func answerKinds(p store.Policy) (all []kindTerms) {
 	for _, t := range kindsOf(p) {
-		if t.kind == store.Text || t.kind == store.File {
+		if t.kind == record.Text || t.kind == record.File {
 			all = append(all, t)
 		}
 	}
@@ -99,9 +100,9 @@ func (s *Server) makeRequest(r *request, form webForm) (reply, error) {
 	}
 	text := f[store.FieldText].Text
 	v := s.newRequestForm(p, f.text(store.FieldDuration), f.text(store.FieldAnswerDuration), f.text(store.FieldKinds))
-	v.Text = secret.New(shownAgain(text.Reveal(), 4*store.MaxAsked)) // a character has at most 4 bytes
+	v.Text = secret.New(shownAgain(text.Reveal(), 4*record.MaxAsked)) // a character has at most 4 bytes
 	v.Answers = shownAgain(f.text(store.FieldMaxAnswers), maxNumber)
-	if v.Unconfirmed = errors.Is(err, store.ErrUnconfirmed); v.Unconfirmed { // the page says so
+	if v.Unconfirmed = errors.Is(err, record.ErrUnconfirmed); v.Unconfirmed { // the page says so
 		return show(http.StatusForbidden, "ask", v), nil
 	}
 	if v.Problems = requestProblems(err, text); v.Problems == nil {
@@ -127,21 +128,21 @@ func (s *Server) requestOf(r *request, f fields) (store.RequestInfo, error) {
 // requestProblems lists what is wrong with a request, in the order of the form; nil if err
 // is about something else.
 func requestProblems(err error, text secret.Text) (all []formProblem) {
-	if errors.Is(err, store.ErrRequests) {
-		return []formProblem{{Field: "text", Key: "ask_bad_many", Max: strconv.Itoa(store.MaxRequests)}}
+	if errors.Is(err, record.ErrRequests) {
+		return []formProblem{{Field: "text", Key: "ask_bad_many", Max: strconv.Itoa(record.MaxRequests)}}
 	}
 	wrong, _ := wrongFields(err)
-	about := formProblem{Field: "text", Key: "ask_bad_long", Max: strconv.Itoa(store.MaxAsked)}
+	about := formProblem{Field: "text", Key: "ask_bad_long", Max: strconv.Itoa(record.MaxAsked)}
 	if strings.TrimSpace(text.Reveal()) == "" {
 		about.Key = "ask_bad_text"
 	}
 	for _, row := range [...]struct {
-		name string // in the *store.InvalidError
+		name string // in the *record.InvalidError
 		formProblem
 	}{
 		{store.FieldText, about},
 		{store.FieldDuration, formProblem{Field: "time", Key: "ask_bad_choice"}},
-		{store.FieldMaxAnswers, between("answers", "ask_bad_answers", store.Range{Min: 1, Max: store.MaxAnswers})},
+		{store.FieldMaxAnswers, between("answers", "ask_bad_answers", store.Range{Min: 1, Max: record.MaxAnswers})},
 		{store.FieldX25519, formProblem{Field: "encrypt", Key: "create_encrypt_required"}},
 		{store.FieldP256, formProblem{Field: "encrypt", Key: "create_encrypt_required"}},
 		{store.FieldKinds, formProblem{Field: "kinds", Key: "create_bad_kind"}},

@@ -8,6 +8,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A requestsView lists the requests of an account.
@@ -49,7 +50,7 @@ func (s *Server) requestsPage(r *request) (reply, error) {
 }
 
 // requestPath returns the path of the page of a request.
-func requestPath(id store.RequestID) string { return requestsPath + "/" + id.String() }
+func requestPath(id record.RequestID) string { return requestsPath + "/" + id.String() }
 
 // stateOfRequest names the state of a request, for its message: live, or why it has ended.
 func stateOfRequest(q store.RequestInfo) string {
@@ -103,7 +104,7 @@ func newPublicKeys(q store.RequestInfo) publicKeys {
 }
 
 // readRequestID reads the ID of a request from the path.
-func (r *request) readRequestID() (store.RequestID, error) {
+func (r *request) readRequestID() (record.RequestID, error) {
 	return store.ParseRequestID(r.sentToken.Reveal())
 }
 

@@ -18,6 +18,7 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // typedRequest returns the fields of an unchanged form for a request, except for these
@@ -352,7 +353,7 @@ func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	ann.Get("/requests").Says("No requests yet")
-	for range store.MaxRequests {
+	for range record.MaxRequests {
 		askFor(t, ann)
 	}
 	if got := ann.Post("/requests/new", typedRequest()...).Problems(); !strings.Contains(got[0], "100 active requests") {

@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A revealView shows an opened push.
@@ -75,11 +76,11 @@ func (s *Server) reveal(r *request, passphrase secret.Text, returns bool) (reply
 // pageFactor is the greatest length of the page that opens a push of that kind, in
 // lengths of the payload. HTML takes five bytes for a quote. A page may also have a
 // text in base64, and an address as a text, as a link and as a host.
-func pageFactor(k store.Kind) int64 {
+func pageFactor(k record.Kind) int64 {
 	switch k {
-	case store.QR:
+	case record.QR:
 		return 512 // a small text, and an image of it
-	case store.URL:
+	case record.URL:
 		return 16
 	default:
 		return 7
@@ -103,17 +104,17 @@ func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	page.Deletable = (own || p.DeletableByViewer) && (!page.Last || len(p.Files) > 0)
 	text := p.Payload.Reveal()
 	switch p.Kind {
-	case store.URL:
+	case record.URL:
 		page.To = display.NewDestination(text)
-	case store.QR:
+	case record.QR:
 		page.Code, _ = display.NewQR(text) // the page has its text in any case
 		fallthrough
 	default:
 		page.Text, page.Exact = display.ExactHTML(text)
 	}
-	if p.Kind == store.Text && p.ClientEncrypted {
+	if p.Kind == record.Text && p.ClientEncrypted {
 		page.Login = emptyLogin()
-	} else if p.Kind == store.Text && page.Exact == "" {
+	} else if p.Kind == record.Text && page.Exact == "" {
 		page.Login = parseLogin(text)
 	}
 	return page

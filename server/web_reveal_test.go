@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // exact are payloads that a page must not change, and that must not change a page.
@@ -218,7 +219,7 @@ func TestViewsAtTheSameTimeAreCountedOnThePage(t *testing.T) {
 			t.Errorf("%d", got.Status)
 		}
 	}
-	if after := a.Trace(token); opened != 3 || after.Views != 3 || after.State != store.Expired {
+	if after := a.Trace(token); opened != 3 || after.Views != 3 || after.State != record.Expired {
 		t.Errorf("%d were opened: %v", opened, after)
 	}
 }

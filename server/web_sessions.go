@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"pushbox/server/display"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // sessionsView is the list of an account's sessions.
@@ -16,7 +16,7 @@ type sessionsView struct {
 
 // A sessionRow is a session in the list.
 type sessionRow struct {
-	ID          store.SessionID
+	ID          record.SessionID
 	Agent       display.Agent
 	IP          string
 	Begun, Used display.Time
@@ -55,7 +55,7 @@ func (s *Server) endSession(r *request, f webForm) (reply, error) {
 	if f.checked("others") {
 		return s.goToTell(r, sessionsPath, noticeOthersEnded), s.endOthers(r)
 	}
-	err := s.store.EndSession(r.Context(), r.actor, s.sessionSecret(r), store.SessionID(f.number("id")))
+	err := s.store.EndSession(r.Context(), r.actor, s.sessionSecret(r), record.SessionID(f.number("id")))
 	return s.goToTell(r, sessionsPath, noticeSessionEnded), unlessGone(err)
 }
 

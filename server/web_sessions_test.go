@@ -11,7 +11,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -85,13 +85,13 @@ func TestAgentsAreShownInWordsThatPeopleKnow(t *testing.T) {
 
 // A keeper is an engine that cannot end a session once.
 type keeper struct {
-	store.Engine
+	record.Engine
 	fails *atomic.Bool
 }
 
-func (e keeper) RemoveSession(ctx context.Context, owner store.AccountID, id store.SessionID, event store.AdminEvent) error {
+func (e keeper) RemoveSession(ctx context.Context, owner record.AccountID, id record.SessionID, event record.AdminEvent) error {
 	if e.fails.CompareAndSwap(true, false) {
-		return store.ErrFull
+		return record.ErrFull
 	}
 	return e.Engine.RemoveSession(ctx, owner, id, event)
 }
@@ -101,7 +101,7 @@ func TestASignInThatCannotEndTheOldSessionBeginsNone(t *testing.T) {
 	t.Parallel()
 	var fails atomic.Bool
 	a := servertest.On(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return keeper{e, &fails} }
+		s.Wrap = func(e record.Engine) record.Engine { return keeper{e, &fails} }
 	}, func(c *config.Config) { c.Limits.SignInsPerClient, c.Limits.SignInsPerAccount = 1000, 1000 })
 	a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // signInView is the form of an address and its password.
@@ -84,7 +85,7 @@ func (s *Server) signIn(r *request, f webForm) (reply, error) {
 		return s.begin(r, n)
 	}
 	page := s.newSignInView(s.wanted(r))
-	page.Email = shownAgain(f.text("email"), store.MaxEmail)
+	page.Email = shownAgain(f.text("email"), record.MaxEmail)
 	if errors.Is(err, ErrAway) {
 		page.Error = formError{Message: "sign_in_away"}
 		rep, err := s.showSignIn(r, page)
@@ -113,7 +114,7 @@ func (s *Server) checkPassword(r *request, login string, password secret.Text) (
 // signInCode checks a code of the second factor.
 func (s *Server) signInCode(r *request, f webForm) (reply, error) {
 	n, err := s.store.SignInCode(r.Context(), r.actor, s.sessionSecret(r), f.Text("code"))
-	if errors.Is(err, store.ErrSession) {
+	if errors.Is(err, record.ErrSession) {
 		return s.goToTell(r, signInPath, noticeLate), nil
 	}
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"pushbox/internal/email"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // accountView is the form for making an account.
@@ -20,7 +20,7 @@ type accountView struct {
 // signUpForm shows the form, if sign-ups are enabled.
 func (s *Server) signUpForm(*request) (reply, error) {
 	if !s.signUps() {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	return show(http.StatusOK, "sign_up", accountView{}), nil
 }
@@ -29,20 +29,20 @@ func (s *Server) signUpForm(*request) (reply, error) {
 // does not tell who has an account.
 func (s *Server) signUp(r *request) (reply, error) {
 	if !s.signUps() {
-		return reply{}, store.ErrNotFound
+		return reply{}, record.ErrNotFound
 	}
 	f, err := s.readForm(r)
 	if err != nil {
 		return reply{}, err
 	}
 	email := f.text("email")
-	page := accountView{Email: shownAgain(email, store.MaxEmail)}
+	page := accountView{Email: shownAgain(email, record.MaxEmail)}
 	if !s.maySignUp(email) {
 		page.Wrong, page.Foreign = map[string]bool{"email": true}, true
 		return show(http.StatusUnprocessableEntity, "sign_up", page), nil
 	}
 	_, err = s.store.SignUp(r.Context(), r.actor, email, f.Text("password"))
-	var locked *store.LockedError
+	var locked *record.LockedError
 	if errors.As(err, &locked) {
 		s.noteLimit(err)
 		page.Error = s.tooManyAttempts(locked.RetryAfter)
@@ -52,7 +52,7 @@ func (s *Server) signUp(r *request) (reply, error) {
 		page.Wrong = wrong
 		return show(http.StatusUnprocessableEntity, "sign_up", page), nil
 	}
-	if err != nil && !errors.Is(err, store.ErrExists) {
+	if err != nil && !errors.Is(err, record.ErrExists) {
 		return reply{}, err
 	}
 	return s.goToTell(r, signInPath, noticeSignedUp), nil

@@ -8,6 +8,7 @@ import (
 
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A stepView is the step: the page before a push.
@@ -70,11 +71,11 @@ var noAttempt = attempt{Status: http.StatusOK}
 // error is not about the passphrase. missing says that none was given.
 func newAttempt(err error, missing bool) (attempt, bool) {
 	var (
-		wrong  *store.PassphraseError
-		locked *store.LockedError
+		wrong  *record.PassphraseError
+		locked *record.LockedError
 	)
 	switch {
-	case errors.Is(err, store.ErrFrozen):
+	case errors.Is(err, record.ErrFrozen):
 		return attempt{Status: http.StatusForbidden, Key: "step_frozen"}, true
 	case errors.As(err, &locked):
 		return attempt{Status: http.StatusTooManyRequests, Key: "step_locked", Limited: true, Wait: locked.RetryAfter}, true

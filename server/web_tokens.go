@@ -10,13 +10,14 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // lifetimes are the days that a new API token may be valid for. 0: without end.
 var lifetimes = [...]int{30, 90, 365, 0}
 
 // scopes are what the form offers for a new API token; and ScopeAdmin to administrators.
-var scopes = [...]store.Scopes{store.AllScopes, store.ScopeCreate, store.ScopeCreate | store.ScopeRead, store.ScopeRead}
+var scopes = [...]record.Scopes{record.AllScopes, record.ScopeCreate, record.ScopeCreate | record.ScopeRead, record.ScopeRead}
 
 // usualLifetime is the lifetime that the form suggests.
 const usualLifetime = 90
@@ -30,8 +31,8 @@ type tokensView struct {
 	Label     string // as it was typed
 	Days      int    // as it was chosen
 	Lifetimes []int
-	Scope     store.Scopes // as it was chosen
-	Scopes    []store.Scopes
+	Scope     record.Scopes // as it was chosen
+	Scopes    []record.Scopes
 	Error     formError // the password or the code was refused
 	Full      bool      // there are as many tokens as there may be
 	Wrong     map[string]bool
@@ -39,16 +40,16 @@ type tokensView struct {
 }
 
 // MaxLabel is the most bytes of a label.
-func (tokensView) MaxLabel() int { return store.MaxLabel }
+func (tokensView) MaxLabel() int { return record.MaxLabel }
 
 // MaxTokens is how many tokens an account can have.
-func (tokensView) MaxTokens() int { return store.MaxTokens }
+func (tokensView) MaxTokens() int { return record.MaxTokens }
 
 // A tokenRow is an API token in the list.
 type tokenRow struct {
-	ID         store.TokenID
+	ID         record.TokenID
 	Label      string
-	Scopes     store.Scopes
+	Scopes     record.Scopes
 	Made       display.Time
 	Used, Ends *display.Time // nil: never
 	Over       bool          // it has expired
@@ -64,7 +65,7 @@ type tokenMadeView struct {
 
 // tokensPage shows the API tokens of the account.
 func (s *Server) tokensPage(r *request) (reply, error) {
-	return s.showTokens(r, http.StatusOK, tokensView{Days: usualLifetime, Scope: store.AllScopes})
+	return s.showTokens(r, http.StatusOK, tokensView{Days: usualLifetime, Scope: record.AllScopes})
 }
 
 // showTokens adds the list to a page.
@@ -87,21 +88,21 @@ func (s *Server) showTokens(r *request, status int, page tokensView) (reply, err
 	}
 	page.Lifetimes, page.Scopes, page.Base = lifetimes[:], scopes[:], s.home(r)
 	if r.session.Admin {
-		page.Scopes = append(page.Scopes[:len(scopes):len(scopes)], store.ScopeAdmin)
+		page.Scopes = append(page.Scopes[:len(scopes):len(scopes)], record.ScopeAdmin)
 	}
 	return show(status, "tokens", page), nil
 }
 
 // All reports whether a token may do everything.
-func (r tokenRow) All() bool { return r.Scopes == store.AllScopes }
+func (r tokenRow) All() bool { return r.Scopes == record.AllScopes }
 
 // makeToken makes an API token and shows it once. A stolen session must not become a
 // token, so the password is asked for again, and the code of a second factor.
 func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 	label := f.text("label")
-	page := tokensView{Label: shownAgain(label, store.MaxLabel), Days: usualLifetime}
+	page := tokensView{Label: shownAgain(label, record.MaxLabel), Days: usualLifetime}
 	days, err := strconv.Atoi(f.text("days"))
-	scope, known := store.ParseScopes(f.text("scope"))
+	scope, known := record.ParseScopes(f.text("scope"))
 	if page.Scope = scope; err != nil || !slices.Contains(lifetimes[:], days) || !known {
 		page.Wrong = map[string]bool{"expires": known, "scope": !known, "name": page.Label != label}
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
@@ -113,7 +114,7 @@ func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 		page.Wrong = wrong
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
 	}
-	if page.Full = errors.Is(err, store.ErrTokens); page.Full {
+	if page.Full = errors.Is(err, record.ErrTokens); page.Full {
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
 	}
 	if err != nil {
@@ -134,6 +135,6 @@ func (s *Server) refuseToken(r *request, f webForm, page tokensView, err error) 
 
 // revokeToken ends an API token.
 func (s *Server) revokeToken(r *request, f webForm) (reply, error) {
-	err := s.store.RevokeToken(r.Context(), r.actor, store.TokenID(f.number("id")))
+	err := s.store.RevokeToken(r.Context(), r.actor, record.TokenID(f.number("id")))
 	return s.goToTell(r, tokenPath, noticeRevoked), unlessGone(err)
 }

@@ -9,6 +9,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -67,7 +68,7 @@ func TestATokenTakesThePassword(t *testing.T) {
 func TestAnAccountHasNoMoreTokensThanItMay(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t)
-	for range store.MaxTokens {
+	for range record.MaxTokens {
 		if _, err := a.Store.CreateToken(ctx, storetest.Operator, servertest.AnnEmail, store.TokenTerms{}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/server/servertest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // everyAnswer returns answers of every sort: successes, each class of error, each kind
@@ -131,7 +131,7 @@ func TestMoreSlashesLeadToNothingElse(t *testing.T) {
 		a := servertest.New(t, func(c *config.Config) { c.BasePath = base })
 		session := a.AddSessionUser(rootEmail)
 		makeAdmin(a, rootEmail, true)
-		token := scoped(a, rootEmail, store.ScopeAdmin)
+		token := scoped(a, rootEmail, record.ScopeAdmin)
 		for path, boss := range map[string]http.Header{
 			"/admin": session, "/admin/log": session, adminAPI + "/accounts": token, "/users/account": session, "/users/sessions": session, "/p": session, "/help/api": session,
 		} {

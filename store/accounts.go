@@ -5,42 +5,33 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
-	"time"
 	"unicode/utf8"
 
 	"pushbox/internal/email"
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
-)
-
-// Limits of accounts and API tokens.
-const (
-	MaxEmail    = email.MaxLength // bytes
-	MinPassword = 10              // characters
-	MaxPassword = 1024            // bytes
-	MaxLabel    = 100             // bytes
-	MaxTokens   = 25              // that an account has at once, expired ones too
+	"pushbox/store/record"
 )
 
 // AddAccount adds an account, for any actor. Its address counts as confirmed. *InvalidError;
 // ErrExists if the address has an account.
-func (s *Store) AddAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, Account{Email: email}, password, s.as(by).createAccount, s.passwordHasher(by))
+func (s *Store) AddAccount(ctx context.Context, by Actor, email string, password secret.Text) (record.Account, error) {
+	return s.addAccount(ctx, record.Account{Email: email}, password, s.as(by).createAccount, s.passwordHasher(by))
 }
 
 // AddAdmin is AddAccount for an account that administers. ErrDenied for a client.
-func (s *Store) AddAdmin(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
+func (s *Store) AddAdmin(ctx context.Context, by Actor, email string, password secret.Text) (record.Account, error) {
 	if !by.administers() {
-		return Account{}, ErrDenied
+		return record.Account{}, record.ErrDenied
 	}
-	return s.addAccount(ctx, Account{Email: email, Admin: true}, password, s.as(by).createAccount, s.passwordHasher(by))
+	return s.addAccount(ctx, record.Account{Email: email, Admin: true}, password, s.as(by).createAccount, s.passwordHasher(by))
 }
 
 // SignUp is AddAccount for a client who makes an account for itself, whose address is not
 // confirmed: *LockedError after too many sign-ups of the client.
-func (s *Store) SignUp(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	one := Account{Email: email, Unconfirmed: true}
+func (s *Store) SignUp(ctx context.Context, by Actor, email string, password secret.Text) (record.Account, error) {
+	one := record.Account{Email: email, Unconfirmed: true}
 	return s.addAccount(ctx, one, password, s.as(by).createAccount, func(ctx context.Context, hash func() error) error {
 		return s.signUp(ctx, by.Client, hash)
 	})
@@ -64,8 +55,8 @@ func (s *Store) FirstCode(ctx context.Context) (secret.Text, error) {
 
 // AddFirstAccount is AddAccount if there is no account, else ErrExists. The account
 // administers: its user holds the code of FirstCode.
-func (s *Store) AddFirstAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, Account{Email: email, Admin: true}, password, s.as(by).createFirstAccount, s.passwordHasher(by))
+func (s *Store) AddFirstAccount(ctx context.Context, by Actor, email string, password secret.Text) (record.Account, error) {
+	return s.addAccount(ctx, record.Account{Email: email, Admin: true}, password, s.as(by).createFirstAccount, s.passwordHasher(by))
 }
 
 // A hasher runs what hashes a password, when it may.
@@ -78,19 +69,19 @@ func (s *Store) passwordHasher(by Actor) hasher {
 	}
 }
 
-func (s *Store) addAccount(ctx context.Context, a Account, password secret.Text, create func(context.Context, Account) (AccountID, error), run hasher) (Account, error) {
-	var bad InvalidError
+func (s *Store) addAccount(ctx context.Context, a record.Account, password secret.Text, create func(context.Context, record.Account) (record.AccountID, error), run hasher) (record.Account, error) {
+	var bad record.InvalidError
 	a.Email, a.CreatedAt = cleanEmail(a.Email, &bad), s.time.Read().Now
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
-		return Account{}, err
+		return record.Account{}, err
 	}
 	err := run(ctx, func() error {
 		a.PasswordHash = s.options().Argon2.HashPassword(password)
 		return nil
 	})
 	if err != nil {
-		return Account{}, err
+		return record.Account{}, err
 	}
 	a.ID, err = create(ctx, a)
 	return a, err
@@ -105,7 +96,7 @@ func (s *Store) HasAccounts(ctx context.Context) (bool, error) {
 // SetPassword replaces an account's password and ends its sessions; with endTokens, its
 // API tokens too. *InvalidError, ErrNotFound, or ErrDenied for a client.
 func (s *Store) SetPassword(ctx context.Context, by Actor, email string, password secret.Text, endTokens bool) error {
-	var bad InvalidError
+	var bad record.InvalidError
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
 		return err
@@ -117,8 +108,8 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 	if err := s.hashPassword(ctx, by, &a, password); err != nil {
 		return err
 	}
-	ends := SessionChange{Revoke: RevokeOthers, EndTokens: endTokens}
-	_, err = s.changeAccount(ctx, by, email, AdminPassword, ends, func(b *Account) { b.PasswordHash = a.PasswordHash })
+	ends := record.SessionChange{Revoke: record.RevokeOthers, EndTokens: endTokens}
+	_, err = s.changeAccount(ctx, by, email, record.AdminPassword, ends, func(b *record.Account) { b.PasswordHash = a.PasswordHash })
 	return err
 }
 
@@ -126,11 +117,11 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 // the last that administers, it stays so unless evenLast. ErrNotFound; ErrLastAdmin;
 // ErrDenied for a client.
 func (s *Store) SetAdmin(ctx context.Context, by Actor, email string, admin, evenLast bool) error {
-	kind := AdminRevoke
+	kind := record.AdminRevoke
 	if admin {
-		kind = AdminGrant
+		kind = record.AdminGrant
 	}
-	_, err := s.changeAccount(ctx, by, email, kind, SessionChange{EvenLast: evenLast}, func(a *Account) { a.Admin = admin })
+	_, err := s.changeAccount(ctx, by, email, kind, record.SessionChange{EvenLast: evenLast}, func(a *record.Account) { a.Admin = admin })
 	return err
 }
 
@@ -138,12 +129,12 @@ func (s *Store) SetAdmin(ctx context.Context, by Actor, email string, admin, eve
 // sessions, its API tokens are not valid, and its webhooks are sent nothing; links to
 // its pushes go on working. ErrNotFound; ErrLastAdmin; ErrDenied for a client.
 func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disabled bool) error {
-	kind, ends := AdminAccountEnable, SessionChange{}
+	kind, ends := record.AdminAccountEnable, record.SessionChange{}
 	if disabled {
-		kind, ends.Revoke = AdminAccountDisable, RevokeOthers
+		kind, ends.Revoke = record.AdminAccountDisable, record.RevokeOthers
 	}
 	return s.changeHooks(ctx, func(*subscriptions) error {
-		_, err := s.changeAccount(ctx, by, email, kind, ends, func(a *Account) { a.Disabled = disabled })
+		_, err := s.changeAccount(ctx, by, email, kind, ends, func(a *record.Account) { a.Disabled = disabled })
 		return err
 	})
 }
@@ -153,25 +144,25 @@ func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disable
 // *InvalidError; ErrNotFound; ErrExists if another account has that address; ErrDenied for
 // a client.
 func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) error {
-	var bad InvalidError
+	var bad record.InvalidError
 	to = cleanEmail(to, &bad)
 	if err := bad.Err(); err != nil {
 		return err
 	}
 	if !by.administers() {
-		return ErrDenied
+		return record.ErrDenied
 	}
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return err
 	}
 	return s.keeping(ctx, func(ctx context.Context) error {
-		event := s.as(by).event(AdminAccountRename, matter{account: a.ID, email: to, detail: "it was " + a.Email})
-		_, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		event := s.as(by).event(record.AdminAccountRename, matter{account: a.ID, email: to, detail: "it was " + a.Email})
+		_, err := s.as(by).changeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Email, a.Identities = to, a.Identities.Without(ByProxy)
-			a.confirm()
-			a.forget()
-			return a, SessionChange{}, event, nil
+			a.Confirm()
+			forgetFactors(&a)
+			return a, record.SessionChange{}, event, nil
 		})
 		return err
 	})
@@ -182,19 +173,19 @@ func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) e
 // client.
 func (s *Store) ExpirePushes(ctx context.Context, by Actor, email string) (n int, err error) {
 	if !by.administers() {
-		return 0, ErrDenied
+		return 0, record.ErrDenied
 	}
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return 0, err
 	}
 	n, err = s.expireAll(ctx, by, a.ID)
-	return n, errors.Join(err, s.as(by).note(ctx, AdminPushesExpire, about(a).with(humanize.Count(n, "push", "pushes"))))
+	return n, errors.Join(err, s.as(by).note(ctx, record.AdminPushesExpire, about(a).with(humanize.Count(n, "push", "pushes"))))
 }
 
-func (s *Store) expireAll(ctx context.Context, by Actor, owner AccountID) (n int, err error) {
+func (s *Store) expireAll(ctx context.Context, by Actor, owner record.AccountID) (n int, err error) {
 	for {
-		ps, err := s.engine.Pushes(ctx, owner, true, ID{}, 0, sweepBatch)
+		ps, err := s.engine.Pushes(ctx, owner, true, record.ID{}, 0, sweepBatch)
 		if err != nil || len(ps) == 0 {
 			return n, err
 		}
@@ -205,10 +196,10 @@ func (s *Store) expireAll(ctx context.Context, by Actor, owner AccountID) (n int
 	}
 }
 
-func (s *Store) deleteEach(ctx context.Context, by Actor, ps []Push) error {
+func (s *Store) deleteEach(ctx context.Context, by Actor, ps []record.Push) error {
 	return s.keeping(ctx, func(ctx context.Context) error {
 		at := s.time.Read()
-		return s.changeEach(ctx, ps, func(id ID) Rule { return deleteRule(by, at, s.sealActor(id, by)) })
+		return s.changeEach(ctx, ps, func(id record.ID) record.Rule { return deleteRule(by, at, s.sealActor(id, by)) })
 	})
 }
 
@@ -217,9 +208,9 @@ func (s *Store) deleteEach(ctx context.Context, by Actor, ps []Push) error {
 // nothing, and a sweep finishes the removal. ErrNotFound; ErrLastAdmin; ErrDenied for a
 // client.
 func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error {
-	var a Account
+	var a record.Account
 	err := s.changeHooks(ctx, func(*subscriptions) (err error) {
-		a, err = s.changeAccount(ctx, by, email, AdminAccountRemove, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.Removing = true })
+		a, err = s.changeAccount(ctx, by, email, record.AdminAccountRemove, record.SessionChange{Revoke: record.RevokeOthers}, func(a *record.Account) { a.Removing = true })
 		return s.noteRemoval(err)
 	})
 	if err != nil {
@@ -234,15 +225,15 @@ func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error
 // Errors: ErrSession; ErrStale; ErrCredentials, also for a wrong factor; *LockedError after too
 // many tries; ErrLastAdmin; ErrBusy.
 func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, password secret.Text, f Factor) error {
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
 		return err
 	}
 	err = s.changeHooks(ctx, func(*subscriptions) error {
-		_, err := s.changeOwn(ctx, c, AdminAccountRemove, "by its user", func(a *Account) (SessionChange, error) {
+		_, err := s.changeOwn(ctx, c, record.AdminAccountRemove, "by its user", func(a *record.Account) (record.SessionChange, error) {
 			err := use(a)
 			a.Removing = true
-			return SessionChange{Revoke: RevokeOthers}, err
+			return record.SessionChange{Revoke: record.RevokeOthers}, err
 		})
 		return s.noteRemoval(err)
 	})
@@ -254,10 +245,10 @@ func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, passwor
 
 // finishRemoval purges the pushes of an account, then removes it. A sweep may do the
 // same at the same time.
-func (s *Store) finishRemoval(ctx context.Context, by Actor, a Account) error {
+func (s *Store) finishRemoval(ctx context.Context, by Actor, a record.Account) error {
 	for _, live := range []bool{true, false} {
 		for {
-			ps, err := s.engine.Pushes(ctx, a.ID, live, ID{}, 0, sweepBatch)
+			ps, err := s.engine.Pushes(ctx, a.ID, live, record.ID{}, 0, sweepBatch)
 			if err != nil {
 				return err
 			}
@@ -270,16 +261,16 @@ func (s *Store) finishRemoval(ctx context.Context, by Actor, a Account) error {
 		}
 	}
 	return s.changeHooks(ctx, func(*subscriptions) error {
-		return instead(s.as(by).removeAccount(ctx, a), ErrNotFound, nil) // a sweep was faster
+		return instead(s.as(by).removeAccount(ctx, a), record.ErrNotFound, nil) // a sweep was faster
 	})
 }
 
-func (s *Store) purge(ctx context.Context, ps []Push) error {
-	ids := make([]ID, len(ps))
+func (s *Store) purge(ctx context.Context, ps []record.Push) error {
+	ids := make([]record.ID, len(ps))
 	for i, p := range ps {
 		ids[i] = p.ID
 	}
-	_, err := s.changeAll(ctx, ids, purgeAlways, func(Push) bool { return true })
+	_, err := s.changeAll(ctx, ids, purgeAlways, func(record.Push) bool { return true })
 	return err
 }
 
@@ -316,23 +307,23 @@ func (s *Store) finishRemovals(ctx context.Context, at clock.Instant) error {
 // EndAccess ends all sessions of an account, and with tokens its API tokens too. ErrNotFound;
 // ErrDenied for a client.
 func (s *Store) EndAccess(ctx context.Context, by Actor, email string, tokens bool) error {
-	_, err := s.changeAccount(ctx, by, email, AdminAccessEnd, SessionChange{Revoke: RevokeOthers, EndTokens: tokens}, func(*Account) {})
+	_, err := s.changeAccount(ctx, by, email, record.AdminAccessEnd, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: tokens}, func(*record.Account) {})
 	return err
 }
 
 // AccountByID returns an account, or ErrNotFound.
-func (s *Store) AccountByID(ctx context.Context, id AccountID) (Account, error) {
+func (s *Store) AccountByID(ctx context.Context, id record.AccountID) (record.Account, error) {
 	return s.engine.Account(ctx, id)
 }
 
 // Accounts lists every account, oldest first.
-func (s *Store) Accounts(ctx context.Context) ([]Account, error) {
-	return all(func(last Account) ([]Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) })
+func (s *Store) Accounts(ctx context.Context) ([]record.Account, error) {
+	return all(func(last record.Account) ([]record.Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) })
 }
 
 // adminBeside returns an account that administers, other than id, or ErrLastAdmin.
-func (s *Store) adminBeside(ctx context.Context, id AccountID) (AccountID, error) {
-	for list, err := range batches(func(last Account) ([]Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) }) {
+func (s *Store) adminBeside(ctx context.Context, id record.AccountID) (record.AccountID, error) {
+	for list, err := range batches(func(last record.Account) ([]record.Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) }) {
 		if err != nil {
 			return 0, err
 		}
@@ -342,10 +333,10 @@ func (s *Store) adminBeside(ctx context.Context, id AccountID) (AccountID, error
 			}
 		}
 	}
-	return 0, ErrLastAdmin
+	return 0, record.ErrLastAdmin
 }
 
-func (s *Store) account(ctx context.Context, email string) (Account, error) {
+func (s *Store) account(ctx context.Context, email string) (record.Account, error) {
 	return s.engine.AccountByEmail(ctx, accountKey(email))
 }
 
@@ -354,17 +345,17 @@ func accountKey(address string) string { return email.Fold(address) }
 
 // changeAccount changes the account of an address, for an actor who administers. The
 // event is of that kind.
-func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k AdminKind, ends SessionChange, change func(*Account)) (Account, error) {
+func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k record.AdminKind, ends record.SessionChange, change func(*record.Account)) (record.Account, error) {
 	if !by.administers() {
-		return Account{}, ErrDenied
+		return record.Account{}, record.ErrDenied
 	}
 	a, err := s.account(ctx, email)
 	if err != nil {
-		return Account{}, err
+		return record.Account{}, err
 	}
-	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
+	return sealing(ctx, s, func(ctx context.Context) (record.Account, error) {
 		event := s.as(by).event(k, about(a).with(endsTokens(ends)))
-		c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		c, err := s.as(by).changeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			change(&a)
 			return a, ends, event, nil
 		})
@@ -373,14 +364,14 @@ func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k Adm
 }
 
 // endsTokens is the detail of an event: whether API tokens end.
-func endsTokens(c SessionChange) string {
+func endsTokens(c record.SessionChange) string {
 	if c.EndTokens {
 		return "and its API tokens ended"
 	}
 	return ""
 }
 
-func (s *Store) hashPassword(ctx context.Context, by Actor, a *Account, password secret.Text) error {
+func (s *Store) hashPassword(ctx context.Context, by Actor, a *record.Account, password secret.Text) error {
 	return s.passwordHasher(by)(ctx, func() error {
 		a.PasswordHash = s.options().Argon2.HashPassword(password)
 		return nil
@@ -388,7 +379,7 @@ func (s *Store) hashPassword(ctx context.Context, by Actor, a *Account, password
 }
 
 // cleanEmail returns an address as accounts keep it.
-func cleanEmail(address string, bad *InvalidError) string {
+func cleanEmail(address string, bad *record.InvalidError) string {
 	address = accountKey(address)
 	switch {
 	case !email.IsAddress(address):
@@ -402,16 +393,13 @@ func cleanEmail(address string, bad *InvalidError) string {
 // unclear says why an address is refused that could be taken for another one.
 const unclear = "has characters that could pass for others, or that are not seen"
 
-func checkPassword(p secret.Text, bad *InvalidError) {
+func checkPassword(p secret.Text, bad *record.InvalidError) {
 	text := p.Reveal()
 	switch {
 	case !utf8.ValidString(text):
 		bad.Add(FieldPassword, "is not valid UTF-8")
-	case utf8.RuneCountInString(text) < MinPassword:
+	case utf8.RuneCountInString(text) < record.MinPassword:
 		bad.Add(FieldPassword, "is too short (minimum is 10 characters)")
 	}
-	checkLength(FieldPassword, len(text), MaxPassword, bad)
+	checkLength(FieldPassword, len(text), record.MaxPassword, bad)
 }
-
-// before reports whether t is set and not after now.
-func before(t, now time.Time) bool { return !t.IsZero() && !t.After(now) }

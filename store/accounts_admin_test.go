@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -22,25 +23,25 @@ func TestARenamedAccountKeepsAllItHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
+	p, err := f.CreatePush(ctx, ann, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for to, want := range map[string]error{"bob@example.com": store.ErrExists, "BOB@example.com ": store.ErrExists} {
+	for to, want := range map[string]error{"bob@example.com": record.ErrExists, "BOB@example.com ": record.ErrExists} {
 		if err := f.RenameAccount(ctx, storetest.Operator, email, to); !errors.Is(err, want) {
 			t.Errorf("to %s: %v", to, err)
 		}
 	}
-	if invalid := (*store.InvalidError)(nil); !errors.As(f.RenameAccount(ctx, storetest.Operator, email, "no address"), &invalid) {
+	if invalid := (*record.InvalidError)(nil); !errors.As(f.RenameAccount(ctx, storetest.Operator, email, "no address"), &invalid) {
 		t.Error("it takes what is no address")
 	}
-	if err := f.RenameAccount(ctx, ann, email, "eve@example.com"); !errors.Is(err, store.ErrDenied) {
+	if err := f.RenameAccount(ctx, ann, email, "eve@example.com"); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("by a client: %v", err)
 	}
 	if err := f.RenameAccount(ctx, storetest.Operator, email, " Eve@Example.com"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.RenameAccount(ctx, storetest.Operator, email, "zoe@example.com"); !errors.Is(err, store.ErrNotFound) {
+	if err := f.RenameAccount(ctx, storetest.Operator, email, "zoe@example.com"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("by the earlier address: %v", err)
 	}
 	a, _, err = f.Authenticate(ctx, storetest.Anonymous, token.Secret)
@@ -75,22 +76,22 @@ func TestAnAdministratorIsGrantedAndRevoked(t *testing.T) {
 			t.Errorf("%s, %t: %v, not %v", email, admin, err, want)
 		}
 	}
-	role(ann, "bob@example.com", true, false, store.ErrDenied) // its role does not come with the account alone
-	if _, err := f.AddAdmin(ctx, ann, "eve@example.com", secret.New(right)); !errors.Is(err, store.ErrDenied) {
+	role(ann, "bob@example.com", true, false, record.ErrDenied) // its role does not come with the account alone
+	if _, err := f.AddAdmin(ctx, ann, "eve@example.com", secret.New(right)); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("a client makes an administrator: %v", err)
 	}
-	role(storetest.Operator, email, false, false, store.ErrLastAdmin)
+	role(storetest.Operator, email, false, false, record.ErrLastAdmin)
 	for what, err := range map[string]error{
 		"disable": f.SetDisabled(ctx, storetest.Operator, email, true),
 		"remove":  f.RemoveAccount(ctx, storetest.Operator, email),
 	} {
-		if !errors.Is(err, store.ErrLastAdmin) {
+		if !errors.Is(err, record.ErrLastAdmin) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	admin := store.Actor{Role: store.Admin, Account: first.ID, IP: "192.0.2.7"}
 	role(admin, "bob@example.com", true, false, nil)
-	role(admin, "unknown@example.com", true, false, store.ErrNotFound)
+	role(admin, "unknown@example.com", true, false, record.ErrNotFound)
 	role(admin, email, false, false, nil)
 	if s, err := f.Resume(ctx, session.Secret); err != nil || s.Admin {
 		t.Errorf("its session, afterwards: %+v, %v", s, err)
@@ -104,13 +105,13 @@ func TestAnAdministratorIsGrantedAndRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []struct {
-		kind    store.AdminKind
+		kind    record.AdminKind
 		by      store.Actor
-		account store.AccountID
+		account record.AccountID
 	}{
-		{store.AdminGrant, admin, bob},
-		{store.AdminRevoke, admin, first.ID},
-		{store.AdminRevoke, storetest.Operator, bob},
+		{record.AdminGrant, admin, bob},
+		{record.AdminRevoke, admin, first.ID},
+		{record.AdminRevoke, storetest.Operator, bob},
 	} {
 		if !slices.ContainsFunc(events, func(e store.AdminEventInfo) bool {
 			return e.Kind == want.kind && e.By.Role == want.by.Role && e.By.Account == want.by.Account && e.By.IP == want.by.IP && e.Account == want.account
@@ -126,7 +127,7 @@ func TestAllLivePushesOfAnAccountEndAndKeepTheirLogs(t *testing.T) {
 	ann, bob := f.Account(email), f.Account("bob@example.com")
 	make := func(by store.Actor) store.PushInfo {
 		t.Helper()
-		p, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
+		p, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,10 +139,10 @@ func TestAllLivePushesOfAnAccountEndAndKeepTheirLogs(t *testing.T) {
 		make(ann)
 	}
 	his := make(bob)
-	if n, err := f.ExpirePushes(ctx, ann, email); n != 0 || !errors.Is(err, store.ErrDenied) {
+	if n, err := f.ExpirePushes(ctx, ann, email); n != 0 || !errors.Is(err, record.ErrDenied) {
 		t.Errorf("by a client: %d, %v", n, err)
 	}
-	if n, err := f.ExpirePushes(ctx, storetest.Operator, "zoe@example.com"); n != 0 || !errors.Is(err, store.ErrNotFound) {
+	if n, err := f.ExpirePushes(ctx, storetest.Operator, "zoe@example.com"); n != 0 || !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("of an unknown account: %d, %v", n, err)
 	}
 	for _, want := range []int{many, 0} {
@@ -160,7 +161,7 @@ func TestAllLivePushesOfAnAccountEndAndKeepTheirLogs(t *testing.T) {
 		t.Fatalf("%d ended pushes are listed, %v", len(ended), err)
 	}
 	h, err := f.History(ctx, ann, unseen.Handle(), 1)
-	if err != nil || len(h.Log) != 2 || h.Log[1].Kind != store.EntryExpire {
+	if err != nil || len(h.Log) != 2 || h.Log[1].Kind != record.EntryExpire {
 		t.Errorf("the log is %+v, %v", h.Log, err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"pushbox/store/record"
 )
 
 // maxAccountsRead is how many account IDs one call of FindAccounts passes at most.
@@ -13,7 +15,7 @@ const maxAccountsRead = 20 * listBatch
 // of those with a lower ID than before, or of all if before is 0. It reads a bounded number
 // of accounts, so it may find fewer. rest is the before of the next call; 0 if there are no
 // more accounts.
-func (s *Store) FindAccounts(ctx context.Context, words string, before AccountID) (found []Account, rest AccountID, err error) {
+func (s *Store) FindAccounts(ctx context.Context, words string, before record.AccountID) (found []record.Account, rest record.AccountID, err error) {
 	last, err := s.engine.LastAccount(ctx)
 	if err != nil {
 		return nil, 0, err

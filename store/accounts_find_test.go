@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -16,7 +17,7 @@ func TestAccountsAreListedInParts(t *testing.T) {
 
 func listsAccountsInParts(t *testing.T, engine func(*storetest.Setup)) {
 	f := storetest.New(t, engine)
-	want := map[store.AccountID]bool{}
+	want := map[record.AccountID]bool{}
 	for i := range 2*store.PageSize + 20 {
 		address := fmt.Sprintf("user%03d@example.com", i)
 		one := f.Account(address)
@@ -27,7 +28,7 @@ func listsAccountsInParts(t *testing.T, engine func(*storetest.Setup)) {
 			delete(want, one.Account)
 		}
 	}
-	parts, last, before := 0, store.AccountID(1<<63), store.AccountID(0)
+	parts, last, before := 0, record.AccountID(1<<63), record.AccountID(0)
 	for {
 		list, rest, err := f.FindAccounts(ctx, "", before)
 		if err != nil || len(list) > store.PageSize {
@@ -54,7 +55,7 @@ func listsAccountsInParts(t *testing.T, engine func(*storetest.Setup)) {
 	}
 	ann := f.Account("ann@example.com")
 	storetest.PushFiles(t, f, ann, nil, storetest.Content(1, 1000))
-	rooms, err := f.AccountRooms(ctx, []store.AccountID{ann.Account, 1, 999})
+	rooms, err := f.AccountRooms(ctx, []record.AccountID{ann.Account, 1, 999})
 	if err != nil || len(rooms) != 1 || rooms[ann.Account].Pushes != 1 {
 		t.Errorf("they take %v, %v", rooms, err)
 	}

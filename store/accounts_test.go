@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -47,7 +48,7 @@ func TestAnAPITokenIsNotValid(t *testing.T) {
 		"empty":         {},
 		"a byte longer": secret.New(good.Secret.Reveal() + "a"),
 	} {
-		if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token); !errors.Is(err, store.ErrToken) {
+		if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token); !errors.Is(err, record.ErrToken) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -63,7 +64,7 @@ func TestATokenEndsWithItsLifetime(t *testing.T) {
 		t.Errorf("it ended too soon: %v", err)
 	}
 	f.Clock.Advance(time.Millisecond)
-	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 		t.Errorf("it did not end: %v", err)
 	}
 }
@@ -76,10 +77,10 @@ func TestATokenEndsWhenItIsRevoked(t *testing.T) {
 	if err := f.RevokeToken(ctx, storetest.Operator, token.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.RevokeToken(ctx, storetest.Operator, token.ID); !errors.Is(err, store.ErrNotFound) {
+	if err := f.RevokeToken(ctx, storetest.Operator, token.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("again: %v", err)
 	}
-	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 		t.Errorf("it is still valid: %v", err)
 	}
 	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, other.Secret); err != nil {
@@ -131,10 +132,10 @@ func TestADisabledAccountCanDoNothingAndItsLinksGoOn(t *testing.T) {
 	if err := f.SetDisabled(ctx, storetest.Operator, email, true); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 		t.Errorf("its token: %v", err)
 	}
-	if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.Text, Payload: secret.New("x")}); !errors.Is(err, store.ErrToken) {
+	if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: record.Text, Payload: secret.New("x")}); !errors.Is(err, record.ErrToken) {
 		t.Errorf("a push that was on its way: %v", err)
 	}
 	if storetest.Retrieve(t, f, anonymous, p) != "s3cret" {
@@ -169,7 +170,7 @@ func TestARemovedAccountLeavesNothing(t *testing.T) {
 			t.Fatal("a push is still there")
 		}
 	}
-	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 		t.Errorf("its token: %v", err)
 	}
 	if !isThere(t, f, other) {
@@ -187,7 +188,7 @@ func TestAccountsHaveOneAddressEach(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	f.Account(email)
-	if _, err := f.AddAccount(ctx, storetest.Operator, " Ann@Example.com ", secret.New("long enough")); !errors.Is(err, store.ErrExists) {
+	if _, err := f.AddAccount(ctx, storetest.Operator, " Ann@Example.com ", secret.New("long enough")); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a second one: %v", err)
 	}
 }
@@ -195,7 +196,7 @@ func TestAccountsHaveOneAddressEach(t *testing.T) {
 func TestTheBoundsOfAnAccount(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	local := strings.Repeat("a", store.MaxEmail-len("@example.com"))
+	local := strings.Repeat("a", record.MaxEmail-len("@example.com"))
 	for name, c := range map[string]struct {
 		email, password string
 		bad             bool
@@ -203,8 +204,8 @@ func TestTheBoundsOfAnAccount(t *testing.T) {
 		"shortest password": {"a@example.com", "ten chars!", false},
 		"shorter":           {"b@example.com", "nine char", true},
 		"ten letters":       {"c@example.com", "éééééééééé", false},
-		"longest password":  {"d@example.com", strings.Repeat("x", store.MaxPassword), false},
-		"longer":            {"e@example.com", strings.Repeat("x", store.MaxPassword+1), true},
+		"longest password":  {"d@example.com", strings.Repeat("x", record.MaxPassword), false},
+		"longer":            {"e@example.com", strings.Repeat("x", record.MaxPassword+1), true},
 		"not UTF-8":         {"f@example.com", "ten chars!\xff", true},
 		"longest address":   {local + "@example.com", "ten chars!", false},
 		"longer address":    {local + "a@example.com", "ten chars!", true},
@@ -214,7 +215,7 @@ func TestTheBoundsOfAnAccount(t *testing.T) {
 		"line break":        {"a\nb@example.com", "ten chars!", true},
 	} {
 		_, err := f.AddAccount(ctx, storetest.Operator, c.email, secret.New(c.password))
-		var invalid *store.InvalidError
+		var invalid *record.InvalidError
 		if errors.As(err, &invalid) != c.bad || !c.bad && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -230,8 +231,8 @@ func TestTheBoundsOfAToken(t *testing.T) {
 		lifetime time.Duration
 		bad      bool
 	}{
-		"longest label":  {strings.Repeat("x", store.MaxLabel), 0, false},
-		"longer label":   {strings.Repeat("x", store.MaxLabel+1), 0, true},
+		"longest label":  {strings.Repeat("x", record.MaxLabel), 0, false},
+		"longer label":   {strings.Repeat("x", record.MaxLabel+1), 0, true},
 		"line break":     {"a\nb", 0, true},
 		"not UTF-8":      {"\xff", 0, true},
 		"in the past":    {"", -time.Second, true},
@@ -239,7 +240,7 @@ func TestTheBoundsOfAToken(t *testing.T) {
 		"without either": {"", 0, false},
 	} {
 		_, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: c.label, Lifetime: c.lifetime})
-		var invalid *store.InvalidError
+		var invalid *record.InvalidError
 		if errors.As(err, &invalid) != c.bad || !c.bad && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -258,7 +259,7 @@ func TestUnknownAccountsAreNotFound(t *testing.T) {
 		f.RemoveAccount(ctx, storetest.Operator, email),
 		f.RevokeToken(ctx, storetest.Operator, 1),
 	} {
-		if !errors.Is(err, store.ErrNotFound) {
+		if !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}
@@ -269,7 +270,7 @@ func TestLongListsComeWhole(t *testing.T) {
 	f := storetest.New(t)
 	const many = 1001
 	for n := range many {
-		if _, err := f.Engine().CreateAccount(ctx, store.Account{Email: fmt.Sprint(n)}, storetest.Told(f.Engine())); err != nil {
+		if _, err := f.Engine().CreateAccount(ctx, record.Account{Email: fmt.Sprint(n)}, storetest.Told(f.Engine())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -333,19 +334,19 @@ func TestTheLastUseIsNoTimeThatIsInDoubt(t *testing.T) {
 // An accountReader is an engine that counts how often accounts are listed, and that refuses
 // to remove one while stuck is set.
 type accountReader struct {
-	store.Engine
+	record.Engine
 	lists *atomic.Int64
 	stuck *atomic.Bool
 }
 
-func (e accountReader) Accounts(ctx context.Context, after store.AccountID, limit int) ([]store.Account, error) {
+func (e accountReader) Accounts(ctx context.Context, after record.AccountID, limit int) ([]record.Account, error) {
 	e.lists.Add(1)
 	return e.Engine.Accounts(ctx, after, limit)
 }
 
-func (e accountReader) RemoveAccount(ctx context.Context, id store.AccountID, event store.AdminEvent) error {
+func (e accountReader) RemoveAccount(ctx context.Context, id record.AccountID, event record.AdminEvent) error {
 	if e.stuck.Load() {
-		return store.ErrFull
+		return record.ErrFull
 	}
 	return e.Engine.RemoveAccount(ctx, id, event)
 }
@@ -357,7 +358,7 @@ func TestSweepsReadAccountsOnlyForRemovals(t *testing.T) {
 	var lists atomic.Int64
 	var stuck atomic.Bool
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return accountReader{e, &lists, &stuck} }
+		s.Wrap = func(e record.Engine) record.Engine { return accountReader{e, &lists, &stuck} }
 	})
 	f.Account("bob@example.com")
 	f.SweepAll()
@@ -372,10 +373,10 @@ func TestSweepsReadAccountsOnlyForRemovals(t *testing.T) {
 	for name, between := range map[string]func(){"the next sweep": func() {}, "after a restart": f.Reopen} {
 		f.Account(email)
 		stuck.Store(true)
-		if err := f.RemoveAccount(ctx, storetest.Operator, email); !errors.Is(err, store.ErrFull) {
+		if err := f.RemoveAccount(ctx, storetest.Operator, email); !errors.Is(err, record.ErrFull) {
 			t.Fatal(err)
 		}
-		if _, err := f.Sweep(ctx); !errors.Is(err, store.ErrFull) {
+		if _, err := f.Sweep(ctx); !errors.Is(err, record.ErrFull) {
 			t.Fatal(err)
 		}
 		stuck.Store(false)
@@ -393,7 +394,7 @@ func TestAnAddressThatPassesForAnotherIsRefusedAndOneOfBeforeGoesOn(t *testing.T
 	f := storetest.New(t, sendsMail, unhurried)
 	storetest.AddMember(t, f, email)
 	const odd = "adm\u200b@example.com"
-	var bad *store.InvalidError
+	var bad *record.InvalidError
 	_, add := f.AddAccount(ctx, storetest.Operator, odd, secret.New(right))
 	_, signUp := f.SignUp(ctx, anonymous, odd, secret.New(right))
 	_, invite := f.Invite(ctx, storetest.Operator, odd, false)
@@ -406,9 +407,9 @@ func TestAnAddressThatPassesForAnotherIsRefusedAndOneOfBeforeGoesOn(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Engine().ChangeAccount(ctx, a.ID, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	_, err = f.Engine().ChangeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Email = odd
-		return a, store.SessionChange{}, storetest.Told(f.Engine()), nil
+		return a, record.SessionChange{}, storetest.Told(f.Engine()), nil
 	})
 	if err != nil {
 		t.Fatal(err)

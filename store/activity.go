@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"time"
+
+	"pushbox/store/record"
 )
 
 // MaxTallied is how many pushes, and how many events, are read at most to count those of the
@@ -21,7 +23,7 @@ type Activity struct {
 
 // Activity counts what happened in the last days. longest is the longest time limit of a push.
 func (s *Store) Activity(ctx context.Context, days int, longest time.Duration) (a Activity, err error) {
-	a.First = s.time.Read().Now.UTC().Truncate(day).Add(-time.Duration(days-1) * day)
+	a.First = s.time.Read().Now.UTC().Truncate(record.Day).Add(-time.Duration(days-1) * record.Day)
 	if err := s.tallyPushes(ctx, &a, days, longest); err != nil {
 		return a, err
 	}
@@ -30,7 +32,7 @@ func (s *Store) Activity(ctx context.Context, days int, longest time.Duration) (
 
 // count adds one to the day of a time.
 func (a *Activity) count(days []int, at time.Time) {
-	if i := int(at.Sub(a.First) / day); !at.Before(a.First) && i < len(days) {
+	if i := int(at.Sub(a.First) / record.Day); !at.Before(a.First) && i < len(days) {
 		days[i]++
 	}
 }
@@ -38,7 +40,7 @@ func (a *Activity) count(days []int, at time.Time) {
 // tallyPushes reads the pushes that can have been live since the first day. Their IDs begin
 // with the time of their creation.
 func (s *Store) tallyPushes(ctx context.Context, a *Activity, days int, longest time.Duration) error {
-	var after ID
+	var after record.ID
 	binary.BigEndian.PutUint64(after[:8], uint64(a.First.Add(-longest).UnixMilli())<<16)
 	created, ended := make([]int, days), make([]int, days)
 	for read := 0; ; {
@@ -81,9 +83,9 @@ func (s *Store) tallySignIns(ctx context.Context, a *Activity, days int) error {
 		}
 		for _, e := range list {
 			switch e.Kind {
-			case AdminSignIn:
+			case record.AdminSignIn:
 				a.count(done, e.At)
-			case AdminSignInRefused:
+			case record.AdminSignInRefused:
 				a.count(refused, e.At)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -21,7 +22,7 @@ func TestActivityIsCountedByDays(t *testing.T) {
 		const longest = 90 * day
 		bob := f.Account("bob@example.com")
 		push := func(days int) store.PushInfo {
-			p, err := f.CreatePush(ctx, bob, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Days: &days})
+			p, err := f.CreatePush(ctx, bob, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Days: &days})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,12 +32,12 @@ func TestActivityIsCountedByDays(t *testing.T) {
 			t.Fatal(err)
 		}
 		signIn := func(password string) {
-			if _, err := f.SignIn(ctx, store.Actor{Client: "192.0.2.1"}, email, secret.New(password)); err != nil && !errors.Is(err, store.ErrCredentials) {
+			if _, err := f.SignIn(ctx, store.Actor{Client: "192.0.2.1"}, email, secret.New(password)); err != nil && !errors.Is(err, record.ErrCredentials) {
 				t.Fatal(err)
 			}
 		}
 		old := push(60)
-		if _, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x")}); err != nil {
+		if _, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("x")}); err != nil {
 			t.Fatal(err)
 		}
 		f.Clock.Advance(40 * day)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 // An AddressState says how far an account is with the confirmation of its address.
@@ -25,8 +26,8 @@ func (s *Store) Address(ctx context.Context, session secret.Text) (AddressState,
 		return AddressState{}, err
 	}
 	state := AddressState{Email: c.account.Email, Confirmed: !c.account.Unconfirmed, Reachable: s.canMail(c.account)}
-	if code := c.account.Code; code.good(c.at) {
-		state.CodeUntil, state.Tries = code.SentAt.Add(CodeLasts), CodeTries-code.Wrong
+	if code := c.account.Code; codeIsGood(code, c.at) {
+		state.CodeUntil, state.Tries = code.SentAt.Add(CodeLasts), record.CodeTries-code.Wrong
 	}
 	return state, nil
 }
@@ -51,28 +52,28 @@ func (s *Store) mailCode(ctx context.Context, by Actor, session secret.Text, lan
 	case err != nil:
 		return err
 	case !s.canMail(c.account):
-		return ErrNotFound
+		return record.ErrNotFound
 	case c.at.Jumped:
-		return ErrClock
+		return record.ErrClock
 	}
 	code, owner, now := newCode(), c.account, c.at.Now
-	batch := &MailBatch{
-		Messages: []Message{s.sealMail(owner.ID, now, ID{}, Mail{About: MailCode, Language: language, Code: code})},
+	batch := &record.MailBatch{
+		Messages: []record.Message{s.sealMail(owner.ID, now, record.ID{}, Mail{About: MailCode, Language: language, Code: code})},
 		Quotas:   s.codeQuotas(owner, now),
 	}
 	err = s.countMail(batch, c.at, func() error {
-		_, err := s.as(c.by).changeAccount(ctx, owner.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			switch wait := a.Code.wait(now); {
+		_, err := s.as(c.by).changeAccount(ctx, owner.ID, c.session.Digest, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+			switch wait := codeWait(a.Code, now); {
 			case !a.Active():
-				return a, SessionChange{}, AdminEvent{}, ErrSession
+				return a, record.SessionChange{}, record.AdminEvent{}, record.ErrSession
 			case !a.Unconfirmed:
-				return a, SessionChange{}, AdminEvent{}, errConfirmed
+				return a, record.SessionChange{}, record.AdminEvent{}, errConfirmed
 			case wait > 0:
-				return a, SessionChange{}, AdminEvent{}, &LockedError{RetryAfter: wait, Limit: LimitCodesPerAccount}
+				return a, record.SessionChange{}, record.AdminEvent{}, &record.LockedError{RetryAfter: wait, Limit: record.LimitCodesPerAccount}
 			}
-			a.Code = a.Code.next(now)
+			a.Code = nextCode(a.Code, now)
 			a.Code.Sum = s.codeSum(a, code)
-			return a, SessionChange{Mail: batch, Untold: true}, AdminEvent{}, nil
+			return a, record.SessionChange{Mail: batch, Untold: true}, record.AdminEvent{}, nil
 		})
 		return err
 	})
@@ -83,12 +84,12 @@ func (s *Store) mailCode(ctx context.Context, by Actor, session secret.Text, lan
 // without an account. Together they leave half of what the instance may send to others, however many
 // accounts sign up. Accounts that are not confirmed have one half of theirs, the others the
 // other half: of the first, one client can make many.
-func (s *Store) codeQuotas(a Account, now time.Time) []Quota {
+func (s *Store) codeQuotas(a record.Account, now time.Time) []record.Quota {
 	all := s.quotas(a.ID, now, a.Email)
 	for _, q := range all {
-		if q.Whose() == QuotaOfInstance {
+		if q.Whose() == record.QuotaOfInstance {
 			half := s.ring.Load().MAC(fmt.Sprintf("codes of the day, confirmed %t", !a.Unconfirmed)) // no url_token has a space
-			return append(all, Quota{To: half, Day: q.Day, Add: q.Add, Most: (q.Most + 3) / 4})
+			return append(all, record.Quota{To: half, Day: q.Day, Add: q.Add, Most: (q.Most + 3) / 4})
 		}
 	}
 	return all
@@ -109,28 +110,28 @@ func (s *Store) confirmAddress(ctx context.Context, by Actor, session, code secr
 	case err != nil:
 		return err
 	case c.at.Jumped:
-		return ErrClock
+		return record.ErrClock
 	}
 	code = cleanCode(code)
-	confirmed, usedUp := s.as(c.by).event(AdminAddressConfirm, about(c.account)), s.as(c.by).event(AdminCodeRefused, about(c.account))
-	done, err := s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
+	confirmed, usedUp := s.as(c.by).event(record.AdminAddressConfirm, about(c.account)), s.as(c.by).event(record.AdminCodeRefused, about(c.account))
+	done, err := s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		switch {
 		case !a.Active():
-			return a, SessionChange{}, AdminEvent{}, ErrSession
-		case !a.Unconfirmed, !a.Code.good(c.at):
-			return a, SessionChange{}, AdminEvent{}, nil
+			return a, record.SessionChange{}, record.AdminEvent{}, record.ErrSession
+		case !a.Unconfirmed, !codeIsGood(a.Code, c.at):
+			return a, record.SessionChange{}, record.AdminEvent{}, nil
 		case s.isCode(a, code, c.at):
-			a.confirm()
-			return a, SessionChange{}, confirmed, nil
+			a.Confirm()
+			return a, record.SessionChange{}, confirmed, nil
 		}
-		if a.Code.Wrong++; a.Code.Wrong < CodeTries {
-			return a, SessionChange{Untold: true}, AdminEvent{}, nil
+		if a.Code.Wrong++; a.Code.Wrong < record.CodeTries {
+			return a, record.SessionChange{Untold: true}, record.AdminEvent{}, nil
 		}
 		a.Code.Sum = [16]byte{}
-		return a, SessionChange{}, usedUp, nil
+		return a, record.SessionChange{}, usedUp, nil
 	})
 	if err == nil && done.Account.Unconfirmed {
-		return ErrCode
+		return record.ErrCode
 	}
 	return err
 }
@@ -138,6 +139,6 @@ func (s *Store) confirmAddress(ctx context.Context, by Actor, session, code secr
 // ConfirmAccount confirms the address of an account, for which the administrator vouches.
 // ErrNotFound; ErrDenied for a client.
 func (s *Store) ConfirmAccount(ctx context.Context, by Actor, email string) error {
-	_, err := s.changeAccount(ctx, by, email, AdminAddressConfirm, SessionChange{}, (*Account).confirm)
+	_, err := s.changeAccount(ctx, by, email, record.AdminAddressConfirm, record.SessionChange{}, (*record.Account).Confirm)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -62,7 +63,7 @@ func codesIn(t *testing.T, f *storetest.Fixture) []store.Mail {
 func (n newcomer) confirms(code string) bool {
 	n.t.Helper()
 	err := n.ConfirmAddress(ctx, n.by, n.session, secret.New(code))
-	if err != nil && !errors.Is(err, store.ErrCode) {
+	if err != nil && !errors.Is(err, record.ErrCode) {
 		n.t.Fatal(err)
 	}
 	return err == nil
@@ -79,15 +80,15 @@ func otherThan(code secret.Text) string {
 // wantLocked fails the test unless err asks to wait that long for the next code.
 func (n newcomer) wantLocked(wait time.Duration) {
 	n.t.Helper()
-	var locked *store.LockedError
+	var locked *record.LockedError
 	err := n.MailCode(ctx, n.by, n.session, "")
-	if !errors.As(err, &locked) || locked.Limit != store.LimitCodesPerAccount || locked.RetryAfter != wait {
+	if !errors.As(err, &locked) || locked.Limit != record.LimitCodesPerAccount || locked.RetryAfter != wait {
 		n.t.Errorf("it is %v, %+v, not a wait of %v", err, locked, wait)
 	}
 }
 
 // eventsOf are the events of the instance log of some kinds, with their addresses.
-func eventsOf(t *testing.T, f *storetest.Fixture, of ...store.AdminKind) (kinds []string) {
+func eventsOf(t *testing.T, f *storetest.Fixture, of ...record.AdminKind) (kinds []string) {
 	t.Helper()
 	list, err := f.AdminEvents(ctx, time.Time{}, 0, 1000)
 	if err != nil {
@@ -108,11 +109,11 @@ func TestAnAccountThatSignedUpSendsNoMailUntilItsAddressIsConfirmed(t *testing.T
 	old := storetest.Push(t, f, n.by, nil)
 	refused := func() {
 		t.Helper()
-		_, err := f.CreatePush(ctx, n.by, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Mail: mailing("a@example.net")})
-		if !errors.Is(err, store.ErrUnconfirmed) {
+		_, err := f.CreatePush(ctx, n.by, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Mail: mailing("a@example.net")})
+		if !errors.Is(err, record.ErrUnconfirmed) {
 			t.Errorf("a create: %v", err)
 		}
-		if _, err := f.MailPush(ctx, n.by, old.Token, *mailing("a@example.net")); !errors.Is(err, store.ErrUnconfirmed) {
+		if _, err := f.MailPush(ctx, n.by, old.Token, *mailing("a@example.net")); !errors.Is(err, record.ErrUnconfirmed) {
 			t.Errorf("mail later: %v", err)
 		}
 		own, err := f.Pushes(ctx, n.by, true, 1)
@@ -136,7 +137,7 @@ func TestAnAccountThatSignedUpSendsNoMailUntilItsAddressIsConfirmed(t *testing.T
 	}
 	refused()
 	state, err = f.Address(ctx, n.session)
-	if err != nil || state.Confirmed || state.Tries != store.CodeTries-1 || !state.CodeUntil.Equal(f.Clock.Now().Add(store.CodeLasts)) {
+	if err != nil || state.Confirmed || state.Tries != record.CodeTries-1 || !state.CodeUntil.Equal(f.Clock.Now().Add(store.CodeLasts)) {
 		t.Errorf("it is %+v, %v", state, err)
 	}
 	if !n.confirms(" " + code.Reveal()[:4] + " " + code.Reveal()[4:]) {
@@ -156,7 +157,7 @@ func TestAnAccountThatSignedUpSendsNoMailUntilItsAddressIsConfirmed(t *testing.T
 	if err := f.MailCode(ctx, n.by, n.session, ""); err != nil || len(codesIn(t, f)) != 0 || f.Waiting() != 3 {
 		t.Errorf("a code for a confirmed address: %v, %d wait", err, f.Waiting())
 	}
-	if kinds := eventsOf(t, f, store.AdminAddressConfirm, store.AdminCodeRefused); !slices.Equal(kinds, []string{"address_confirm eve@example.com"}) {
+	if kinds := eventsOf(t, f, record.AdminAddressConfirm, record.AdminCodeRefused); !slices.Equal(kinds, []string{"address_confirm eve@example.com"}) {
 		t.Errorf("the events are %v", kinds)
 	}
 }
@@ -169,8 +170,8 @@ func TestACodeIsGoodForItsTimeAndItsTriesAlone(t *testing.T) {
 		good  bool
 	}{
 		"at once":           {0, 0, true},
-		"the last try":      {store.CodeTries - 1, 0, true},
-		"no try left":       {store.CodeTries, 0, false},
+		"the last try":      {record.CodeTries - 1, 0, true},
+		"no try left":       {record.CodeTries, 0, false},
 		"the last moment":   {0, 30*time.Minute - time.Millisecond, true},
 		"a moment too late": {0, 30 * time.Minute, false},
 	} {
@@ -194,10 +195,10 @@ func TestACodeIsGoodForItsTimeAndItsTriesAlone(t *testing.T) {
 				t.Errorf("it is good: %v", !test.good)
 			}
 			var want []string
-			if test.wrong == store.CodeTries {
+			if test.wrong == record.CodeTries {
 				want = []string{"code_refused eve@example.com"}
 			}
-			if kinds := eventsOf(t, f, store.AdminCodeRefused); !slices.Equal(kinds, want) {
+			if kinds := eventsOf(t, f, record.AdminCodeRefused); !slices.Equal(kinds, want) {
 				t.Errorf("the events are %v", kinds)
 			}
 			if test.good {
@@ -244,9 +245,9 @@ func TestCodesCountAsMail(t *testing.T) {
 	f := storetest.New(t, sendsMail, func(s *storetest.Setup) { s.Mail.PerInstance, s.Mail.PerAddressee = 4, 2 })
 	ann := f.Account("ann@example.com")
 	eve, bob, carol := signedUp(t, f, "eve@example.com"), signedUp(t, f, "bob@example.com"), signedUp(t, f, "carol@example.com")
-	refused := func(n newcomer, of store.QuotaOf) {
+	refused := func(n newcomer, of record.QuotaOf) {
 		t.Helper()
-		var quota *store.QuotaError
+		var quota *record.QuotaError
 		if err := n.MailCode(ctx, n.by, n.session, ""); !errors.As(err, &quota) || quota.Of != of || quota.RetryAfter <= 0 {
 			t.Errorf("it is %v", err)
 		}
@@ -256,7 +257,7 @@ func TestCodesCountAsMail(t *testing.T) {
 	}
 	storetest.Push(t, f, ann, func(in *store.NewPush) { in.Mail = mailing("Bob@example.com") })
 	eve.mailCode()
-	refused(bob, store.QuotaOfAddressee) // codes have a quarter of the day's mail
+	refused(bob, record.QuotaOfAddressee) // codes have a quarter of the day's mail
 	storetest.Push(t, f, ann, func(in *store.NewPush) { in.Mail = mailing("bob@example.com") })
 	f.Clock.Advance(24 * time.Hour)
 	carol.signIn("carol@example.com")
@@ -272,8 +273,8 @@ func TestACodeCountsAsMailToItsAddress(t *testing.T) {
 	f := storetest.New(t, sendsMail, func(s *storetest.Setup) { s.Mail.PerAddressee = 1 })
 	eve := signedUp(t, f, "eve@example.com")
 	storetest.Push(t, f, f.Account("ann@example.com"), func(in *store.NewPush) { in.Mail = mailing("Eve@Example.com") })
-	var quota *store.QuotaError
-	if err := eve.MailCode(ctx, eve.by, eve.session, ""); !errors.As(err, &quota) || quota.Of != store.QuotaOfAddressee {
+	var quota *record.QuotaError
+	if err := eve.MailCode(ctx, eve.by, eve.session, ""); !errors.As(err, &quota) || quota.Of != record.QuotaOfAddressee {
 		t.Errorf("it is %v", err)
 	}
 	f.Clock.Advance(24 * time.Hour)
@@ -307,16 +308,16 @@ func TestAnAdministratorVouchesForAnAddress(t *testing.T) {
 		}
 		storetest.Push(t, f, n.by, func(in *store.NewPush) { in.Mail = mailing("a@example.net") })
 	}
-	if err := f.ConfirmAccount(ctx, f.Account("ann@example.com"), "ann@example.com"); !errors.Is(err, store.ErrDenied) {
+	if err := f.ConfirmAccount(ctx, f.Account("ann@example.com"), "ann@example.com"); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("a client vouches: %v", err)
 	}
-	if err := f.ConfirmAccount(ctx, storetest.Operator, "nowhere@example.com"); !errors.Is(err, store.ErrNotFound) {
+	if err := f.ConfirmAccount(ctx, storetest.Operator, "nowhere@example.com"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("an account that is not there: %v", err)
 	}
 	if err := f.ConfirmAccount(ctx, storetest.Operator, "ann@example.com"); err != nil {
 		t.Error(err)
 	}
-	if kinds := eventsOf(t, f, store.AdminAddressConfirm); !slices.Equal(kinds, []string{"address_confirm confirm@example.com"}) {
+	if kinds := eventsOf(t, f, record.AdminAddressConfirm); !slices.Equal(kinds, []string{"address_confirm confirm@example.com"}) {
 		t.Errorf("the events are %v", kinds)
 	}
 }
@@ -325,13 +326,13 @@ func TestNoCodeWithoutMailOrASession(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	n := signedUp(t, f, "eve@example.com")
-	if err := f.MailCode(ctx, n.by, n.session, ""); !errors.Is(err, store.ErrNotFound) {
+	if err := f.MailCode(ctx, n.by, n.session, ""); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a server that sends no mail: %v", err)
 	}
 	none := secret.New("none")
 	_, err := f.Address(ctx, none)
 	for _, err := range []error{err, f.MailCode(ctx, n.by, none, ""), f.ConfirmAddress(ctx, n.by, none, none)} {
-		if !errors.Is(err, store.ErrSession) {
+		if !errors.Is(err, record.ErrSession) {
 			t.Errorf("without a session: %v", err)
 		}
 	}
@@ -347,7 +348,7 @@ func TestTheFileHoldsNoCodeInClear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	due, _, err := f.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 9})
+	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 9})
 	if err != nil || len(due) != 1 || !bytes.Contains(content, due[0].Sealed) {
 		t.Fatalf("the mail is not in the file that was read: %v", err)
 	}
@@ -374,7 +375,7 @@ func TestACodeGoesOnlyToAnAddressThatLinksCanBeMailedTo(t *testing.T) {
 		if err != nil || state.Reachable != reachable {
 			t.Errorf("%s: %+v, %v", email, state, err)
 		}
-		if err := f.MailCode(ctx, n.by, n.session, ""); errors.Is(err, store.ErrNotFound) == reachable || reachable && err != nil {
+		if err := f.MailCode(ctx, n.by, n.session, ""); errors.Is(err, record.ErrNotFound) == reachable || reachable && err != nil {
 			t.Errorf("a code to %s: %v", email, err)
 		}
 	}
@@ -394,7 +395,7 @@ func TestCodesLeaveLinksForPasswordsTheirHalf(t *testing.T) {
 		ask := func(address string) error {
 			return f.AskForPassword(ctx, anonymous, address, "https://push.example", "")
 		}
-		var quota *store.QuotaError
+		var quota *record.QuotaError
 		for i, address := range []string{"eve1@example.com", "eve2@example.com", "eve3@example.com"} {
 			eve := signedUp(t, f, address)
 			if err := eve.MailCode(ctx, eve.by, eve.session, ""); errors.As(err, &quota) != (i == 2) || err != nil && i < 2 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -16,7 +17,7 @@ import (
 // one that cannot be read, which the error names.
 func (s *Store) AdminEvents(ctx context.Context, since time.Time, after uint64, limit int) ([]AdminEventInfo, error) {
 	var list []AdminEventInfo
-	emails := make(map[AccountID]string)
+	emails := make(map[record.AccountID]string)
 	for batch, err := range s.adminEvents(ctx, after) {
 		for _, e := range batch {
 			if e.At.Before(since) {
@@ -46,11 +47,11 @@ func (s *Store) AdminEvents(ctx context.Context, since time.Time, after uint64, 
 
 // adminEvents reads all events after the given number. With an error come the events
 // before the one that is damaged.
-func (s *Store) adminEvents(ctx context.Context, after uint64) func(func([]AdminEvent, error) bool) {
-	return batches(func(last AdminEvent) ([]AdminEvent, error) {
+func (s *Store) adminEvents(ctx context.Context, after uint64) func(func([]record.AdminEvent, error) bool) {
+	return batches(func(last record.AdminEvent) ([]record.AdminEvent, error) {
 		from := max(after, last.Number)
 		list, err := s.engine.AdminEvents(ctx, from, listBatch)
-		if errors.Is(err, ErrCorrupt) {
+		if errors.Is(err, record.ErrCorrupt) {
 			return s.adminEventsOneByOne(ctx, from)
 		}
 		return list, err
@@ -58,7 +59,7 @@ func (s *Store) adminEvents(ctx context.Context, after uint64) func(func([]Admin
 }
 
 // adminEventsOneByOne reads events until one is damaged, and names that one.
-func (s *Store) adminEventsOneByOne(ctx context.Context, after uint64) (list []AdminEvent, err error) {
+func (s *Store) adminEventsOneByOne(ctx context.Context, after uint64) (list []record.AdminEvent, err error) {
 	for len(list) < listBatch {
 		one, err := s.engine.AdminEvents(ctx, after, 1)
 		switch {
@@ -81,14 +82,14 @@ func (s *Store) LastAdminEvent(ctx context.Context) (number uint64, err error) {
 }
 
 // emailOf returns the address of an account; empty if it has gone.
-func (s *Store) emailOf(ctx context.Context, id AccountID, known map[AccountID]string) (string, error) {
+func (s *Store) emailOf(ctx context.Context, id record.AccountID, known map[record.AccountID]string) (string, error) {
 	email, ok := known[id]
 	if ok || id == 0 {
 		return email, nil
 	}
 	a, err := s.engine.Account(ctx, id)
 	if err != nil {
-		return "", instead(err, ErrNotFound, nil)
+		return "", instead(err, record.ErrNotFound, nil)
 	}
 	known[id] = a.Email
 	return a.Email, nil
@@ -96,10 +97,12 @@ func (s *Store) emailOf(ctx context.Context, id AccountID, known map[AccountID]s
 
 // checkAdminEvents reports each event that does not open. ring returns the key ring, which
 // may be renewed meanwhile.
-func checkAdminEvents(ctx context.Context, e Engine, ring func() *seal.Ring, report func(problem string)) error {
-	list := batches(func(last AdminEvent) ([]AdminEvent, error) { return e.AdminEvents(ctx, last.Number, listBatch) })
+func checkAdminEvents(ctx context.Context, e record.Engine, ring func() *seal.Ring, report func(problem string)) error {
+	list := batches(func(last record.AdminEvent) ([]record.AdminEvent, error) {
+		return e.AdminEvents(ctx, last.Number, listBatch)
+	})
 	for batch, err := range list {
-		if errors.Is(err, ErrCorrupt) { // the engine's own check names it
+		if errors.Is(err, record.ErrCorrupt) { // the engine's own check names it
 			return nil
 		}
 		if err != nil {
@@ -117,9 +120,9 @@ func checkAdminEvents(ctx context.Context, e Engine, ring func() *seal.Ring, rep
 // NoteReload adds to the instance log that the configuration was read again and is in
 // force, with the names of the settings that changed; or that it was refused.
 func (s *Store) NoteReload(ctx context.Context, by Actor, refused bool, changed []string) error {
-	k := AdminReload
+	k := record.AdminReload
 	if refused {
-		k = AdminReloadRefused
+		k = record.AdminReloadRefused
 	}
 	return s.as(by).note(ctx, k, matter{detail: strings.Join(changed, ", ")})
 }

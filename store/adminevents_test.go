@@ -13,13 +13,14 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
 // eventsAfter lists the events after the given number.
 func eventsAfter(t *testing.T, f *storetest.Fixture, after uint64) []store.AdminEventInfo {
 	t.Helper()
-	list, err := f.AdminEvents(ctx, time.Time{}, after, store.MaxAdminEvents)
+	list, err := f.AdminEvents(ctx, time.Time{}, after, record.MaxAdminEvents)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
 	f := k.Fixture
-	seen := map[store.AdminKind]bool{}
+	seen := map[record.AdminKind]bool{}
 	last := uint64(0)
 	wait := time.Duration(0)
 	// want fails the test unless exactly these events happened since the last call.
@@ -81,7 +82,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	pending, err = f.SignIn(ctx, by, ann, secret.New(pass))
 	want(err, "first_factor: "+she)
 	_, err = f.SignInCode(ctx, by, pending.Secret, secret.New("no code"))
-	want(refusedAs(err, store.ErrCredentials), "sign_in_refused: client 0 from 192.0.2.7 Browser/1.0, "+hers)
+	want(refusedAs(err, record.ErrCredentials), "sign_in_refused: client 0 from 192.0.2.7 Browser/1.0, "+hers)
 	other, err := f.SignInCode(ctx, by, pending.Secret, recovery[0])
 	want(err, "sign_in: "+she+"with a recovery code")
 	want(f.EndSession(ctx, by, n.Secret, other.ID), "session_end: "+she)
@@ -106,7 +107,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 
 	const operator = "operator 0 from  , "
 	_, err = f.SignIn(ctx, by, ann, secret.New(pass))
-	want(refusedAs(err, store.ErrCredentials), "sign_in_refused: client 0 from 192.0.2.7 Browser/1.0, "+hers)
+	want(refusedAs(err, record.ErrCredentials), "sign_in_refused: client 0 from 192.0.2.7 Browser/1.0, "+hers)
 	want(f.SetPassword(ctx, storetest.Operator, ann, secret.New(pass), false), "password_change: "+operator+hers)
 	want(f.ResetFactors(ctx, storetest.Operator, ann)) // there is none
 	want(f.SetDisabled(ctx, storetest.Operator, ann, true), "account_disable: "+operator+hers)
@@ -132,10 +133,10 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(err, "sign_in: "+them)
 	want(f.MailCode(ctx, by, newcomer.Secret, ""))
 	wrongCode := secret.New(otherThan(letters(t, f)[0].Code))
-	for range store.CodeTries - 1 {
-		want(refusedAs(f.ConfirmAddress(ctx, by, newcomer.Secret, wrongCode), store.ErrCode))
+	for range record.CodeTries - 1 {
+		want(refusedAs(f.ConfirmAddress(ctx, by, newcomer.Secret, wrongCode), record.ErrCode))
 	}
-	want(refusedAs(f.ConfirmAddress(ctx, by, newcomer.Secret, wrongCode), store.ErrCode), "code_refused: "+them)
+	want(refusedAs(f.ConfirmAddress(ctx, by, newcomer.Secret, wrongCode), record.ErrCode), "code_refused: "+them)
 	want(f.MailCode(ctx, by, newcomer.Secret, ""))
 	want(f.ConfirmAddress(ctx, by, newcomer.Secret, letters(t, f)[0].Code), "address_confirm: "+them)
 	want(f.ConfirmAccount(ctx, storetest.Operator, eve)) // it is
@@ -144,10 +145,10 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(err, "token_create: "+operator+"account 1 ann@example.com, subject 1, laptop")
 	want(f.RevokeToken(ctx, storetest.Operator, token.ID), "token_revoke: "+operator+"account 1 ann@example.com, subject 1, ")
 	_, _, err = f.Authenticate(ctx, by, token.Secret)
-	want(refusedAs(err, store.ErrToken), "token_refused: client 0 from 192.0.2.7 Browser/1.0, account 0 , subject 0, ")
+	want(refusedAs(err, record.ErrToken), "token_refused: client 0 from 192.0.2.7 Browser/1.0, account 0 , subject 0, ")
 
 	const hook = "account 1 ann@example.com, subject 1, "
-	h, err := f.AddHook(ctx, storetest.Operator, ann, secret.New("https://hooks.example.com"), []store.Event{store.EventView, store.EventExpire})
+	h, err := f.AddHook(ctx, storetest.Operator, ann, secret.New("https://hooks.example.com"), []record.Event{record.EventView, record.EventExpire})
 	want(err, "webhook_add: "+operator+hook+"view, expire")
 	want(f.DisableHook(ctx, store.Actor{Role: store.System}, h.ID, true), "webhook_disable: system 0 from  , "+hook)
 	want(f.DisableHook(ctx, storetest.Operator, h.ID, false), "webhook_enable: "+operator+hook)
@@ -161,9 +162,9 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	link, err := f.MakePasswordLink(ctx, storetest.Operator, eve)
 	want(err, "password_link: "+operator+theirs)
 	want(f.SetPasswordByLink(ctx, by, link.Code, secret.New(pass+" 3"), false), "password_change: "+them+"by a link")
-	_, err = f.SignInAs(ctx, by, store.External{Identity: store.Identity{Issuer: "i", Subject: "s"}, Provider: "Office", Email: link.Email, Verified: true, Link: true})
+	_, err = f.SignInAs(ctx, by, store.External{Identity: record.Identity{Issuer: "i", Subject: "s"}, Provider: "Office", Email: link.Email, Verified: true, Link: true})
 	want(err, "identity_link: system 0 from 192.0.2.7 Browser/1.0, "+theirs+"by Office", "sign_in: "+them+"by Office")
-	want(f.EndSessionsOf(ctx, store.Identity{Issuer: "i", Subject: "s"}, "", f.Clock.Now(), "Office"), "provider_sign_out: system 0 from  , "+theirs+"by Office")
+	want(f.EndSessionsOf(ctx, record.Identity{Issuer: "i", Subject: "s"}, "", f.Clock.Now(), "Office"), "provider_sign_out: system 0 from  , "+theirs+"by Office")
 	want(f.AskForPassword(ctx, by, eve, "https://push.example.com", ""), "password_link: client 0 from 192.0.2.7 Browser/1.0, "+theirs+"by mail")
 	want(f.MailPasswordLink(ctx, storetest.Operator, eve, "https://push.example.com", ""), "password_link: "+operator+theirs+"by mail")
 	want(f.Unlink(ctx, storetest.Operator, eve), "identity_unlink: "+operator+theirs)
@@ -195,8 +196,8 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	f.Clock.Advance(31*day - wait)
 	_, err = f.Sweep(ctx)
 	want(err, "keys_renew: system 0 from  , "+whole+"1 dropped")
-	seen[store.AdminMoreRefused] = true // TestRefusalsAreBounded
-	for _, kind := range store.AdminKinds() {
+	seen[record.AdminMoreRefused] = true // TestRefusalsAreBounded
+	for _, kind := range record.AdminKinds() {
 		if !seen[kind] {
 			t.Errorf("nothing is an event of kind %s", kind)
 		}
@@ -220,7 +221,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 		t.Helper()
 		by := store.Actor{Client: fmt.Sprint("192.0.2.", client)}
 		for range times {
-			if _, _, err := f.Authenticate(ctx, by, secret.New("no token")); refusedAs(err, store.ErrToken) != nil {
+			if _, _, err := f.Authenticate(ctx, by, secret.New("no token")); refusedAs(err, record.ErrToken) != nil {
 				t.Fatal(err)
 			}
 		}
@@ -231,9 +232,9 @@ func TestRefusalsAreBounded(t *testing.T) {
 		t.Helper()
 		for _, e := range eventsAfter(t, f, last) {
 			switch e.Kind {
-			case store.AdminTokenRefused:
+			case record.AdminTokenRefused:
 				n++
-			case store.AdminMoreRefused:
+			case record.AdminMoreRefused:
 				rest += e.Detail + " by role " + fmt.Sprint(e.By.Role) + "."
 			}
 			last = e.Number
@@ -309,23 +310,23 @@ func TestARefusalIsNotedThoughTheClientHasLeft(t *testing.T) {
 	t.Parallel()
 	leave, cancel := context.WithCancel(ctx)
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return leaver{e, cancel} }
+		s.Wrap = func(e record.Engine) record.Engine { return leaver{e, cancel} }
 	})
-	if _, _, err := f.Authenticate(leave, anonymous, secret.New("no token")); refusedAs(err, store.ErrToken) != nil {
+	if _, _, err := f.Authenticate(leave, anonymous, secret.New("no token")); refusedAs(err, record.ErrToken) != nil {
 		t.Error(err)
 	}
-	if list := eventsAfter(t, f, 1); len(list) != 1 || list[0].Kind != store.AdminTokenRefused {
+	if list := eventsAfter(t, f, 1); len(list) != 1 || list[0].Kind != record.AdminTokenRefused {
 		t.Errorf("the log has %+v", list)
 	}
 }
 
 // A leaver is an engine whose caller leaves once a token was looked up.
 type leaver struct {
-	store.Engine
+	record.Engine
 	leave func()
 }
 
-func (e leaver) Token(ctx context.Context, d store.TokenDigest) (store.APIToken, store.Account, error) {
+func (e leaver) Token(ctx context.Context, d record.TokenDigest) (record.APIToken, record.Account, error) {
 	defer e.leave()
 	return e.Engine.Token(ctx, d)
 }
@@ -408,7 +409,7 @@ func TestTheLogIsInBackupsAndGoesOnAfterARestore(t *testing.T) {
 	before := eventsAfter(t, f, 0)
 	back := restored(t, f, backUp(t, f), false, store.Restored{})
 	after := eventsAfter(t, back, 0)
-	if n := len(before); len(after) != n+1 || !reflect.DeepEqual(after[:n], before) || after[n].Kind != store.AdminRestore {
+	if n := len(before); len(after) != n+1 || !reflect.DeepEqual(after[:n], before) || after[n].Kind != record.AdminRestore {
 		t.Errorf("%d events became %+v", n, after)
 	}
 }
@@ -417,9 +418,9 @@ func TestTheLogIsInBackupsAndGoesOnAfterARestore(t *testing.T) {
 // believed.
 func TestAnEventThatDoesNotOpenIsNamed(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(*store.AdminEvent){
-		"it is damaged":          func(e *store.AdminEvent) { e.Sealed[len(e.Sealed)-1]++ },
-		"it says something else": func(e *store.AdminEvent) { e.Digest[0]++ },
+	for name, spoil := range map[string]func(*record.AdminEvent){
+		"it is damaged":          func(e *record.AdminEvent) { e.Sealed[len(e.Sealed)-1]++ },
+		"it says something else": func(e *record.AdminEvent) { e.Digest[0]++ },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

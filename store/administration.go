@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -41,14 +42,14 @@ func (a Actor) Kind() string {
 }
 
 // proved returns the actor once a password or a session proved its account.
-func (a Actor) proved(id AccountID) Actor {
+func (a Actor) proved(id record.AccountID) Actor {
 	a.Account = id
 	return a
 }
 
 // isOwn reports whether an administrator acts on the own account. Who has stolen the session must
 // not get by the password and the second factor in this way.
-func (a Actor) isOwn(of Account) bool { return a.Role == Admin && a.Account == of.ID }
+func (a Actor) isOwn(of record.Account) bool { return a.Role == Admin && a.Account == of.ID }
 
 // An administration changes accounts, API tokens, sessions, webhooks and the key ring
 // for an actor, and writes the instance log. No other part of the store calls these
@@ -64,33 +65,33 @@ func (s *Store) as(by Actor) administration { return administration{s, by} }
 
 // may returns ErrDenied unless the actor may change what belongs to an account; owner 0
 // is the instance.
-func (a administration) may(owner AccountID) error {
+func (a administration) may(owner record.AccountID) error {
 	if a.by.administers() || owner != 0 && a.by.Account == owner {
 		return nil
 	}
-	return ErrDenied
+	return record.ErrDenied
 }
 
 // event returns an event that the actor causes now.
-func (a administration) event(k AdminKind, m matter) AdminEvent {
+func (a administration) event(k record.AdminKind, m matter) record.AdminEvent {
 	return a.store.sealAdminEvent(a.store.ring.Load(), a.by, k, m)
 }
 
 // createAccount is for every actor: the server decides who may sign up.
-func (a administration) createAccount(ctx context.Context, one Account) (AccountID, error) {
+func (a administration) createAccount(ctx context.Context, one record.Account) (record.AccountID, error) {
 	return a.createAccountBy(ctx, one, "")
 }
 
 // createAccountBy is createAccount with a detail of the event.
-func (a administration) createAccountBy(ctx context.Context, one Account, how string) (AccountID, error) {
-	return sealing(ctx, a.store, func(ctx context.Context) (AccountID, error) {
-		return a.store.engine.CreateAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email, detail: how}))
+func (a administration) createAccountBy(ctx context.Context, one record.Account, how string) (record.AccountID, error) {
+	return sealing(ctx, a.store, func(ctx context.Context) (record.AccountID, error) {
+		return a.store.engine.CreateAccount(ctx, one, a.event(record.AdminAccountCreate, matter{email: one.Email, detail: how}))
 	})
 }
 
-func (a administration) createFirstAccount(ctx context.Context, one Account) (AccountID, error) {
-	return sealing(ctx, a.store, func(ctx context.Context) (AccountID, error) {
-		return a.store.engine.CreateFirstAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email}))
+func (a administration) createFirstAccount(ctx context.Context, one record.Account) (record.AccountID, error) {
+	return sealing(ctx, a.store, func(ctx context.Context) (record.AccountID, error) {
+		return a.store.engine.CreateFirstAccount(ctx, one, a.event(record.AdminAccountCreate, matter{email: one.Email}))
 	})
 }
 
@@ -98,19 +99,19 @@ func (a administration) createFirstAccount(ctx context.Context, one Account) (Ac
 // found lost the role in between.
 const lastAdminTries = 8
 
-func (a administration) changeAccount(ctx context.Context, id AccountID, session SessionDigest, r AccountRule) (AccountChange, error) {
-	return sealing(ctx, a.store, func(ctx context.Context) (AccountChange, error) {
+func (a administration) changeAccount(ctx context.Context, id record.AccountID, session record.SessionDigest, r record.AccountRule) (record.AccountChange, error) {
+	return sealing(ctx, a.store, func(ctx context.Context) (record.AccountChange, error) {
 		if err := a.may(id); err != nil {
-			return AccountChange{}, err
+			return record.AccountChange{}, err
 		}
 		defer a.store.watchers.forget(id)
 		c, err := a.store.engine.ChangeAccount(ctx, id, session, r)
-		for tries := 0; errors.Is(err, ErrLastAdmin) && tries < lastAdminTries; tries++ { // or none was named: the engine looks at one account alone
+		for tries := 0; errors.Is(err, record.ErrLastAdmin) && tries < lastAdminTries; tries++ { // or none was named: the engine looks at one account alone
 			other, findErr := a.store.adminBeside(ctx, id)
 			if findErr != nil {
-				return AccountChange{}, findErr
+				return record.AccountChange{}, findErr
 			}
-			c, err = a.store.engine.ChangeAccount(ctx, id, session, func(one Account) (Account, SessionChange, AdminEvent, error) {
+			c, err = a.store.engine.ChangeAccount(ctx, id, session, func(one record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				next, change, e, err := r(one)
 				change.OtherAdmin = other
 				return next, change, e, err
@@ -120,16 +121,16 @@ func (a administration) changeAccount(ctx context.Context, id AccountID, session
 	})
 }
 
-func (a administration) removeAccount(ctx context.Context, one Account) error {
+func (a administration) removeAccount(ctx context.Context, one record.Account) error {
 	return a.store.keeping(ctx, func(ctx context.Context) error {
 		if err := a.may(0); err != nil {
 			return err
 		}
-		return a.store.engine.RemoveAccount(ctx, one.ID, a.event(AdminAccountRemoved, about(one)))
+		return a.store.engine.RemoveAccount(ctx, one.ID, a.event(record.AdminAccountRemoved, about(one)))
 	})
 }
 
-func (a administration) removeSession(ctx context.Context, owner Account, id SessionID, k AdminKind) error {
+func (a administration) removeSession(ctx context.Context, owner record.Account, id record.SessionID, k record.AdminKind) error {
 	return a.store.keeping(ctx, func(ctx context.Context) error {
 		if err := a.may(owner.ID); err != nil {
 			return err
@@ -139,31 +140,31 @@ func (a administration) removeSession(ctx context.Context, owner Account, id Ses
 }
 
 // createToken is for administrators: a client proves its account first, in CreateOwnToken.
-func (a administration) createToken(ctx context.Context, email string, t APIToken) (TokenID, error) {
-	return sealing(ctx, a.store, func(ctx context.Context) (TokenID, error) {
+func (a administration) createToken(ctx context.Context, email string, t record.APIToken) (record.TokenID, error) {
+	return sealing(ctx, a.store, func(ctx context.Context) (record.TokenID, error) {
 		if err := a.may(0); err != nil {
 			return 0, err
 		}
-		return a.store.engine.CreateToken(ctx, t, a.event(AdminTokenCreate, matter{t.Owner, email, 0, t.says()}))
+		return a.store.engine.CreateToken(ctx, t, a.event(record.AdminTokenCreate, matter{t.Owner, email, 0, tokenSays(t)}))
 	})
 }
 
 // removeToken returns ErrNotFound also for a token of another account.
-func (a administration) removeToken(ctx context.Context, id TokenID) error {
+func (a administration) removeToken(ctx context.Context, id record.TokenID) error {
 	return a.store.keeping(ctx, func(ctx context.Context) error {
 		owner := a.by.Account
 		switch {
 		case a.by.administers():
 			owner = 0
 		case owner == 0:
-			return ErrNotFound
+			return record.ErrNotFound
 		}
-		return a.store.engine.RemoveToken(ctx, owner, id, a.event(AdminTokenRevoke, matter{subject: uint64(id)}))
+		return a.store.engine.RemoveToken(ctx, owner, id, a.event(record.AdminTokenRevoke, matter{subject: uint64(id)}))
 	})
 }
 
-func (a administration) createHook(ctx context.Context, email string, h Hook) (HookID, error) {
-	return sealing(ctx, a.store, func(ctx context.Context) (HookID, error) {
+func (a administration) createHook(ctx context.Context, email string, h record.Hook) (record.HookID, error) {
+	return sealing(ctx, a.store, func(ctx context.Context) (record.HookID, error) {
 		if err := a.may(h.Owner); err != nil {
 			return 0, err
 		}
@@ -171,34 +172,34 @@ func (a administration) createHook(ctx context.Context, email string, h Hook) (H
 		for _, e := range h.Events.Events() {
 			events = append(events, e.String())
 		}
-		return a.store.engine.CreateHook(ctx, h, a.event(AdminWebhookAdd, matter{h.Owner, email, 0, strings.Join(events, ", ")}))
+		return a.store.engine.CreateHook(ctx, h, a.event(record.AdminWebhookAdd, matter{h.Owner, email, 0, strings.Join(events, ", ")}))
 	})
 }
 
-func (a administration) setHook(ctx context.Context, h Hook) error {
+func (a administration) setHook(ctx context.Context, h record.Hook) error {
 	return a.store.keeping(ctx, func(ctx context.Context) error {
 		if err := a.may(h.Owner); err != nil {
 			return err
 		}
-		k := AdminWebhookEnable
+		k := record.AdminWebhookEnable
 		if h.Disabled {
-			k = AdminWebhookDisable
+			k = record.AdminWebhookDisable
 		}
 		return a.store.engine.SetHook(ctx, h, a.event(k, aboutHook(h)))
 	})
 }
 
-func (a administration) removeHook(ctx context.Context, h Hook) error {
+func (a administration) removeHook(ctx context.Context, h record.Hook) error {
 	return a.store.keeping(ctx, func(ctx context.Context) error {
 		if err := a.may(h.Owner); err != nil {
 			return err
 		}
-		return a.store.engine.RemoveHook(ctx, h.Owner, h.ID, a.event(AdminWebhookRemove, aboutHook(h)))
+		return a.store.engine.RemoveHook(ctx, h.Owner, h.ID, a.event(record.AdminWebhookRemove, aboutHook(h)))
 	})
 }
 
 // setKeyRing makes a key ring durable, sealed under root. The event is of that kind.
-func (a administration) setKeyRing(ctx context.Context, root seal.RootKey, r *seal.Ring, k AdminKind, detail string) error {
+func (a administration) setKeyRing(ctx context.Context, root seal.RootKey, r *seal.Ring, k record.AdminKind, detail string) error {
 	if err := a.may(0); err != nil {
 		return err
 	}
@@ -208,17 +209,17 @@ func (a administration) setKeyRing(ctx context.Context, root seal.RootKey, r *se
 // note adds an event of what is done and changes nothing else here. Where there is no
 // room for the event, what is done stays done: a full disk must not keep an administrator
 // from a backup.
-func (a administration) note(ctx context.Context, k AdminKind, m matter) error {
+func (a administration) note(ctx context.Context, k record.AdminKind, m matter) error {
 	return a.store.keeping(ctx, func(ctx context.Context) error {
-		return instead(a.store.engine.AddAdminEvent(ctx, a.event(k, m)), ErrFull, nil)
+		return instead(a.store.engine.AddAdminEvent(ctx, a.event(k, m)), record.ErrFull, nil)
 	})
 }
 
 // about returns the matter of an event about an account.
-func about(one Account) matter { return matter{account: one.ID, email: one.Email} }
+func about(one record.Account) matter { return matter{account: one.ID, email: one.Email} }
 
 // aboutHook returns the matter of an event about a webhook that exists.
-func aboutHook(h Hook) matter { return matter{account: h.Owner, subject: uint64(h.ID)} }
+func aboutHook(h record.Hook) matter { return matter{account: h.Owner, subject: uint64(h.ID)} }
 
 // with returns the matter with a detail.
 func (m matter) with(detail string) matter {

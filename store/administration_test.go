@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -21,7 +22,7 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 	f := storetest.New(t)
 	const hers, his = "ann@example.com", "bob@example.com"
 	ann, bob := f.Account(hers), f.Account(his)
-	hook, err := f.AddHook(ctx, storetest.Operator, his, secret.New("https://hooks.example.com"), []store.Event{store.EventView})
+	hook, err := f.AddHook(ctx, storetest.Operator, his, secret.New("https://hooks.example.com"), []record.Event{record.EventView})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.CreateToken(ctx, bob, his, store.TokenTerms{}); !errors.Is(err, store.ErrDenied) {
+	if _, err := f.CreateToken(ctx, bob, his, store.TokenTerms{}); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("an account makes a token without its password: %v", err)
 	}
 	for name, change := range map[string]func(by store.Actor) error{
@@ -52,13 +53,13 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 		},
 		"revoke a token": func(by store.Actor) error {
 			err := f.RevokeToken(ctx, by, bobs.ID)
-			if errors.Is(err, store.ErrNotFound) { // the answer does not reveal that it exists
-				err = store.ErrDenied
+			if errors.Is(err, record.ErrNotFound) { // the answer does not reveal that it exists
+				err = record.ErrDenied
 			}
 			return err
 		},
 		"add a webhook": func(by store.Actor) error {
-			_, err := f.AddHook(ctx, by, his, secret.New("https://hooks.example.com"), []store.Event{store.EventView})
+			_, err := f.AddHook(ctx, by, his, secret.New("https://hooks.example.com"), []record.Event{record.EventView})
 			return err
 		},
 		"remove a webhook":  func(by store.Actor) error { return f.RemoveHook(ctx, by, hook.ID) },
@@ -74,12 +75,12 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 		"replace the key": func(by store.Actor) error { _, err := f.RotateKey(ctx, by, false, quiet); return err },
 	} {
 		for who, by := range map[string]store.Actor{"another account": ann, "an anonymous client": anonymous} {
-			if err := change(by); !errors.Is(err, store.ErrDenied) {
+			if err := change(by); !errors.Is(err, record.ErrDenied) {
 				t.Errorf("%s, by %s: %v", name, who, err)
 			}
 		}
 	}
-	if err := f.SetDisabled(ctx, bob, his, false); !errors.Is(err, store.ErrDenied) {
+	if err := f.SetDisabled(ctx, bob, his, false); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("an account enables itself: %v", err)
 	}
 	if err := f.RevokeToken(ctx, bob, bobs.ID); err != nil {

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -38,7 +39,7 @@ func (s *Store) CreateToken(ctx context.Context, by Actor, email string, in Toke
 	if err != nil {
 		return NewAPIToken{}, err
 	}
-	if err := t.fits(a); err != nil {
+	if err := tokenFits(t.APIToken, a); err != nil {
 		return NewAPIToken{}, err
 	}
 	t.Owner = a.ID
@@ -57,20 +58,20 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password 
 	if err != nil {
 		return NewAPIToken{}, err
 	}
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
 		return NewAPIToken{}, err
 	}
-	if err := t.fits(c.account); err != nil {
+	if err := tokenFits(t.APIToken, c.account); err != nil {
 		return NewAPIToken{}, err
 	}
 	made := s.tally(tokensOfAccount, strconv.FormatUint(uint64(c.account.ID), 10), TokensPerAccount, tokensWindow)
-	if err := s.countTry(ctx, LimitTokensPerAccount, []limit.Tally{made}); err != nil {
+	if err := s.countTry(ctx, record.LimitTokensPerAccount, []limit.Tally{made}); err != nil {
 		return NewAPIToken{}, err
 	}
 	t.Owner = c.account.ID
-	done, err := s.changeOwn(ctx, c, AdminTokenCreate, t.says(), func(a *Account) (SessionChange, error) {
-		return SessionChange{Token: &t.APIToken}, use(a)
+	done, err := s.changeOwn(ctx, c, record.AdminTokenCreate, tokenSays(t.APIToken), func(a *record.Account) (record.SessionChange, error) {
+		return record.SessionChange{Token: &t.APIToken}, use(a)
 	})
 	t.ID = done.Token
 	return t, err
@@ -78,73 +79,75 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password 
 
 // newToken makes an API token of no account. *InvalidError.
 func (s *Store) newToken(in TokenTerms) (NewAPIToken, error) {
-	var bad InvalidError
+	var bad record.InvalidError
 	if !utf8.ValidString(in.Label) || strings.ContainsFunc(in.Label, unicode.IsControl) {
 		bad.Add("name", "has characters that cannot be shown")
 	}
-	checkLength("name", len(in.Label), MaxLabel, &bad)
+	checkLength("name", len(in.Label), record.MaxLabel, &bad)
 	if in.Lifetime < 0 {
 		bad.Add("expires", "is in the past")
 	}
-	if !knownScopes.Has(in.Scopes) {
+	if !record.KnownScopes.Has(in.Scopes) {
 		bad.Add("scope", "is not known")
 	}
 	if err := bad.Err(); err != nil {
 		return NewAPIToken{}, err
 	}
 	t := NewAPIToken{Secret: seal.NewAPIToken()}
-	t.Digest, t.Label, t.Scopes, t.CreatedAt = seal.Digest(t.Secret), in.Label, cmp.Or(in.Scopes, AllScopes), s.time.Read().Now
+	t.Digest, t.Label, t.Scopes, t.CreatedAt = seal.Digest(t.Secret), in.Label, cmp.Or(in.Scopes, record.AllScopes), s.time.Read().Now
 	if in.Lifetime > 0 {
 		t.ExpiresAt = t.CreatedAt.Add(in.Lifetime)
 	}
 	return t, nil
 }
 
-// fits returns an *InvalidError if the account can do nothing with a scope of the token.
-func (t APIToken) fits(a Account) error {
-	var bad InvalidError
-	if t.Scopes.Has(ScopeAdmin) && !a.Admin {
+// tokenFits returns an *InvalidError if the account can do nothing with a scope of the token.
+func tokenFits(t record.APIToken, a record.Account) error {
+	var bad record.InvalidError
+	if t.Scopes.Has(record.ScopeAdmin) && !a.Admin {
 		bad.Add("scope", "has admin, and the account is not an administrator's")
 	}
 	return bad.Err()
 }
 
-// says is the detail of the event of a new token: its label, and its scopes unless it has
+// tokenSays is the detail of the event of a new token: its label, and its scopes unless it has
 // all.
-func (t APIToken) says() string {
-	if t.Scopes == AllScopes {
+func tokenSays(t record.APIToken) string {
+	if t.Scopes == record.AllScopes {
 		return t.Label
 	}
 	return strings.TrimSpace(t.Label + " (" + t.Scopes.String() + ")")
 }
 
 // Tokens lists an account's API tokens, oldest first. ErrNotFound.
-func (s *Store) Tokens(ctx context.Context, email string) ([]APIToken, error) {
+func (s *Store) Tokens(ctx context.Context, email string) ([]record.APIToken, error) {
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return nil, err
 	}
-	return all(func(last APIToken) ([]APIToken, error) { return s.engine.Tokens(ctx, a.ID, last.ID, listBatch) })
+	return all(func(last record.APIToken) ([]record.APIToken, error) {
+		return s.engine.Tokens(ctx, a.ID, last.ID, listBatch)
+	})
 }
 
 // RevokeToken ends an API token at once. A client can end those of its own account.
 // ErrNotFound.
-func (s *Store) RevokeToken(ctx context.Context, by Actor, id TokenID) error {
+func (s *Store) RevokeToken(ctx context.Context, by Actor, id record.TokenID) error {
 	return s.as(by).removeToken(ctx, id)
 }
 
 // Authenticate returns the account of an API token, and the token's record as it was
 // before this use. ErrToken if the token is not valid for any reason.
-func (s *Store) Authenticate(ctx context.Context, by Actor, token secret.Text) (Account, APIToken, error) {
+func (s *Store) Authenticate(ctx context.Context, by Actor, token secret.Text) (record.Account, record.APIToken, error) {
 	t, a, err := s.engine.Token(ctx, seal.Digest(token))
 	at := s.time.Read()
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return Account{}, APIToken{}, s.refused(ctx, by, AdminTokenRefused, Account{}, ErrToken)
+	case errors.Is(err, record.ErrNotFound):
+		return record.Account{}, record.APIToken{}, s.refused(ctx, by, record.AdminTokenRefused, record.Account{}, record.ErrToken)
 	case err != nil:
-		return Account{}, APIToken{}, err
-	case !a.Active(), before(t.ExpiresAt, at.Denies):
-		return Account{}, APIToken{}, s.refused(ctx, by, AdminTokenRefused, a, ErrToken)
+		return record.Account{}, record.APIToken{}, err
+	case !a.Active(), record.Before(t.ExpiresAt, at.Denies):
+		return record.Account{}, record.APIToken{}, s.refused(ctx, by, record.AdminTokenRefused, a, record.ErrToken)
 	}
 	return a, t, noteUse(t.LastUsedAt, at, func() error { return s.engine.TouchToken(ctx, t.Digest, at.Now) })
 }
@@ -155,5 +158,5 @@ func noteUse(last time.Time, at clock.Instant, touch func() error) error {
 	if at.Now != at.Ends || at.Now.Sub(last) < noteEvery {
 		return nil
 	}
-	return instead(touch(), ErrFull, nil)
+	return instead(touch(), record.ErrFull, nil)
 }

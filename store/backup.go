@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -34,7 +35,7 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 	if err := s.as(by).may(0); err != nil {
 		return Backup{}, err
 	}
-	if err := s.Reach(ctx); err != nil && !errors.Is(err, ErrLost) { // an old primary would give a copy of what was
+	if err := s.Reach(ctx); err != nil && !errors.Is(err, record.ErrLost) { // an old primary would give a copy of what was
 		return Backup{}, err
 	}
 	at := s.time.Read()
@@ -51,7 +52,7 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 	}
 	b.Path = temp
 	ring, err := s.unlockCopy(ctx, e, key)
-	if errors.Is(err, ErrKey) { // the key was replaced while the copy was made
+	if errors.Is(err, record.ErrKey) { // the key was replaced while the copy was made
 		key = s.rootKey()
 		ring, err = s.unlockCopy(ctx, e, key)
 	}
@@ -64,7 +65,7 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 		b.Size, err = sizeOf(temp)
 	}
 	if err == nil {
-		err = s.as(by).note(ctx, AdminBackup, matter{detail: humanize.Size(b.Size) + ", key " + b.Key})
+		err = s.as(by).note(ctx, record.AdminBackup, matter{detail: humanize.Size(b.Size) + ", key " + b.Key})
 	}
 	if err != nil {
 		return Backup{}, errors.Join(fmt.Errorf("verify the backup: %w", err), durable.Scrub(temp))
@@ -82,16 +83,16 @@ func sizeOf(path string) (int64, error) {
 
 // unlockCopy unlocks the engine of a copy, whose key ring must open with root, and returns
 // that ring.
-func (s *Store) unlockCopy(ctx context.Context, e Engine, root seal.RootKey) (*seal.Ring, error) {
+func (s *Store) unlockCopy(ctx context.Context, e record.Engine, root seal.RootKey) (*seal.Ring, error) {
 	ring, have, err := unlock(ctx, e, root, s.options().Clock)
 	if have == noRing {
-		err = errors.Join(err, fmt.Errorf("%w: its key ring is missing", ErrCorrupt))
+		err = errors.Join(err, fmt.Errorf("%w: its key ring is missing", record.ErrCorrupt))
 	}
 	return ring, err
 }
 
 // verify checks an engine, and that its events open with ring.
-func verify(ctx context.Context, e Engine, ring *seal.Ring) error {
+func verify(ctx context.Context, e record.Engine, ring *seal.Ring) error {
 	var problems []string
 	if err := e.Check(ctx, collect(&problems)); err != nil {
 		return err
@@ -100,7 +101,7 @@ func verify(ctx context.Context, e Engine, ring *seal.Ring) error {
 		return err
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%w: a check finds %s; the first is: %s", ErrCorrupt, humanize.Count(len(problems), "problem", "problems"), problems[0])
+		return fmt.Errorf("%w: a check finds %s; the first is: %s", record.ErrCorrupt, humanize.Count(len(problems), "problem", "problems"), problems[0])
 	}
 	return nil
 }

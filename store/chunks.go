@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -86,7 +87,7 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 			return 0, end
 		}
 		if size += int64(len(*cur.chunk(i))); size > w.upload.policy.Files.MaxSize {
-			return 0, ErrFileSize
+			return 0, record.ErrFileSize
 		}
 		// Whether a chunk is the last shows only when the next one is read.
 		last := end != nil

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -80,7 +81,7 @@ func (x *trace) setup(o *storetest.Setup) {
 		terms.Days.Max, terms.Views.Max = 10*366, 1000
 		o.Terms[kind] = terms
 	}
-	o.Wrap = func(e store.Engine) store.Engine {
+	o.Wrap = func(e record.Engine) record.Engine {
 		if x.between != nil {
 			x.between()
 		}
@@ -90,7 +91,7 @@ func (x *trace) setup(o *storetest.Setup) {
 
 // A forgetful engine keeps no time while the store crashes.
 type forgetful struct {
-	store.Engine
+	record.Engine
 	crashed *atomic.Bool
 }
 
@@ -169,10 +170,10 @@ func (x *trace) add(owned bool, lifetime time.Duration) {
 	if owned {
 		by = x.owner()
 	}
-	in := store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Lifetime: lifetime, Views: ptr(1000)}
+	in := store.NewPush{Kind: record.Text, Payload: secret.New("s3cret"), Lifetime: lifetime, Views: ptr(1000)}
 	p, err := x.f.CreatePush(ctx, by, in)
 	switch {
-	case errors.Is(err, store.ErrClock) && r.wall.After(x.oracle.certain.Add(trusted)):
+	case errors.Is(err, record.ErrClock) && r.wall.After(x.oracle.certain.Add(trusted)):
 		x.seen["create doubted"]++
 	case err != nil:
 		x.Fatalf("create: %v", err)
@@ -187,7 +188,7 @@ func (x *trace) add(owned bool, lifetime time.Duration) {
 func (x *trace) owner() store.Actor {
 	const email = "ann@example.com"
 	a, err := x.f.Engine().AccountByEmail(ctx, email)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		a.Email = email
 		a.ID, err = x.f.Engine().CreateAccount(ctx, a, storetest.Told(x.f.Engine()))
 	}
@@ -211,7 +212,7 @@ func (x *trace) ask(r reading, p *tracePush) {
 	got, err := x.f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
 	over, open := !p.ExpiresAt.After(x.oracle.certain), p.ExpiresAt.After(latest(r.wall, x.oracle.possible))
 	switch {
-	case errors.Is(err, store.ErrClock) && !p.ended && !over && !open:
+	case errors.Is(err, record.ErrClock) && !p.ended && !over && !open:
 		x.seen["doubted"]++
 	case err != nil:
 		x.Fatalf("retrieve: %v %s", err, x.tell(p))
@@ -257,7 +258,7 @@ func (x *trace) look(*rapid.T) {
 func (x *trace) find(p *tracePush) store.PushInfo {
 	got, err := x.f.Preview(ctx, p.Token)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		if p.gone = true; p.owned || p.ExpiresAt.Add(day).After(x.oracle.possible) {
 			x.Fatalf("it was purged too soon %s", x.tell(p))
 		}

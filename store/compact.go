@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/humanize"
+	"pushbox/store/record"
 )
 
 // Compact gives the unused space of the file back to the file system, and returns the
@@ -28,7 +29,7 @@ func (s *Store) Compact(ctx context.Context, by Actor, progress func(done, total
 }
 
 // compact compacts the file, adds the event, and returns the size.
-func (s *Store) compact(ctx context.Context, by Actor, was Space, progress func(done, total int64)) (int64, error) {
+func (s *Store) compact(ctx context.Context, by Actor, was record.Space, progress func(done, total int64)) (int64, error) {
 	if err := s.engine.Compact(ctx, progress); err != nil {
 		return 0, err
 	}
@@ -37,7 +38,7 @@ func (s *Store) compact(ctx context.Context, by Actor, was Space, progress func(
 		return 0, err
 	}
 	detail := humanize.Size(was.Size) + " before, " + humanize.Size(is.Size) + " after"
-	return is.Size, s.as(by).note(ctx, AdminCompact, matter{detail: detail})
+	return is.Size, s.as(by).note(ctx, record.AdminCompact, matter{detail: detail})
 }
 
 const (
@@ -54,7 +55,7 @@ func (s *Store) CompactIfNeeded(ctx context.Context) (wait time.Duration, err er
 		return tidyRest, err
 	}
 	_, err = s.compact(ctx, Actor{Role: System}, space, func(int64, int64) {})
-	if errors.Is(err, ErrBusy) { // another one runs, or it cannot keep up with writes
+	if errors.Is(err, record.ErrBusy) { // another one runs, or it cannot keep up with writes
 		return busyRest, nil
 	}
 	return tidyRest, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -15,14 +16,14 @@ type converter struct{ ring *seal.Ring }
 
 // ConvertPush reads the record of a push. One that has ended loses its link. Who made one
 // without an owner is not known any more.
-func (c converter) ConvertPush(id ID, record []byte, size int64) (Push, error) {
-	p := Push{ID: id}
-	if err := p.unmarshal(record, firstPushVersion); err != nil {
-		return Push{}, fmt.Errorf("%w: the record of push %s is malformed", ErrCorrupt, id)
+func (c converter) ConvertPush(id record.ID, raw []byte, size int64) (record.Push, error) {
+	p := record.Push{ID: id}
+	if err := p.UnmarshalVersion(raw, record.FirstPushVersion); err != nil {
+		return record.Push{}, fmt.Errorf("%w: the record of push %s is malformed", record.ErrCorrupt, id)
 	}
 	link, d, err := openFirstDetails(c.ring, p)
 	if err != nil {
-		return Push{}, err
+		return record.Push{}, err
 	}
 	p.Details, p.Size = d.seal(c.ring, id), size
 	if p.Live() && !link.IsZero() {
@@ -32,68 +33,68 @@ func (c converter) ConvertPush(id ID, record []byte, size int64) (Push, error) {
 }
 
 // openFirstDetails opens the details of a push of schema 5.
-func openFirstDetails(ring *seal.Ring, p Push) (link secret.Text, d details, err error) {
+func openFirstDetails(ring *seal.Ring, p record.Push) (link secret.Text, d details, err error) {
 	if p.Details == nil {
 		return link, d, nil
 	}
 	plain, err := ring.OpenDetails(p.ID[:], p.Details)
-	r := reader{b: plain}
-	link, d.name, d.note = r.text(), r.text(), r.text()
-	if err != nil || r.end() != nil {
+	r := record.Reader{Rest: plain}
+	link, d.name, d.note = r.Text(), r.Text(), r.Text()
+	if err != nil || r.End() != nil {
 		return link, d, damaged(p.ID, "details")
 	}
 	return link, d, nil
 }
 
 // ConvertToken reads the record of an API token, which allows everything.
-func (converter) ConvertToken(record []byte) (t APIToken, err error) {
-	r := reader{b: record}
-	r.version()
-	if err := t.read(r, AllScopes); err != nil {
-		return t, fmt.Errorf("%w: the record of an API token is malformed", ErrCorrupt)
+func (converter) ConvertToken(raw []byte) (t record.APIToken, err error) {
+	r := record.Reader{Rest: raw}
+	r.Version()
+	if err := t.ReadVersion(r, record.AllScopes); err != nil {
+		return t, fmt.Errorf("%w: the record of an API token is malformed", record.ErrCorrupt)
 	}
 	return t, nil
 }
 
 // ConvertHook seals a webhook under a detail key.
-func (c converter) ConvertHook(h Hook) (Hook, error) {
-	target, err := c.ring.OpenHook(h.place(), h.Sealed)
+func (c converter) ConvertHook(h record.Hook) (record.Hook, error) {
+	target, err := c.ring.OpenHook(hookPlace(h), h.Sealed)
 	if err != nil {
-		return Hook{}, fmt.Errorf("%w: webhook %d does not open", ErrCorrupt, h.ID)
+		return record.Hook{}, fmt.Errorf("%w: webhook %d does not open", record.ErrCorrupt, h.ID)
 	}
-	h.Sealed = c.ring.SealHook(h.place(), target)
+	h.Sealed = c.ring.SealHook(hookPlace(h), target)
 	return h, nil
 }
 
 // ConvertMessage seals a message under a detail key, without its link.
-func (c converter) ConvertMessage(m Message) (Message, error) {
-	plain, err := c.ring.OpenMessage(m.place(), m.Sealed)
+func (c converter) ConvertMessage(m record.Message) (record.Message, error) {
+	plain, err := c.ring.OpenMessage(messagePlace(m), m.Sealed)
 	if err == nil {
 		plain, err = convertContent(m.Route, plain)
 	}
 	if err != nil {
-		return Message{}, fmt.Errorf("%w: message %d does not open", ErrCorrupt, m.Number)
+		return record.Message{}, fmt.Errorf("%w: message %d does not open", record.ErrCorrupt, m.Number)
 	}
-	m.Sealed = c.ring.SealMessage(m.place(), plain)
+	m.Sealed = c.ring.SealMessage(messagePlace(m), plain)
 	return m, nil
 }
 
 // convertContent converts what a message of schema 5 says.
-func convertContent(by Route, plain []byte) ([]byte, error) {
-	r := reader{b: plain}
-	r.version()
-	if by == ByWebhook {
-		n := r.notice()
-		_, n.Name = r.text(), r.text()
-		return n.encode(), r.end()
+func convertContent(by record.Route, plain []byte) ([]byte, error) {
+	r := record.Reader{Rest: plain}
+	r.Version()
+	if by == record.ByWebhook {
+		n := readNotice(&r)
+		_, n.Name = r.Text(), r.Text()
+		return n.encode(), r.End()
 	}
-	push := ID(r.take(len(ID{})))
-	m := Mail{About: MailLink, ID: string(r.bytes()), To: r.text()}
-	link := string(r.bytes())
+	push := record.ID(r.Take(len(record.ID{})))
+	m := Mail{About: MailLink, ID: string(r.Bytes()), To: r.Text()}
+	link := string(r.Bytes())
 	end := strings.LastIndex(link, "/p/") // a url_token and perhaps /r follow; a base_path before may have /p/, too
 	if end < 0 {
-		return nil, errRecord
+		return nil, record.ErrRecord
 	}
-	m.Base, m.Language = link[:end], string(r.bytes())
-	return m.encode(push), r.end()
+	m.Base, m.Language = link[:end], string(r.Bytes())
+	return m.encode(push), r.End()
 }

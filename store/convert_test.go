@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -61,9 +62,9 @@ func loadSchema5(t *testing.T) (rows schema5, s *Store) {
 }
 
 // hook returns the webhook.
-func (rows schema5) hook(t *testing.T) Hook {
+func (rows schema5) hook(t *testing.T) record.Hook {
 	t.Helper()
-	h := Hook{ID: HookID(rows.Hook.Number), Owner: AccountID(rows.Hook.Owner)}
+	h := record.Hook{ID: record.HookID(rows.Hook.Number), Owner: record.AccountID(rows.Hook.Owner)}
 	if err := h.UnmarshalBinary(rows.Hook.Record); err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +72,9 @@ func (rows schema5) hook(t *testing.T) Hook {
 }
 
 // message returns the message of that name.
-func (rows schema5) message(t *testing.T, name string) Message {
+func (rows schema5) message(t *testing.T, name string) record.Message {
 	t.Helper()
-	m := Message{Number: rows.Messages[name].Number}
+	m := record.Message{Number: rows.Messages[name].Number}
 	if err := m.UnmarshalBinary(rows.Messages[name].Record); err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +101,9 @@ func TestPushesOfSchema5KeepAllButTheLinksOfEndedOnes(t *testing.T) {
 	rows, s := loadSchema5(t)
 	c := converter{s.ring.Load()}
 	for name, row := range rows.Pushes {
-		id := ID(row.ID)
-		var before Push
-		if err := before.unmarshal(row.Record, firstPushVersion); err != nil {
+		id := record.ID(row.ID)
+		var before record.Push
+		if err := before.UnmarshalVersion(row.Record, record.FirstPushVersion); err != nil {
 			t.Fatal(err)
 		}
 		after, err := c.ConvertPush(id, row.Record, 77)
@@ -124,7 +125,7 @@ func TestPushesOfSchema5KeepAllButTheLinksOfEndedOnes(t *testing.T) {
 				t.Errorf("%s: its link opens as %q, %v", name, link.Reveal(), err)
 			}
 		}
-		if after.Size != 77 || after.Holder != (Holder{}) {
+		if after.Size != 77 || after.Holder != (record.Holder{}) {
 			t.Errorf("%s: %d bytes of %x", name, after.Size, after.Holder)
 		}
 		after.ID, after.Size, after.Link, after.Details, before.Details = before.ID, 0, nil, nil, nil
@@ -144,20 +145,20 @@ func TestWebhooksAndMessagesOfSchema5OpenUnderNoKEK(t *testing.T) {
 	push := rows.Pushes["live, owned"]
 
 	h, err := c.ConvertHook(rows.hook(t))
-	if err != nil || !h.Disabled || h.Events != NewEventSet(EventView, EventLastView, EventExpire, EventFailedPassphrase) {
+	if err != nil || !h.Disabled || h.Events != record.NewEventSet(record.EventView, record.EventLastView, record.EventExpire, record.EventFailedPassphrase) {
 		t.Errorf("the webhook is %+v, %v", h, err)
 	}
 	if info, err := s.openHook(h); err != nil || info.URL.Reveal() != "https://hooks.example.com/" || info.Secret.Reveal() != "whsec_abc" {
 		t.Errorf("the webhook opens as %q, %v", info.URL.Reveal(), err)
 	}
 
-	open := func(name string) (Message, []byte) {
+	open := func(name string) (record.Message, []byte) {
 		t.Helper()
 		m, err := c.ConvertMessage(rows.message(t, name))
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		plain, err := s.ring.Load().OpenMessage(m.place(), m.Sealed)
+		plain, err := s.ring.Load().OpenMessage(messagePlace(m), m.Sealed)
 		if err != nil || bytes.Contains(plain, []byte(push.Token)) {
 			t.Errorf("%s opens as %q, %v", name, plain, err)
 		}
@@ -166,7 +167,7 @@ func TestWebhooksAndMessagesOfSchema5OpenUnderNoKEK(t *testing.T) {
 	for name, own := range map[string]string{"webhook": "a name", "webhook of the instance": ""} {
 		m, plain := open(name)
 		n, err := decodeNotice(plain)
-		if err != nil || n.ID != "msg_1" || n.Event != EventExpire || n.Cause != CauseHand || n.Push != ID(push.ID) || n.IP != "192.0.2.1" || n.Name.Reveal() != own {
+		if err != nil || n.ID != "msg_1" || n.Event != record.EventExpire || n.Cause != CauseHand || n.Push != record.ID(push.ID) || n.IP != "192.0.2.1" || n.Name.Reveal() != own {
 			t.Errorf("%s says %+v, %v", name, n, err)
 		}
 		if own != "" && m.Attempts != 2 {
@@ -176,7 +177,7 @@ func TestWebhooksAndMessagesOfSchema5OpenUnderNoKEK(t *testing.T) {
 	for name, base := range map[string]string{"mail": "https://push.example.com", "mail, with a step": "https://push.example.com/base"} {
 		_, plain := open(name)
 		id, l, err := decodeMail(plain)
-		if err != nil || id != ID(push.ID) || l.Base != base || l.To.Reveal() != "bob@example.net" || l.Language != "de" || l.ID == "" {
+		if err != nil || id != record.ID(push.ID) || l.Base != base || l.To.Reveal() != "bob@example.net" || l.Language != "de" || l.ID == "" {
 			t.Errorf("%s says %+v, %v", name, l, err)
 		}
 	}
@@ -187,7 +188,7 @@ func TestAMailOfSchema5KeepsABasePathThatLooksLikeALink(t *testing.T) {
 	t.Parallel()
 	rows, s := loadSchema5(t)
 	m, c := rows.message(t, "mail"), converter{s.ring.Load()}
-	plain, err := c.ring.OpenMessage(m.place(), m.Sealed)
+	plain, err := c.ring.OpenMessage(messagePlace(m), m.Sealed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,16 +196,16 @@ func TestAMailOfSchema5KeepsABasePathThatLooksLikeALink(t *testing.T) {
 	old := base + "/p/" + rows.Pushes["live, owned"].Token
 	for _, path := range []string{"/p", "/p/p", "/a/p/b"} {
 		longer := base + path + strings.TrimPrefix(old, base)
-		was, is := appendBytes(nil, old), appendBytes(nil, longer)
+		was, is := record.AppendBytes(nil, old), record.AppendBytes(nil, longer)
 		if bytes.Count(plain, was) != 1 {
 			t.Fatalf("the mail says %q", plain)
 		}
-		m.Sealed = c.ring.SealMessage(m.place(), bytes.Replace(plain, was, is, 1))
+		m.Sealed = c.ring.SealMessage(messagePlace(m), bytes.Replace(plain, was, is, 1))
 		converted, err := c.ConvertMessage(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := c.ring.OpenMessage(m.place(), converted.Sealed)
+		after, err := c.ring.OpenMessage(messagePlace(m), converted.Sealed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,12 +222,12 @@ func TestRowsOfSchema5ThatDoNotOpenAreRefused(t *testing.T) {
 	push, hook, message := rows.Pushes["expired, owned"], rows.hook(t), rows.message(t, "mail")
 	wantRefused := func(how string, err error) {
 		t.Helper()
-		if !errors.Is(err, ErrCorrupt) {
+		if !errors.Is(err, record.ErrCorrupt) {
 			t.Errorf("%s: %v", how, err)
 		}
 	}
 	for name, c := range map[string]converter{"under another ring": other, "changed": c} {
-		p, h, m := ID(push.ID), hook, message
+		p, h, m := record.ID(push.ID), hook, message
 		if name == "changed" {
 			p[0]++
 			h.Owner++
@@ -240,17 +241,17 @@ func TestRowsOfSchema5ThatDoNotOpenAreRefused(t *testing.T) {
 		wantRefused("a message "+name, err)
 	}
 	for n := range push.Record {
-		_, err := c.ConvertPush(ID(push.ID), push.Record[:n], 0)
+		_, err := c.ConvertPush(record.ID(push.ID), push.Record[:n], 0)
 		wantRefused("a push that was cut short", err)
 	}
-	converted, err := c.ConvertPush(ID(push.ID), push.Record, 0)
+	converted, err := c.ConvertPush(record.ID(push.ID), push.Record, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, _ := converted.AppendBinary(nil)
-	_, err = c.ConvertPush(ID(push.ID), again, 0)
+	_, err = c.ConvertPush(record.ID(push.ID), again, 0)
 	wantRefused("a push that was converted", err)
-	message.Sealed = s.ring.Load().SealMessage(message.place(), []byte{recordVersion})
+	message.Sealed = s.ring.Load().SealMessage(messagePlace(message), []byte{1})
 	_, err = c.ConvertMessage(message)
 	wantRefused("a message that says nothing", err)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/unnamed"
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -43,7 +43,7 @@ func wantCopies(t *testing.T, f *storetest.Fixture, n int, left ...string) {
 func TestWhatAnUpgradeKeepsIsRemovedAWeekAfterIt(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	week := f.Clock.Now().Add(-store.CopiesStay)
+	week := f.Clock.Now().Add(-record.CopiesStay)
 	keepCopy(t, f, ".schema4", week.Add(-time.Second))
 	keepCopy(t, f, ".schema4-2", week.Add(time.Second))
 	keepCopy(t, f, ".schema5", f.Clock.Now())
@@ -54,7 +54,7 @@ func TestWhatAnUpgradeKeepsIsRemovedAWeekAfterIt(t *testing.T) {
 	was.Want(t, "the old database", "")
 	f.Clock.Advance(2 * time.Second)
 	wantCopies(t, f, 1, ".schema5", ".schema5-2", ".schema5.bak")
-	f.Clock.Advance(store.CopiesStay)
+	f.Clock.Advance(record.CopiesStay)
 	wantCopies(t, f, 1, ".schema5-2", ".schema5.bak")
 }
 

@@ -2,75 +2,14 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
-
-// MaxDeliveries is how many tries a webhook keeps: beyond it the oldest go.
-const MaxDeliveries = 20
-
-// A Delivery is a try to send a message to a webhook.
-type Delivery struct {
-	At     time.Time
-	Event  Event
-	Status int   // of the answer; 0: there was none
-	Fault  Fault // why there was none
-}
-
-// Delivered reports whether the receiver took the message.
-func (d Delivery) Delivered() bool { return d.Status/100 == 2 }
-
-// A Fault says why a webhook did not answer.
-type Fault uint8
-
-// The faults. The numbers are stored.
-const (
-	FaultNone        Fault = iota // it answered
-	FaultDenied                   // the settings do not allow its address
-	FaultName                     // its name could not be looked up
-	FaultTLS                      // its certificate, or its TLS, is not valid
-	FaultSlow                     // it did not answer in time
-	FaultUnreachable              // it refuses connections, or cannot be reached
-	FaultBroken                   // the connection broke
-	faultCount
-)
-
-var faultNames = [...]string{"", "denied", "name", "tls", "slow", "unreachable", "broken"}
-
-// String is a word for the fault.
-func (f Fault) String() string {
-	if f < faultCount {
-		return faultNames[f]
-	}
-	return ""
-}
-
-const maxStatus = 999
-
-// append appends the record to b.
-func (d Delivery) append(b []byte) []byte {
-	return binary.AppendUvarint(append(appendTime(b, d.At), byte(d.Event), byte(d.Fault)), uint64(d.Status))
-}
-
-// delivery reads what append wrote.
-func (r *reader) delivery() Delivery {
-	d := Delivery{At: r.time(), Event: Event(r.byte()), Fault: Fault(r.byte()), Status: int(r.uvarint(maxStatus))}
-	r.bad = r.bad || d.At.IsZero() || d.Event >= eventCount || d.Fault >= faultCount
-	return d
-}
-
-// With returns the webhook with more tries, of which it keeps the newest.
-func (h Hook) With(tried []Delivery) Hook {
-	all := append(append([]Delivery(nil), h.Tried...), tried...)
-	h.Tried = all[max(0, len(all)-MaxDeliveries):]
-	return h
-}
 
 // NoteDeliveries keeps tries to send messages to a webhook, if it still exists.
-func (s *Store) NoteDeliveries(ctx context.Context, id HookID, tried []Delivery) error {
+func (s *Store) NoteDeliveries(ctx context.Context, id record.HookID, tried []record.Delivery) error {
 	h, ok := s.hooks.Load().find(id)
 	if !ok || len(tried) == 0 {
 		return nil
@@ -83,17 +22,17 @@ func (s *Store) NoteDeliveries(ctx context.Context, id HookID, tried []Delivery)
 // not have its events for good.
 //
 // Errors: as those of CreateOwnToken and AddHook; ErrUnconfirmed.
-func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secret.Text, f Factor, address secret.Text, events []Event) (HookInfo, error) {
-	var bad InvalidError
+func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secret.Text, f Factor, address secret.Text, events []record.Event) (HookInfo, error) {
+	var bad record.InvalidError
 	if checkHook(address, events, &bad); bad.Err() != nil {
 		return HookInfo{}, bad.Err()
 	}
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
 		return HookInfo{}, err
 	}
 	if c.account.Unconfirmed {
-		return HookInfo{}, ErrUnconfirmed
+		return HookInfo{}, record.ErrUnconfirmed
 	}
 	if checkHookCount(s.hooks.Load(), c.account.ID, &bad); bad.Err() != nil { // before the factor is used up
 		return HookInfo{}, bad.Err()
@@ -101,8 +40,8 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 	if err := s.countChange(ctx, c.account.ID); err != nil {
 		return HookInfo{}, err
 	}
-	_, err = s.changeOwn(ctx, c, AdminWebhookAdd, "", func(a *Account) (SessionChange, error) {
-		return SessionChange{Untold: true}, use(a) // the webhook has the event
+	_, err = s.changeOwn(ctx, c, record.AdminWebhookAdd, "", func(a *record.Account) (record.SessionChange, error) {
+		return record.SessionChange{Untold: true}, use(a) // the webhook has the event
 	})
 	if err != nil {
 		return HookInfo{}, err
@@ -113,20 +52,20 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 // TestHook has send send a test to a webhook of the actor's account, and keeps the outcome. If
 // the receiver takes it, a disabled webhook is enabled again. ErrNotFound; *LockedError after
 // too many changes.
-func (s *Store) TestHook(ctx context.Context, by Actor, id HookID, send func(context.Context, HookTarget) (status int, f Fault)) (Delivery, error) {
+func (s *Store) TestHook(ctx context.Context, by Actor, id record.HookID, send func(context.Context, HookTarget) (status int, f record.Fault)) (record.Delivery, error) {
 	h, err := s.Hook(id)
 	if err == nil && (by.Account == 0 || h.Owner != by.Account) {
-		err = ErrNotFound
+		err = record.ErrNotFound
 	}
 	if err != nil {
-		return Delivery{}, err
+		return record.Delivery{}, err
 	}
 	if err := s.countChange(ctx, by.Account); err != nil {
-		return Delivery{}, err
+		return record.Delivery{}, err
 	}
-	d := Delivery{At: s.time.Read().Now, Event: EventTest}
+	d := record.Delivery{At: s.time.Read().Now, Event: record.EventTest}
 	d.Status, d.Fault = send(ctx, h.HookTarget)
-	err = s.NoteDeliveries(ctx, id, []Delivery{d})
+	err = s.NoteDeliveries(ctx, id, []record.Delivery{d})
 	if d.Delivered() && h.Disabled {
 		err = errors.Join(err, s.DisableHook(ctx, by, id, false))
 	}

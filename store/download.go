@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -23,7 +24,7 @@ type Download struct {
 	store  *Store
 	ctx    context.Context // ends with the grant
 	cancel context.CancelCauseFunc
-	grant  Grant
+	grant  record.Grant
 	end    time.Time // of the push; if an edit brings it forward, the sweeper ends the download
 	file   int
 	cipher *seal.FileCipher
@@ -43,7 +44,7 @@ func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Dow
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkGrant(ctx, g.within(p.ExpiresAt)); err != nil {
+	if err := s.checkGrant(ctx, grantWithin(g, p.ExpiresAt)); err != nil {
 		return nil, err
 	}
 	key, err := s.ring.Load().OpenGrant(p.ID[:], grant, g.Sealed)
@@ -55,11 +56,11 @@ func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Dow
 		return nil, err
 	}
 	if file < 0 || file >= len(files) {
-		return nil, ErrNotFound
+		return nil, record.ErrNotFound
 	}
 	d := &Download{
 		FileInfo: files[file], Tag: entityTag(p.ID, file), Files: len(files),
-		store: s, grant: g.within(p.ExpiresAt), end: p.ExpiresAt, file: file, cipher: key.File(blobID(p.ID, file)), chunk: -1,
+		store: s, grant: grantWithin(g, p.ExpiresAt), end: p.ExpiresAt, file: file, cipher: key.File(blobID(p.ID, file)), chunk: -1,
 	}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	s.downloads.add(d)
@@ -72,16 +73,16 @@ func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Dow
 
 // checkGrant refuses a grant that has ended. It removes the grant first, so that no clock
 // brings it back.
-func (s *Store) checkGrant(ctx context.Context, g Grant) error {
+func (s *Store) checkGrant(ctx context.Context, g record.Grant) error {
 	at := s.time.Read()
-	err := g.check(at)
-	if !errors.Is(err, ErrNotFound) {
+	err := checkGrant(g, at)
+	if !errors.Is(err, record.ErrNotFound) {
 		return err
 	}
-	if _, endErr := s.engine.ChangeGrant(ctx, g.Digest, endGrantRule(at)); endErr != nil && !errors.Is(endErr, ErrNotFound) {
+	if _, endErr := s.engine.ChangeGrant(ctx, g.Digest, endGrantRule(at)); endErr != nil && !errors.Is(endErr, record.ErrNotFound) {
 		return endErr
 	}
-	return ErrNotFound
+	return record.ErrNotFound
 }
 
 // AfterEnd calls f in its own goroutine when the download must end: by Close, with its
@@ -139,7 +140,7 @@ func (d *Download) open(n int64) error {
 	if err != nil {
 		return d.because(err)
 	}
-	d.grant, d.sealed = g.within(d.end), sealed
+	d.grant, d.sealed = grantWithin(g, d.end), sealed
 	if err := d.store.checkGrant(d.ctx, d.grant); err != nil {
 		return err
 	}
@@ -155,12 +156,12 @@ func (d *Download) open(n int64) error {
 // slide moves the end of the grant while the download runs.
 func (d *Download) slide() error {
 	at, window := d.store.time.Read(), d.store.options().Files.Window
-	if !d.grant.slides(at, window) {
+	if !grantSlides(d.grant, at, window) {
 		return nil
 	}
 	g, err := d.store.engine.ChangeGrant(d.ctx, d.grant.Digest, slideRule(at, window))
 	if err == nil {
-		d.grant = g.within(d.end)
+		d.grant = grantWithin(g, d.end)
 	}
 	return d.because(err)
 }
@@ -176,14 +177,14 @@ func (d *Download) because(err error) error {
 // downloads are the running ones, by push, so that they can be cut.
 type downloads struct {
 	mu  sync.Mutex
-	all map[ID]map[*Download]bool
+	all map[record.ID]map[*Download]bool
 }
 
 func (ds *downloads) add(d *Download) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	if ds.all == nil {
-		ds.all = make(map[ID]map[*Download]bool)
+		ds.all = make(map[record.ID]map[*Download]bool)
 	}
 	if ds.all[d.grant.Push] == nil {
 		ds.all[d.grant.Push] = make(map[*Download]bool)
@@ -201,10 +202,10 @@ func (ds *downloads) remove(d *Download) {
 }
 
 // end cuts the downloads of a push. Those that begin later find no grant.
-func (ds *downloads) end(id ID) {
+func (ds *downloads) end(id record.ID) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	for d := range ds.all[id] {
-		d.cancel(ErrNotFound)
+		d.cancel(record.ErrNotFound)
 	}
 }

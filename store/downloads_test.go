@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -57,7 +58,7 @@ func TestDeletingEndsGrantsAtOnceAndDownloadsThatRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-ended
-		if _, err := d.Read(make([]byte, 10)); !errors.Is(err, store.ErrNotFound) {
+		if _, err := d.Read(make([]byte, 10)); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%s: a download goes on: %v", name, err)
 		}
 		d.Close()
@@ -102,7 +103,7 @@ func TestAGrantSlidesWhileADownloadRunsForADayAtMost(t *testing.T) {
 	}
 	wantEnded(t, f, idle.Grant)
 	f.Clock.Advance(step)
-	if _, err := io.CopyN(io.Discard, d, seal.ChunkSize); !errors.Is(err, store.ErrNotFound) {
+	if _, err := io.CopyN(io.Discard, d, seal.ChunkSize); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("after a day: %v", err)
 	}
 }
@@ -124,10 +125,10 @@ func TestADoubtfulClockNeitherGivesNorEndsADownload(t *testing.T) {
 	p := storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(1, 10))
 	got := storetest.Grant(t, f, anonymous, p)
 	f.Clock.Jump(2 * day)
-	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); !errors.Is(err, store.ErrClock) {
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); !errors.Is(err, record.ErrClock) {
 		t.Errorf("a retrieval: %v", err)
 	}
-	if _, err := storetest.Download(f, got.Grant, 0); !errors.Is(err, store.ErrClock) {
+	if _, err := storetest.Download(f, got.Grant, 0); !errors.Is(err, record.ErrClock) {
 		t.Errorf("while in doubt: %v", err)
 	}
 	f.SweepAll()

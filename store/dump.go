@@ -2,101 +2,16 @@ package store
 
 import (
 	"bytes"
-	"context"
-	"encoding/binary"
 	"fmt"
 	"iter"
+
+	"pushbox/store/record"
 )
-
-// A RecordKind says what a DumpRecord is. Records come in the order of the kinds.
-type RecordKind uint8
-
-// The kinds of record, with their keys and values. Numbers are big endian.
-const (
-	RecordRing    RecordKind = iota // nothing: the sealed key ring
-	RecordTime                      // nothing: the latest time, in milliseconds as uint64
-	RecordNumbers                   // nothing: a LastNumbers
-	RecordHead                      // nothing: a LogHead
-	RecordAccount                   // ID as uint64: Account
-	RecordSession                   // digest: Session
-	RecordToken                     // digest: APIToken
-	RecordHook                      // owner and ID as uint64: Hook
-	RecordRequest                   // ID: Request
-	RecordQuota                     // Quota.Key: day and count as uint64
-	RecordEvent                     // number as uint64: AdminEvent
-	RecordPush                      // ID: Push
-	RecordPayload                   // ID: the sealed payload
-	RecordEntry                     // ID, number as uint32: Entry
-	RecordOrphan                    // ID whose chunks belong to no push: nothing
-	RecordChunk                     // ID, file as uint16, number as uint32: the sealed chunk
-	RecordGrant                     // digest: Grant
-	RecordMessage                   // time of the next try and number as uint64: Message
-	recordKinds
-)
-
-var recordNames = [recordKinds]string{
-	"the key ring", "the latest time", "the last numbers", "the ends of the instance log", "an account", "a session", "an API token", "a webhook",
-	"a request", "a quota", "an event", "a push", "a payload", "an audit entry", "an orphan", "a chunk", "a grant", "a message",
-}
-
-// String says what the record is, with an article.
-func (k RecordKind) String() string {
-	if k < recordKinds {
-		return recordNames[k]
-	}
-	return fmt.Sprintf("a record of kind %d", k)
-}
-
-// A DumpRecord is a record as every engine can keep it: without index rows and without the
-// tag of its row.
-type DumpRecord struct {
-	Kind       RecordKind
-	Key, Value []byte
-}
-
-// Records are all records of an engine, by kind and then by key. Each is valid until the
-// next. An error ends them.
-type Records = iter.Seq2[DumpRecord, error]
-
-// A DumpEngine gives all that it keeps, and takes all that another engine gave.
-type DumpEngine interface {
-	// Dump returns what the engine keeps at one instant. While a caller takes its time,
-	// other steps may wait.
-	Dump(ctx context.Context) Records
-	// Load keeps all records in an empty engine, which was unlocked with the keys of the
-	// ring among them; ErrExists if it is not empty. It calls last with what it has, before
-	// it keeps that for good, and returns an error of last. After an error an engine in a file
-	// must be removed. One in a database is still empty, unless last was called and returned
-	// nil: then the outcome of the commit may be unknown.
-	Load(ctx context.Context, all Records, last func(kept Records) error) error
-}
-
-// LastNumbers are the last numbers that an engine gave out.
-type LastNumbers struct{ Account, Session, Token, Hook uint64 }
-
-// AppendBinary appends the numbers to b.
-func (n LastNumbers) AppendBinary(b []byte) ([]byte, error) {
-	for _, v := range [...]uint64{n.Account, n.Session, n.Token, n.Hook} {
-		b = binary.BigEndian.AppendUint64(b, v)
-	}
-	return b, nil
-}
-
-// UnmarshalBinary reads what AppendBinary wrote.
-func (n *LastNumbers) UnmarshalBinary(b []byte) error {
-	if len(b) != 4*8 {
-		return errRecord
-	}
-	for i, v := range [...]*uint64{&n.Account, &n.Session, &n.Token, &n.Hook} {
-		*v = binary.BigEndian.Uint64(b[8*i:])
-	}
-	return nil
-}
 
 // SameRecords compares all records of two engines, one by one, and returns how many there
 // are. It calls progress with the bytes that it compared. The error names the kind of the
 // first record that differs.
-func SameRecords(want, got Records, progress func(done int64)) (n int64, err error) {
+func SameRecords(want, got record.Records, progress func(done int64)) (n int64, err error) {
 	next, stop := iter.Pull2(got)
 	defer stop()
 	done := int64(0)
@@ -109,9 +24,9 @@ func SameRecords(want, got Records, progress func(done int64)) (n int64, err err
 		case gotErr != nil:
 			return n, gotErr
 		case !ok || g.Kind != w.Kind || !bytes.Equal(g.Key, w.Key):
-			return n, fmt.Errorf("%w: the copy lacks %s, or has another one there", ErrCorrupt, w.Kind)
+			return n, fmt.Errorf("%w: the copy lacks %s, or has another one there", record.ErrCorrupt, w.Kind)
 		case !bytes.Equal(g.Value, w.Value):
-			return n, fmt.Errorf("%w: %s of the copy differs", ErrCorrupt, w.Kind)
+			return n, fmt.Errorf("%w: %s of the copy differs", record.ErrCorrupt, w.Kind)
 		}
 		n, done = n+1, done+int64(len(w.Key)+len(w.Value))
 		progress(done)
@@ -120,7 +35,7 @@ func SameRecords(want, got Records, progress func(done int64)) (n int64, err err
 		if gotErr != nil {
 			return n, gotErr
 		}
-		return n, fmt.Errorf("%w: the copy has %s too many", ErrCorrupt, g.Kind)
+		return n, fmt.Errorf("%w: the copy has %s too many", record.ErrCorrupt, g.Kind)
 	}
 	return n, nil
 }

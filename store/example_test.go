@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -28,7 +29,7 @@ func Example() {
 	}
 	days, views := store.Range{Default: 7, Min: 1, Max: 90}, store.Range{Default: 1, Min: 1, Max: 100}
 	s, err := store.Open(ctx, engine, seal.NewRootKey(), store.Options{
-		Terms: map[store.Kind]store.Terms{store.Text: {Enabled: true, Days: days, Views: views}},
+		Terms: map[record.Kind]store.Terms{record.Text: {Enabled: true, Days: days, Views: views}},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -37,7 +38,7 @@ func Example() {
 	defer s.Close(ctx)
 
 	sender := store.Actor{IP: "192.0.2.1"}
-	push, err := s.CreatePush(ctx, sender, store.NewPush{Kind: store.Text, Payload: secret.New("my secret")})
+	push, err := s.CreatePush(ctx, sender, store.NewPush{Kind: record.Text, Payload: secret.New("my secret")})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -31,39 +32,39 @@ type FileInfo struct {
 func encodeFiles(files []FileInfo) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(files)))
 	for _, f := range files {
-		b = appendBytes(appendBytes(b, f.Name.Reveal()), f.ContentType)
+		b = record.AppendBytes(record.AppendBytes(b, f.Name.Reveal()), f.ContentType)
 		b = binary.AppendUvarint(b, uint64(f.Size))
 	}
 	return b
 }
 
 func decodeFiles(b []byte) ([]FileInfo, error) {
-	r := reader{b: b}
-	files := make([]FileInfo, r.uvarint(uint64(len(b))))
+	r := record.Reader{Rest: b}
+	files := make([]FileInfo, r.Uvarint(uint64(len(b))))
 	for i := range files {
 		files[i] = FileInfo{
-			Name:        secret.New(string(r.bytes())),
-			ContentType: string(r.bytes()),
-			Size:        int64(r.uvarint(1<<63 - 1)),
+			Name:        secret.New(string(r.Bytes())),
+			ContentType: string(r.Bytes()),
+			Size:        int64(r.Uvarint(1<<63 - 1)),
 		}
 	}
-	return files, r.end()
+	return files, r.End()
 }
 
 // blobID names a file of a push, for its key.
-func blobID(id ID, file int) []byte {
+func blobID(id record.ID, file int) []byte {
 	return binary.BigEndian.AppendUint16(id[:], uint16(file))
 }
 
 // entityTag returns a text that differs between files. The content of a file never
 // changes.
-func entityTag(id ID, file int) string {
+func entityTag(id record.ID, file int) string {
 	sum := sha256.Sum256(blobID(id, file))
 	return hex.EncodeToString(sum[:12])
 }
 
 // openFiles opens the descriptions of a push's files.
-func openFiles(p Push, key seal.FilesKey) ([]FileInfo, error) {
+func openFiles(p record.Push, key seal.FilesKey) ([]FileInfo, error) {
 	plain, err := key.OpenList(p.ID[:], p.Files)
 	if err != nil {
 		return nil, damaged(p.ID, "list of files")

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+
+	"pushbox/internal/secret"
 )
 
 func TestAContentTypeIsKeptWhereItIsOne(t *testing.T) {
@@ -42,6 +45,29 @@ func TestAContentTypeIsKeptWhereItIsOne(t *testing.T) {
 	} {
 		if got := contentType(given); got != want {
 			t.Errorf("%+q became %+q, want %+q", given, got, want)
+		}
+	}
+}
+
+func TestAListOfFilesComesBackAsItWas(t *testing.T) {
+	t.Parallel()
+	for _, files := range [][]FileInfo{
+		{},
+		{{Name: secret.New("a.txt"), ContentType: "text/plain", Size: 1<<63 - 1}},
+		{{Name: secret.New("报告.pdf"), ContentType: "application/pdf", Size: 3}, {Name: secret.New("file"), Size: 0}},
+	} {
+		b := encodeFiles(files)
+		got, err := decodeFiles(b)
+		if err != nil || !reflect.DeepEqual(got, files) {
+			t.Errorf("%+v became %+v, %v", files, got, err)
+		}
+		for n := range b {
+			if _, err := decodeFiles(b[:n]); err == nil {
+				t.Errorf("%d of %d bytes are accepted", n, len(b))
+			}
+		}
+		if _, err := decodeFiles(append(b, 0)); err == nil {
+			t.Error("a byte more is accepted")
 		}
 	}
 }

@@ -12,13 +12,14 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
 
 func wantEnded(t *testing.T, f *storetest.Fixture, grant secret.Text) {
 	t.Helper()
-	if _, err := storetest.Download(f, grant, 0); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Download(f, grant, 0); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("the grant has not ended: %v", err)
 	}
 }
@@ -79,11 +80,11 @@ func TestEachFileOfAPushIsItself(t *testing.T) {
 		t.Error("two files have one tag")
 	}
 	for _, n := range []int{-1, len(files)} {
-		if _, err := f.Download(ctx, got.Grant, n); !errors.Is(err, store.ErrNotFound) {
+		if _, err := f.Download(ctx, got.Grant, n); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("file %d: %v", n, err)
 		}
 	}
-	if _, err := f.Download(ctx, seal.NewGrantToken(), 0); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Download(ctx, seal.NewGrantToken(), 0); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("another grant: %v", err)
 	}
 }
@@ -151,7 +152,7 @@ func TestADamagedFileIsRefusedAndNeverCutShort(t *testing.T) {
 		f.Forge(&test.forgery)
 		d, err := f.Download(ctx, got.Grant, 0)
 		if test.read < 0 {
-			if !errors.Is(err, store.ErrCorrupt) {
+			if !errors.Is(err, record.ErrCorrupt) {
 				t.Errorf("%s: it was not refused before the first byte: %v", name, err)
 			}
 			continue
@@ -161,7 +162,7 @@ func TestADamagedFileIsRefusedAndNeverCutShort(t *testing.T) {
 		}
 		back, err := io.ReadAll(d)
 		d.Close()
-		if !errors.Is(err, store.ErrCorrupt) || !bytes.Equal(back, a[:test.read]) {
+		if !errors.Is(err, record.ErrCorrupt) || !bytes.Equal(back, a[:test.read]) {
 			t.Errorf("%s: %d bytes, %v", name, len(back), err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"pushbox/store/record"
 )
 
 const (
@@ -41,7 +43,7 @@ func (s *Store) followHooks(ctx context.Context) error {
 		return err
 	}
 	missed, err := s.engine.AdminEvents(ctx, seen, int(min(last-seen, listBatch)))
-	if err == nil && uint64(len(missed)) == last-seen && !slices.ContainsFunc(missed, AdminEvent.changesHooks) { // an event that cannot be read may be any
+	if err == nil && uint64(len(missed)) == last-seen && !slices.ContainsFunc(missed, record.AdminEvent.ChangesHooks) { // an event that cannot be read may be any
 		s.followed.Store(last)
 		return nil
 	}

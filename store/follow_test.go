@@ -8,16 +8,17 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
 // A hookReader is an engine that counts how often webhooks are listed.
 type hookReader struct {
-	store.Engine
+	record.Engine
 	lists *atomic.Int64
 }
 
-func (e hookReader) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) ([]store.Hook, error) {
+func (e hookReader) Hooks(ctx context.Context, owner record.AccountID, after record.HookID, limit int) ([]record.Hook, error) {
 	e.lists.Add(1)
 	return e.Engine.Hooks(ctx, owner, after, limit)
 }
@@ -28,14 +29,14 @@ func TestSignInsAreNoReasonToReadAllWebhooks(t *testing.T) {
 	var lists atomic.Int64
 	f := storetest.New(t, func(s *storetest.Setup) {
 		s.Shared, s.SignIns = true, store.SignInLimits{PerClient: 1000, PerAccount: 1000}
-		s.Wrap = func(e store.Engine) store.Engine { return hookReader{e, &lists} }
+		s.Wrap = func(e record.Engine) record.Engine { return hookReader{e, &lists} }
 	})
 	storetest.AddMember(t, f, storetest.Email)
 	follow(t, f)
 	lists.Store(0)
 	for range 2 {
 		session := storetest.SignIn(t, f)
-		if _, err := f.Store.SignIn(ctx, storetest.Anonymous, storetest.Email, secret.New("not the password")); !errors.Is(err, store.ErrCredentials) {
+		if _, err := f.Store.SignIn(ctx, storetest.Anonymous, storetest.Email, secret.New("not the password")); !errors.Is(err, record.ErrCredentials) {
 			t.Fatal(err)
 		}
 		if err := f.SignOut(ctx, storetest.Anonymous, session.Secret); err != nil {
@@ -48,7 +49,7 @@ func TestSignInsAreNoReasonToReadAllWebhooks(t *testing.T) {
 	}
 	storetest.SignIn(t, f)
 	told := storetest.Told(f.Engine())
-	told.Kind = store.AdminWebhookAdd
+	told.Kind = record.AdminWebhookAdd
 	if err := f.Engine().AddAdminEvent(ctx, told); err != nil { // as another server does
 		t.Fatal(err)
 	}

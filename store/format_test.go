@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/golden"
+	"pushbox/store/record"
 )
 
 // What records are made of, each without anything and with all that it can have. A change
@@ -18,7 +19,7 @@ func TestRecordsHaveTheirFormat(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for _, r := range []encoding.BinaryAppender{
-		&Push{}, &Entry{}, &Grant{}, &Account{}, &APIToken{}, &Session{}, &Hook{}, &Message{}, &Request{}, &AdminEvent{}, &LogHead{}, &LastNumbers{},
+		&record.Push{}, &record.Entry{}, &record.Grant{}, &record.Account{}, &record.APIToken{}, &record.Session{}, &record.Hook{}, &record.Message{}, &record.Request{}, &record.AdminEvent{}, &record.LogHead{}, &record.LastNumbers{},
 	} {
 		noteForm(t, &b, reflect.TypeOf(r).Elem().Name(), func() []byte {
 			made, err := r.AppendBinary(nil)
@@ -37,11 +38,11 @@ func TestRecordsHaveTheirFormat(t *testing.T) {
 	var n Notice
 	noteForm(t, &b, "Notice", func() []byte { return n.encode() }, func() { fillForm(reflect.ValueOf(&n).Elem(), new(int)) })
 	var m Mail
-	noteForm(t, &b, "Mail", func() []byte { return m.encode(ID{1}) }, func() {
+	noteForm(t, &b, "Mail", func() []byte { return m.encode(record.ID{1}) }, func() {
 		m = Mail{About: MailCode, ID: "id", To: secret.New("to"), Base: "base", Language: "language", Code: secret.New("code")}
 	})
-	var a Account
-	a.setPasskeys([]passkeyRecord{{id: PasskeyID{1}, key: []byte("key"), count: 2, created: time.UnixMilli(3), used: time.UnixMilli(4), sealed: []byte("sealed")}})
+	var a record.Account
+	a.SetPasskeyList([]record.Passkey{{ID: record.PasskeyID{1}, Key: []byte("key"), Count: 2, Created: time.UnixMilli(3), Used: time.UnixMilli(4), Sealed: []byte("sealed")}})
 	noteForm(t, &b, "passkeys", func() []byte { return []byte(a.Passkeys) }, nil)
 	golden.File(t, "testdata/records.txt", b.String())
 }

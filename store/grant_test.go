@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 const window = 15 * time.Minute
@@ -23,18 +24,18 @@ func TestANewGrantLastsForTheWindowAndNeverBeyondTheTimeLimit(t *testing.T) {
 		window         time.Duration
 		expires, until time.Duration
 	}{
-		"much is left":                   {7 * day, window, window, day},
-		"a day is left":                  {day, window, window, day},
-		"a little less than a day":       {day - time.Millisecond, window, window, day - time.Millisecond},
+		"much is left":                   {7 * record.Day, window, window, record.Day},
+		"a day is left":                  {record.Day, window, window, record.Day},
+		"a little less than a day":       {record.Day - time.Millisecond, window, window, record.Day - time.Millisecond},
 		"the window is left":             {window, window, window, window},
 		"a little more than the window":  {window + time.Millisecond, window, window, window + time.Millisecond},
 		"a little less than the window":  {window - time.Millisecond, window, window - time.Millisecond, window - time.Millisecond},
-		"a window of a day":              {7 * day, day, day, day},
-		"a window of more than a day":    {7 * day, day + time.Millisecond, day, day},
-		"a window of more than all time": {time.Hour, 2 * day, time.Hour, time.Hour},
+		"a window of a day":              {7 * record.Day, record.Day, record.Day, record.Day},
+		"a window of more than a day":    {7 * record.Day, record.Day + time.Millisecond, record.Day, record.Day},
+		"a window of more than all time": {time.Hour, 2 * record.Day, time.Hour, time.Hour},
 	} {
 		p := livePush()
-		p.ID, p.ExpiresAt = ID{1}, newYear.Add(test.left)
+		p.ID, p.ExpiresAt = record.ID{1}, newYear.Add(test.left)
 		i := newGrant(p, sureAt(newYear), test.window)
 		if i.Push != p.ID || !i.Ended.Equal(newYear) {
 			t.Errorf("%s: for push %s, makes room for those that ended at %v", name, i.Push, i.Ended)
@@ -50,9 +51,9 @@ func TestANewGrantLastsForTheWindowAndNeverBeyondTheTimeLimit(t *testing.T) {
 
 func TestAGrantMakesRoomOnlyForWhatEndedForCertain(t *testing.T) {
 	t.Parallel()
-	at := clock.Instant{Now: newYear.Add(400 * day), Denies: newYear.Add(400 * day), Ends: newYear}
+	at := clock.Instant{Now: newYear.Add(400 * record.Day), Denies: newYear.Add(400 * record.Day), Ends: newYear}
 	p := livePush()
-	p.ExpiresAt = newYear.Add(401 * day)
+	p.ExpiresAt = newYear.Add(401 * record.Day)
 	if i := newGrant(p, at, window); !i.Ended.Equal(newYear) {
 		t.Errorf("it forgets grants that ended before %v", i.Ended)
 	}
@@ -60,7 +61,7 @@ func TestAGrantMakesRoomOnlyForWhatEndedForCertain(t *testing.T) {
 
 func TestAGrantIsGoodUntilItsEnd(t *testing.T) {
 	t.Parallel()
-	g := Grant{ExpiresAt: newYear.Add(window), Until: newYear.Add(day)}
+	g := record.Grant{ExpiresAt: newYear.Add(window), Until: newYear.Add(record.Day)}
 	ms := time.Millisecond
 	for name, test := range map[string]struct {
 		at   clock.Instant
@@ -68,14 +69,14 @@ func TestAGrantIsGoodUntilItsEnd(t *testing.T) {
 	}{
 		"at once":                     {sureAt(newYear), nil},
 		"in its last moment":          {sureAt(newYear.Add(window - ms)), nil},
-		"at its end":                  {sureAt(newYear.Add(window)), ErrNotFound},
-		"after it":                    {sureAt(newYear.Add(day)), ErrNotFound},
+		"at its end":                  {sureAt(newYear.Add(window)), record.ErrNotFound},
+		"after it":                    {sureAt(newYear.Add(record.Day)), record.ErrNotFound},
 		"a doubt that is not its":     {doubted(newYear, window-ms), nil},
-		"a doubt that reaches it":     {doubted(newYear, window), ErrClock},
-		"a doubt far beyond it":       {doubted(newYear, 400*day), ErrClock},
-		"ended whatever the doubt is": {doubted(newYear.Add(window), 2*day), ErrNotFound},
+		"a doubt that reaches it":     {doubted(newYear, window), record.ErrClock},
+		"a doubt far beyond it":       {doubted(newYear, 400*record.Day), record.ErrClock},
+		"ended whatever the doubt is": {doubted(newYear.Add(window), 2*record.Day), record.ErrNotFound},
 	} {
-		if err := g.check(test.at); !errors.Is(err, test.want) {
+		if err := checkGrant(g, test.at); !errors.Is(err, test.want) {
 			t.Errorf("%s: got error %v, want %v", name, err, test.want)
 		}
 	}
@@ -89,17 +90,17 @@ func TestAGrantSlidesNotAtEachChunk(t *testing.T) {
 		until time.Duration // what is left until it cannot be moved
 		want  bool
 	}{
-		"at once":                           {0, day, false},
-		"a little less than an eighth":      {window/8 - ms, day, false},
-		"an eighth of the window":           {window / 8, day, true},
-		"in the last moment":                {window - ms, day, true},
+		"at once":                           {0, record.Day, false},
+		"a little less than an eighth":      {window/8 - ms, record.Day, false},
+		"an eighth of the window":           {window / 8, record.Day, true},
+		"in the last moment":                {window - ms, record.Day, true},
 		"where it cannot be moved":          {window - ms, window, false},
 		"where it can be moved by little":   {window - ms, window + window/8 - ms, false},
 		"where it can be moved by a bit":    {window - ms, window + window/8, true},
-		"where the clock said a later time": {-time.Hour, day, false},
+		"where the clock said a later time": {-time.Hour, record.Day, false},
 	} {
-		g := Grant{ExpiresAt: newYear.Add(window), Until: newYear.Add(test.until)}
-		if got := g.slides(sureAt(newYear.Add(test.after)), window); got != test.want {
+		g := record.Grant{ExpiresAt: newYear.Add(window), Until: newYear.Add(test.until)}
+		if got := grantSlides(g, sureAt(newYear.Add(test.after)), window); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -115,18 +116,18 @@ func TestASlideMovesTheEndOfAGrantAndOfItsPush(t *testing.T) {
 		want      time.Duration
 		wantsPush time.Duration
 	}{
-		"to where a new one would end":     {sureAt(newYear.Add(window / 2)), day, window, window/2 + window, window/2 + window},
-		"in its last moment":               {sureAt(newYear.Add(window - ms)), day, window, 2*window - ms, 2*window - ms},
+		"to where a new one would end":     {sureAt(newYear.Add(window / 2)), record.Day, window, window/2 + window, window/2 + window},
+		"in its last moment":               {sureAt(newYear.Add(window - ms)), record.Day, window, 2*window - ms, 2*window - ms},
 		"not beyond where that has an end": {sureAt(newYear.Add(window / 2)), window + ms, window, window + ms, window + ms},
-		"not where another is later":       {sureAt(newYear.Add(window / 2)), day, day, window/2 + window, day},
-		"not back":                         {sureAt(newYear.Add(-time.Hour)), day, window, window, window},
-		"not once it ended":                {sureAt(newYear.Add(window)), day, window, window, window},
-		"not long after it ended":          {sureAt(newYear.Add(day)), day, window, window, window},
-		"not where the clock is in doubt":  {doubted(newYear.Add(window/2), 2*day), day, window, window, window},
-		"not at the start of such a doubt": {doubted(newYear.Add(window/2), window/2), day, window, window, window},
-		"in a doubt that is not its":       {doubted(newYear.Add(window/2), window/2-ms), day, window, window/2 + window, window/2 + window},
+		"not where another is later":       {sureAt(newYear.Add(window / 2)), record.Day, record.Day, window/2 + window, record.Day},
+		"not back":                         {sureAt(newYear.Add(-time.Hour)), record.Day, window, window, window},
+		"not once it ended":                {sureAt(newYear.Add(window)), record.Day, window, window, window},
+		"not long after it ended":          {sureAt(newYear.Add(record.Day)), record.Day, window, window, window},
+		"not where the clock is in doubt":  {doubted(newYear.Add(window/2), 2*record.Day), record.Day, window, window, window},
+		"not at the start of such a doubt": {doubted(newYear.Add(window/2), window/2), record.Day, window, window, window},
+		"in a doubt that is not its":       {doubted(newYear.Add(window/2), window/2-ms), record.Day, window, window/2 + window, window/2 + window},
 	} {
-		p, g := livePush(), Grant{ExpiresAt: newYear.Add(window), Until: newYear.Add(test.until)}
+		p, g := livePush(), record.Grant{ExpiresAt: newYear.Add(window), Until: newYear.Add(test.until)}
 		p.GrantsEnd = newYear.Add(test.pushEnds)
 		next, slid, keep := slideRule(test.at, window)(p, g)
 		if got := slid.ExpiresAt.Sub(newYear); got != test.want || !keep || !slid.Until.Equal(g.Until) {
@@ -145,11 +146,11 @@ func TestASlideMovesTheEndOfAGrantAndOfItsPush(t *testing.T) {
 // A download that never ends is one that slides again and again.
 func TestNoSlideBringsAGrantBeyondADayOrTheTimeLimit(t *testing.T) {
 	t.Parallel()
-	for _, left := range []time.Duration{7 * day, time.Hour} {
+	for _, left := range []time.Duration{7 * record.Day, time.Hour} {
 		p := livePush()
 		p.ExpiresAt = newYear.Add(left)
 		g, now := newGrant(p, sureAt(newYear), window).Grant, newYear
-		for g.check(sureAt(now)) == nil {
+		for checkGrant(g, sureAt(now)) == nil {
 			p, g, _ = slideRule(sureAt(now), window)(p, g)
 			if g.ExpiresAt.After(p.ExpiresAt) || g.ExpiresAt.Sub(newYear) > longestGrant || p.GrantsEnd.After(g.ExpiresAt) {
 				t.Fatalf("at %v it ends at %v", now, g.ExpiresAt)
@@ -170,9 +171,9 @@ func TestAGrantIsTakenAwayOnlyOnceItEnded(t *testing.T) {
 	}{
 		"before its end":           {sureAt(newYear.Add(window - time.Millisecond)), true},
 		"at its end":               {sureAt(newYear.Add(window)), false},
-		"where the clock is doubt": {doubted(newYear, 400*day), true},
+		"where the clock is doubt": {doubted(newYear, 400*record.Day), true},
 	} {
-		p, g := livePush(), Grant{ExpiresAt: newYear.Add(window)}
+		p, g := livePush(), record.Grant{ExpiresAt: newYear.Add(window)}
 		next, same, keep := endGrantRule(test.at)(p, g)
 		if keep != test.keep || !samePush(next, p) || !same.ExpiresAt.Equal(g.ExpiresAt) {
 			t.Errorf("%s: kept: %t, %+v, %+v", name, keep, next, same)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
+	"pushbox/store/record"
 )
 
 // The times for which tries count. How many tries there may be is a setting, with its
@@ -78,7 +79,7 @@ func doQueued(ctx context.Context, q *limit.Queue, client string, f func() error
 }
 
 // busy returns ErrBusy for that of a queue.
-func busy(err error) error { return instead(err, limit.ErrBusy, ErrBusy) }
+func busy(err error) error { return instead(err, limit.ErrBusy, record.ErrBusy) }
 
 // inTurn runs f, which tries what may be wrong. Guesses at one thing take turns, so that
 // a right one, which is counted only while it runs, does not lock out the others. The wait
@@ -144,7 +145,7 @@ func (g *guesser) afterOthers(ctx context.Context, client string, f func() error
 			others = g.change(client, 0)
 			return f()
 		})
-		if others == nil || !errors.Is(err, ErrLocked) {
+		if others == nil || !errors.Is(err, record.ErrLocked) {
 			return err
 		}
 		select {

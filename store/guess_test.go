@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -27,7 +28,7 @@ func TestAPassphrase(t *testing.T) {
 		for _, try := range []struct {
 			passphrase string
 			err        error
-		}{{"", store.ErrPassphrase}, {"wrong", store.ErrPassphrase}, {"correct horse ", store.ErrPassphrase}, {"correct horse", nil}} {
+		}{{"", record.ErrPassphrase}, {"wrong", record.ErrPassphrase}, {"correct horse ", record.ErrPassphrase}, {"correct horse", nil}} {
 			got, err := f.Retrieve(ctx, by, p.Token, secret.New(try.passphrase), nil)
 			if !errors.Is(err, try.err) || (err == nil) != (got.Payload.Reveal() == "s3cret") {
 				t.Errorf("%q: %v", try.passphrase, err)
@@ -54,19 +55,19 @@ func TestGuessingIsBoundedPerClientAndPerPush(t *testing.T) {
 			t.Fatalf("%s tries %q: %v", client, passphrase, err)
 		}
 	}
-	expect("a", "1", store.ErrPassphrase)
-	expect("a", "2", store.ErrPassphrase)
-	expect("a", "right", store.ErrLocked)
+	expect("a", "1", record.ErrPassphrase)
+	expect("a", "2", record.ErrPassphrase)
+	expect("a", "right", record.ErrLocked)
 	expect("known", "right", nil) // a right one is not counted
-	var locked *store.LockedError
+	var locked *record.LockedError
 	if err := try("a", "3"); !errors.As(err, &locked) || locked.RetryAfter <= 0 || locked.RetryAfter > time.Minute {
 		t.Errorf("it tells to wait %v", err)
 	}
 	f.Clock.Advance(time.Minute)
-	expect("a", "3", store.ErrPassphrase)
-	expect("b", "4", store.ErrPassphrase)
-	expect("c", "5", store.ErrPassphrase)
-	expect("d", "right", store.ErrLocked)
+	expect("a", "3", record.ErrPassphrase)
+	expect("b", "4", record.ErrPassphrase)
+	expect("c", "5", record.ErrPassphrase)
+	expect("d", "right", record.ErrLocked)
 	expect("known", "right", nil) // strangers do not lock it out
 	f.Clock.Advance(9 * time.Minute)
 	expect("d", "right", nil)
@@ -81,9 +82,9 @@ func TestManyGuessesAtOnceDoNotGetPastTheLimit(t *testing.T) {
 	for i := range 32 {
 		all.Go(func() {
 			_, err := f.Retrieve(ctx, anonymous, p.Token, secret.New(fmt.Sprint(i)), nil)
-			if errors.Is(err, store.ErrPassphrase) {
+			if errors.Is(err, record.ErrPassphrase) {
 				tried.Add(1)
-			} else if !errors.Is(err, store.ErrLocked) {
+			} else if !errors.Is(err, record.ErrLocked) {
 				t.Errorf("retrieve: %v", err)
 			}
 		})
@@ -96,7 +97,7 @@ func TestManyGuessesAtOnceDoNotGetPastTheLimit(t *testing.T) {
 
 // A stalled engine counts no try that has a bound before it is told to.
 type stalled struct {
-	store.Engine
+	record.Engine
 	goOn chan struct{}
 }
 
@@ -114,7 +115,7 @@ func wantRefusals(t *testing.T, want error, prepare func(f *storetest.Fixture) (
 	goOn := make(chan struct{})
 	f := storetest.New(t, func(s *storetest.Setup) {
 		s.Guessing, s.SignIns = store.Guessing{PerClient: 1000, PerPush: 1000, Queue: 1}, store.SignInLimits{PerAccount: 1000}
-		s.Wrap = func(e store.Engine) store.Engine { return stalled{e, goOn} }
+		s.Wrap = func(e record.Engine) record.Engine { return stalled{e, goOn} }
 	})
 	try, tries := prepare(f), 8+4*runtime.GOMAXPROCS(0)
 	results := make(chan error, tries)
@@ -123,10 +124,10 @@ func wantRefusals(t *testing.T, want error, prepare func(f *storetest.Fixture) (
 	}
 	select {
 	case err := <-results:
-		if !errors.Is(err, store.ErrBusy) {
+		if !errors.Is(err, record.ErrBusy) {
 			t.Errorf("the first ends with %v", err)
 		}
-		if err := hash(f); !errors.Is(err, store.ErrBusy) {
+		if err := hash(f); !errors.Is(err, record.ErrBusy) {
 			t.Errorf("while the queue is full: %v", err)
 		}
 	case <-time.After(env.Patience):
@@ -137,7 +138,7 @@ func wantRefusals(t *testing.T, want error, prepare func(f *storetest.Fixture) (
 	for range tries - 1 {
 		if err := <-results; errors.Is(err, want) {
 			done++
-		} else if !errors.Is(err, store.ErrBusy) {
+		} else if !errors.Is(err, record.ErrBusy) {
 			t.Error(err)
 		}
 	}
@@ -148,14 +149,14 @@ func wantRefusals(t *testing.T, want error, prepare func(f *storetest.Fixture) (
 
 func TestTooManyPassphrasesAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
-	wantRefusals(t, store.ErrPassphrase, func(f *storetest.Fixture) func(int) error {
+	wantRefusals(t, record.ErrPassphrase, func(f *storetest.Fixture) func(int) error {
 		p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 		return func(int) error {
 			_, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil)
 			return err
 		}
 	}, func(f *storetest.Fixture) error {
-		_, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("p")})
+		_, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Passphrase: secret.New("p")})
 		return err
 	})
 }
@@ -186,8 +187,8 @@ func TestAWrongPassphraseTellsHowManyTriesAreLeft(t *testing.T) {
 	} {
 		f.Clock.Advance(step.after)
 		_, err := f.Retrieve(ctx, store.Actor{Client: step.client}, p.Token, secret.New(step.passphrase), nil)
-		var wrong *store.PassphraseError
-		if !errors.As(err, &wrong) || !errors.Is(err, store.ErrPassphrase) || err.Error() != store.ErrPassphrase.Error() {
+		var wrong *record.PassphraseError
+		if !errors.As(err, &wrong) || !errors.Is(err, record.ErrPassphrase) || err.Error() != record.ErrPassphrase.Error() {
 			t.Fatalf("step %d: %v", i, err)
 		}
 		if wrong.Left != step.left || wrong.RetryAfter != step.wait {
@@ -201,7 +202,7 @@ func TestWithoutLimitsAnyNumberOfTriesIsLeft(t *testing.T) {
 	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.PerClient, o.Guessing.PerPush = 0, 0 })
 	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 	_, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil)
-	var wrong *store.PassphraseError
+	var wrong *record.PassphraseError
 	if !errors.As(err, &wrong) || wrong.Left != math.MaxInt || wrong.RetryAfter != 0 {
 		t.Errorf("%v, %+v", err, wrong)
 	}

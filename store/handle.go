@@ -1,19 +1,23 @@
 package store
 
-import "strings"
+import (
+	"strings"
+
+	"pushbox/store/record"
+)
 
 // A Name is how a caller names a push: by its Token, or by its Handle.
 type Name interface{ token() Token }
 
 // A Handle names a push that has ended, for its owner alone. It is the ID in lower-case
 // base32, of 36 characters; a url_token has 34. It opens nothing.
-type Handle ID
+type Handle record.ID
 
 // handleLength is the length of a handle in characters.
 const handleLength = 36
 
 // String is the handle as it is written.
-func (h Handle) String() string { return tokenEncoding.EncodeToString(h[:]) }
+func (h Handle) String() string { return record.Encoding.EncodeToString(h[:]) }
 
 // token returns no token, which no push has.
 func (h Handle) token() Token { return Token{} }
@@ -28,15 +32,15 @@ func ParseName(s string) (Name, error) {
 	}
 	var h Handle
 	s = strings.ToLower(s)
-	n, err := tokenEncoding.Decode(h[:], []byte(s))
+	n, err := record.Encoding.Decode(h[:], []byte(s))
 	if err != nil || n != len(h) || h.String() != s { // the last character has bits to spare
-		return Token{}, ErrNotFound
+		return Token{}, record.ErrNotFound
 	}
 	return h, nil
 }
 
 // Handle names the push once it has ended.
-func (p Push) Handle() Handle { return Handle(p.ID) }
+func (p PushInfo) Handle() Handle { return Handle(p.ID) }
 
 // URLToken is what answers name the push by: its url_token, or the handle of a push
 // that has ended and was not found by its url_token.

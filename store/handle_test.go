@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -29,7 +30,7 @@ func TestAHandleNamesAnEndedPushToItsOwnerAlone(t *testing.T) {
 	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Name, in.Note = secret.New("name"), secret.New("note") })
 	ownerless := storetest.Push(t, f, anonymous, nil)
 	for op, err := range named(f, ann, p.Handle()) {
-		if !errors.Is(err, store.ErrNotFound) {
+		if !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%s of a live push: %v", op, err)
 		}
 	}
@@ -40,14 +41,14 @@ func TestAHandleNamesAnEndedPushToItsOwnerAlone(t *testing.T) {
 	}
 	for by, a := range map[string]store.Actor{"another account": bob, "anonymous": anonymous, "the operator": storetest.Operator} {
 		for op, err := range named(f, a, p.Handle()) {
-			if !errors.Is(err, store.ErrNotFound) {
+			if !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("%s by %s: %v", op, by, err)
 			}
 		}
 	}
 	for _, name := range []store.Name{ownerless.Handle(), store.Handle{1}, store.Handle{}, nil} {
 		for op, err := range named(f, ann, name) {
-			if !errors.Is(err, store.ErrNotFound) {
+			if !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("%s of %v: %v", op, name, err)
 			}
 		}
@@ -62,7 +63,7 @@ func TestAHandleNamesAnEndedPushToItsOwnerAlone(t *testing.T) {
 		t.Errorf("it is %+v, %v", got, err)
 	}
 	h, err := f.History(ctx, ann, p.Handle(), 1)
-	if err != nil || h.Name.Reveal() != "name" || h.Note.Reveal() != "note" || len(h.Log) != 4 || h.Log[1].Kind != store.EntryExpire {
+	if err != nil || h.Name.Reveal() != "name" || h.Note.Reveal() != "note" || len(h.Log) != 4 || h.Log[1].Kind != record.EntryExpire {
 		t.Errorf("its history is %+v, %v", h, err)
 	}
 }
@@ -85,7 +86,7 @@ func TestAHandleEndsTheDownloadsOfAPush(t *testing.T) {
 	if err != nil || !got.Ended || got.HoldsFiles() {
 		t.Errorf("it is %+v, %v", got, err)
 	}
-	if _, err := f.Download(ctx, shown.Grant, 0); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Download(ctx, shown.Grant, 0); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a file can still be downloaded: %v", err)
 	}
 }
@@ -111,7 +112,7 @@ func TestOnlyWholeHandlesAreRead(t *testing.T) {
 		"", h[:35], h + "a", h[:35] + "1", "0" + h[1:], h[:34] + "==", h[:17] + "\n" + h[18:], h[:33] + "\u212a",
 		h[:35] + string(spare[0]), h[:35] + string(spare[14]),
 	} {
-		if n, err := store.ParseName(text); !errors.Is(err, store.ErrNotFound) {
+		if n, err := store.ParseName(text); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%q is read as %v, %v", text, n, err)
 		}
 	}

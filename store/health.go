@@ -4,34 +4,13 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"pushbox/store/record"
 )
-
-// EngineStats are figures of an engine at one moment.
-type EngineStats struct {
-	Space
-	FreePages int       // unused pages in the file
-	Journal   int       // rows that are not folded yet
-	Oldest    time.Time // the earliest time limit of a live push; zero: none is live
-	Live      int64     // live pushes, with those that are due for a sweep; -1: not counted yet
-
-	Shared *SharedStats // nil: the engine has a file of its own
-}
-
-// SharedStats are figures of the way to a database that several servers share, since this one
-// started.
-type SharedStats struct {
-	InUse, Idle, Max int           // connections
-	Waits            uint64        // steps that waited for a connection
-	Waited           time.Duration // by all of them together
-	Conflicts        uint64        // attempts that began again because another change came first
-	Retries          uint64        // those that began again because something failed
-	FoundOut         uint64        // steps of an unknown outcome that was found out
-	LeftUnknown      uint64        // those whose outcome stayed unknown
-}
 
 // Stats are the figures of a store at one moment.
 type Stats struct {
-	EngineStats
+	record.EngineStats
 	Lag time.Duration // how long the push that is due longest has waited for a sweep; 0: none is due
 }
 
@@ -41,7 +20,7 @@ type Stats struct {
 func (s *Store) Stats() (Stats, error) {
 	stats, err := s.engine.Stats()
 	if err != nil {
-		return Stats{EngineStats: EngineStats{Shared: stats.Shared}}, err
+		return Stats{EngineStats: record.EngineStats{Shared: stats.Shared}}, err
 	}
 	v := Stats{EngineStats: stats}
 	if !v.Oldest.IsZero() {
@@ -76,7 +55,7 @@ type Health struct {
 	Doubt  bool      // the clock jumped while the store was open, and is not believed yet: creates wait
 	Away   bool      // by the clock the store was closed for more than a day, which is not believed yet: nothing is destroyed
 	Swept  time.Time // when the last sweep ended without an error; zero: none since Open
-	Space  Space
+	Space  record.Space
 }
 
 // Health returns the times that the store goes by, and its size.

@@ -5,20 +5,21 @@ import (
 	"fmt"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 // subscriptions are all webhooks, and the events that they ask for. They never change.
 type subscriptions struct {
-	all      []Hook
-	active   map[AccountID][]Hook // those that are sent events, by owner
-	instance EventSet             // what the webhook of the instance asks for
+	all      []record.Hook
+	active   map[record.AccountID][]record.Hook // those that are sent events, by owner
+	instance record.EventSet                    // what the webhook of the instance asks for
 }
 
 // quiet reports whether no webhook asks for an event.
 func (b *subscriptions) quiet() bool { return b == nil || b.instance == 0 && len(b.active) == 0 }
 
 // asking lists the webhooks that ask for an event of an owner's push.
-func (b *subscriptions) asking(owner AccountID, e Event) (ids []HookID) {
+func (b *subscriptions) asking(owner record.AccountID, e record.Event) (ids []record.HookID) {
 	if b.instance.Has(e) {
 		ids = append(ids, 0)
 	}
@@ -34,29 +35,31 @@ func (b *subscriptions) asking(owner AccountID, e Event) (ids []HookID) {
 }
 
 // find returns the webhook of that ID.
-func (b *subscriptions) find(id HookID) (Hook, bool) {
+func (b *subscriptions) find(id record.HookID) (record.Hook, bool) {
 	for _, h := range b.all {
 		if h.ID == id {
 			return h, true
 		}
 	}
-	return Hook{}, false
+	return record.Hook{}, false
 }
 
 // loadHooks reads all webhooks. Those of an account that may not act are not active.
 // The caller holds hooking, or is Open.
 func (s *Store) loadHooks(ctx context.Context) error {
-	b := &subscriptions{instance: s.options().Hooks.Instance, active: make(map[AccountID][]Hook)}
+	b := &subscriptions{instance: s.options().Hooks.Instance, active: make(map[record.AccountID][]record.Hook)}
 	var err error
-	b.all, err = all(func(last Hook) ([]Hook, error) { return s.engine.Hooks(ctx, last.Owner, last.ID, listBatch) })
+	b.all, err = all(func(last record.Hook) ([]record.Hook, error) {
+		return s.engine.Hooks(ctx, last.Owner, last.ID, listBatch)
+	})
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
 	}
-	owners := make(map[AccountID]bool)
+	owners := make(map[record.AccountID]bool)
 	for _, h := range b.all {
 		if _, known := owners[h.Owner]; !known {
 			a, err := s.engine.Account(ctx, h.Owner)
-			if instead(err, ErrNotFound, nil) != nil {
+			if instead(err, record.ErrNotFound, nil) != nil {
 				return fmt.Errorf("webhooks: %w", err)
 			}
 			owners[h.Owner] = err == nil && a.Active()
@@ -86,7 +89,7 @@ func (s *Store) changeHooks(ctx context.Context, change func(*subscriptions) err
 }
 
 // checkHookCount adds to bad if an account has MaxHooks webhooks.
-func checkHookCount(b *subscriptions, of AccountID, bad *InvalidError) {
+func checkHookCount(b *subscriptions, of record.AccountID, bad *record.InvalidError) {
 	if n := len(b.of(of)); n >= MaxHooks {
 		bad.Add("webhooks", fmt.Sprintf("are too many: the account has %d, the most that there can be", n))
 	}
@@ -95,18 +98,18 @@ func checkHookCount(b *subscriptions, of AccountID, bad *InvalidError) {
 // AddHook adds a webhook of an account and returns it with its signing secret.
 // *InvalidError; ErrNotFound; ErrToken if the account may not act; ErrDenied if the
 // actor may not act for it.
-func (s *Store) AddHook(ctx context.Context, by Actor, email string, address secret.Text, events []Event) (HookInfo, error) {
+func (s *Store) AddHook(ctx context.Context, by Actor, email string, address secret.Text, events []record.Event) (HookInfo, error) {
 	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) { return s.addHook(ctx, by, email, address, events) })
 }
 
-func (s *Store) addHook(ctx context.Context, by Actor, email string, address secret.Text, events []Event) (HookInfo, error) {
-	var bad InvalidError
+func (s *Store) addHook(ctx context.Context, by Actor, email string, address secret.Text, events []record.Event) (HookInfo, error) {
+	var bad record.InvalidError
 	checkHook(address, events, &bad)
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return HookInfo{}, err
 	}
-	h := Hook{Owner: a.ID, CreatedAt: s.time.Read().Now, Events: NewEventSet(events...)}
+	h := record.Hook{Owner: a.ID, CreatedAt: s.time.Read().Now, Events: record.NewEventSet(events...)}
 	target := HookTarget{URL: address, Secret: newHookSecret()}
 	s.sealHook(&h, target)
 	err = s.changeHooks(ctx, func(b *subscriptions) (err error) {
@@ -121,7 +124,7 @@ func (s *Store) addHook(ctx context.Context, by Actor, email string, address sec
 }
 
 // of lists an account's webhooks, oldest first.
-func (b *subscriptions) of(owner AccountID) (list []Hook) {
+func (b *subscriptions) of(owner record.AccountID) (list []record.Hook) {
 	for _, h := range b.all {
 		if h.Owner == owner {
 			list = append(list, h)
@@ -155,16 +158,16 @@ func (s *Store) Hooks(ctx context.Context, email string) ([]HookInfo, error) {
 }
 
 // Hook returns a webhook, active or not. ErrNotFound.
-func (s *Store) Hook(id HookID) (HookInfo, error) {
+func (s *Store) Hook(id record.HookID) (HookInfo, error) {
 	h, ok := s.hooks.Load().find(id)
 	if !ok {
-		return HookInfo{}, ErrNotFound
+		return HookInfo{}, record.ErrNotFound
 	}
 	return s.openHook(h)
 }
 
 // ActiveHook returns a webhook that is sent events, else ErrNotFound.
-func (s *Store) ActiveHook(id HookID) (HookInfo, error) {
+func (s *Store) ActiveHook(id record.HookID) (HookInfo, error) {
 	b := s.hooks.Load()
 	h, _ := b.find(id)
 	for _, active := range b.active[h.Owner] {
@@ -172,15 +175,15 @@ func (s *Store) ActiveHook(id HookID) (HookInfo, error) {
 			return s.openHook(h)
 		}
 	}
-	return HookInfo{}, ErrNotFound
+	return HookInfo{}, record.ErrNotFound
 }
 
 // RemoveHook removes a webhook, and its messages are not sent. ErrNotFound; ErrDenied.
-func (s *Store) RemoveHook(ctx context.Context, by Actor, id HookID) error {
+func (s *Store) RemoveHook(ctx context.Context, by Actor, id record.HookID) error {
 	return s.changeHooks(ctx, func(b *subscriptions) error {
 		h, ok := b.find(id)
 		if !ok {
-			return ErrNotFound
+			return record.ErrNotFound
 		}
 		return s.as(by).removeHook(ctx, h)
 	})
@@ -188,18 +191,18 @@ func (s *Store) RemoveHook(ctx context.Context, by Actor, id HookID) error {
 
 // DisableHook disables a webhook, or enables it again. A disabled one is sent no
 // events, nor the messages that wait for it. ErrNotFound; ErrDenied.
-func (s *Store) DisableHook(ctx context.Context, by Actor, id HookID, disabled bool) error {
+func (s *Store) DisableHook(ctx context.Context, by Actor, id record.HookID, disabled bool) error {
 	return s.changeHooks(ctx, func(b *subscriptions) error {
 		h, ok := b.find(id)
 		if !ok {
-			return ErrNotFound
+			return record.ErrNotFound
 		}
 		kept, err := s.engine.Hooks(ctx, h.Owner, h.ID-1, 1) // with what was tried last
 		if err != nil {
 			return err
 		}
 		if len(kept) == 0 || kept[0].ID != h.ID {
-			return ErrNotFound
+			return record.ErrNotFound
 		}
 		h = kept[0]
 		h.Disabled = disabled

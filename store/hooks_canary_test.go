@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -15,7 +16,7 @@ func TestTheFileHoldsNothingOfAWebhookOrAMessageInClear(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	const address = "https://canary-hooks.example/canary-path-77"
-	h, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(address), store.Events())
+	h, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(address), record.Events())
 	if err != nil {
 		t.Fatal(err)
 	}

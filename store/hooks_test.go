@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -16,7 +17,7 @@ import (
 const hookURL = "https://hooks.example.com/a-secret-path"
 
 // addHook adds a webhook to the account of an address.
-func addHook(t *testing.T, f *storetest.Fixture, email string, events ...store.Event) store.HookInfo {
+func addHook(t *testing.T, f *storetest.Fixture, email string, events ...record.Event) store.HookInfo {
 	t.Helper()
 	h, err := f.AddHook(ctx, storetest.Operator, email, secret.New(hookURL), events)
 	if err != nil {
@@ -26,8 +27,8 @@ func addHook(t *testing.T, f *storetest.Fixture, email string, events ...store.E
 }
 
 // dueHooks asks for messages to webhooks.
-func dueHooks(limit int) store.MessageQuery {
-	return store.MessageQuery{Route: store.ByWebhook, Limit: limit}
+func dueHooks(limit int) record.MessageQuery {
+	return record.MessageQuery{Route: record.ByWebhook, Limit: limit}
 }
 
 // notices opens all that waits in the outbox.
@@ -63,15 +64,15 @@ func told(t *testing.T, f *storetest.Fixture) string {
 
 func TestWebhooksAreToldOfWhatTheyAskFor(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Instance = store.NewEventSet(store.EventExpire) })
+	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Instance = record.NewEventSet(record.EventExpire) })
 	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
-	addHook(t, f, "ann@example.com", store.EventView, store.EventFailedPassphrase)
-	addHook(t, f, "ann@example.com", store.EventLastView)
+	addHook(t, f, "ann@example.com", record.EventView, record.EventFailedPassphrase)
+	addHook(t, f, "ann@example.com", record.EventLastView)
 	viewer := store.Actor{IP: "192.0.2.7", UserAgent: "curl", Client: "192.0.2.7"}
 	p := storetest.Push(t, f, ann, func(in *store.NewPush) {
 		in.Views, in.Name, in.Passphrase = ptr(2), secret.New("the name"), secret.New("open sesame")
 	})
-	if _, err := f.Retrieve(ctx, viewer, p.Token, secret.New("wrong"), nil); !errors.Is(err, store.ErrPassphrase) {
+	if _, err := f.Retrieve(ctx, viewer, p.Token, secret.New("wrong"), nil); !errors.Is(err, record.ErrPassphrase) {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -94,7 +95,7 @@ func TestWebhooksAreToldOfWhatTheyAskFor(t *testing.T) {
 	for i, n := range all {
 		ids[n.ID] = true
 		own := to[i] != 0
-		if n.Push != p.ID || n.Kind != store.Text || n.IP != viewer.IP || n.UserAgent != "curl" || n.ViewLimit != 2 || !n.At.Equal(f.Clock.Now()) {
+		if n.Push != p.ID || n.Kind != record.Text || n.IP != viewer.IP || n.UserAgent != "curl" || n.ViewLimit != 2 || !n.At.Equal(f.Clock.Now()) {
 			t.Errorf("%v says %+v", n.Event, n)
 		}
 		if (n.URLToken.Reveal() == p.Handle().String()) != own || (n.Name.Reveal() == "the name") != own || n.URLToken.IsZero() == own {
@@ -114,16 +115,16 @@ func TestExpiryByTimeIsToldOnceAndWithoutAViewer(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
-	addHook(t, f, "ann@example.com", store.Events()...)
+	addHook(t, f, "ann@example.com", record.Events()...)
 	p := storetest.Push(t, f, ann, nil)
 	f.Clock.Advance(8 * 24 * time.Hour)
-	if _, err := f.Retrieve(ctx, store.Actor{IP: "192.0.2.7"}, p.Token, secret.Text{}, nil); errors.Is(err, store.ErrClock) {
+	if _, err := f.Retrieve(ctx, store.Actor{IP: "192.0.2.7"}, p.Token, secret.Text{}, nil); errors.Is(err, record.ErrClock) {
 		f.Clock.Advance(time.Hour)
 	}
 	f.SweepAll()
 	f.SweepAll()
 	all, _ := notices(t, f)
-	if len(all) != 1 || all[0].Event != store.EventExpire || all[0].Cause != store.CauseTime || all[0].IP != "" || !all[0].At.Equal(p.ExpiresAt) {
+	if len(all) != 1 || all[0].Event != record.EventExpire || all[0].Cause != store.CauseTime || all[0].IP != "" || !all[0].At.Equal(p.ExpiresAt) {
 		t.Errorf("told is %+v", all)
 	}
 }
@@ -151,18 +152,18 @@ func TestAWebhookThatIsGoneIsToldNothing(t *testing.T) {
 		}
 	}
 	view(0)
-	h := addHook(t, f, "ann@example.com", store.EventView)
+	h := addHook(t, f, "ann@example.com", record.EventView)
 	view(1)
 	must(f.DisableHook(ctx, storetest.Operator, h.ID, true))
 	view(0)
-	if _, err := f.ActiveHook(h.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.ActiveHook(h.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a disabled webhook: %v", err)
 	}
 	must(f.DisableHook(ctx, storetest.Operator, h.ID, false))
 	view(1)
 	must(f.SetDisabled(ctx, storetest.Operator, "ann@example.com", true))
 	view(0)
-	if _, err := f.ActiveHook(h.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.ActiveHook(h.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a webhook of a disabled account: %v", err)
 	}
 	must(f.SetDisabled(ctx, storetest.Operator, "ann@example.com", false))
@@ -170,12 +171,12 @@ func TestAWebhookThatIsGoneIsToldNothing(t *testing.T) {
 	view(1)
 	must(f.RemoveHook(ctx, storetest.Operator, h.ID))
 	view(0)
-	if err := f.RemoveHook(ctx, storetest.Operator, h.ID); !errors.Is(err, store.ErrNotFound) {
+	if err := f.RemoveHook(ctx, storetest.Operator, h.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a webhook that is gone: %v", err)
 	}
-	again := addHook(t, f, "ann@example.com", store.EventView)
+	again := addHook(t, f, "ann@example.com", record.EventView)
 	must(f.RemoveAccount(ctx, storetest.Operator, "ann@example.com"))
-	if _, err := f.Hook(again.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Hook(again.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a webhook of a removed account: %v", err)
 	}
 }
@@ -185,10 +186,10 @@ func TestAnAccountHasSixteenWebhooksAndNoMore(t *testing.T) {
 	f := storetest.New(t)
 	f.Account("ann@example.com")
 	for range store.MaxHooks {
-		addHook(t, f, "ann@example.com", store.EventView)
+		addHook(t, f, "ann@example.com", record.EventView)
 	}
-	var bad *store.InvalidError
-	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(hookURL), store.Events()); !errors.As(err, &bad) || len(bad.Fields["webhooks"]) != 1 {
+	var bad *record.InvalidError
+	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(hookURL), record.Events()); !errors.As(err, &bad) || len(bad.Fields["webhooks"]) != 1 {
 		t.Errorf("one more: %v", err)
 	}
 	list, err := f.Hooks(ctx, "ANN@example.com")
@@ -202,27 +203,27 @@ func TestWhatNoWebhookCanBeIsRefused(t *testing.T) {
 	f := storetest.New(t)
 	f.Account("ann@example.com")
 	long := hookURL + strings.Repeat("x", store.MaxHookURL-len(hookURL))
-	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(long), store.Events()); err != nil {
+	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(long), record.Events()); err != nil {
 		t.Errorf("the longest address: %v", err)
 	}
 	for _, c := range []struct {
 		url    string
-		events []store.Event
+		events []record.Event
 		field  string
 	}{
-		{long + "x", store.Events(), "url"},
-		{"ftp://hooks.example.com", store.Events(), "url"},
-		{"https://", store.Events(), "url"},
-		{"https://me:x@hooks.example.com", store.Events(), "url"},
-		{"\x7f", store.Events(), "url"},
+		{long + "x", record.Events(), "url"},
+		{"ftp://hooks.example.com", record.Events(), "url"},
+		{"https://", record.Events(), "url"},
+		{"https://me:x@hooks.example.com", record.Events(), "url"},
+		{"\x7f", record.Events(), "url"},
 		{hookURL, nil, "events"},
 	} {
-		var bad *store.InvalidError
+		var bad *record.InvalidError
 		if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(c.url), c.events); !errors.As(err, &bad) || len(bad.Fields[c.field]) == 0 {
 			t.Errorf("%.40s %v: %v", c.url, c.events, err)
 		}
 	}
-	if _, err := f.AddHook(ctx, storetest.Operator, "bob@example.com", secret.New(hookURL), store.Events()); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.AddHook(ctx, storetest.Operator, "bob@example.com", secret.New(hookURL), record.Events()); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("of an unknown account: %v", err)
 	}
 }
@@ -231,7 +232,7 @@ func TestAFullOutboxRefusesNoView(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Queue = 6 }) // one webhook may have half of it
 	ann := f.Account("ann@example.com")
-	addHook(t, f, "ann@example.com", store.EventView)
+	addHook(t, f, "ann@example.com", record.EventView)
 	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
 	look := func(times int) {
 		t.Helper()
@@ -271,7 +272,7 @@ func TestAMessageIsGivenUpInTime(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
-	addHook(t, f, "ann@example.com", store.EventView)
+	addHook(t, f, "ann@example.com", record.EventView)
 	p := storetest.Push(t, f, ann, nil)
 	for range 2 {
 		if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
@@ -289,7 +290,7 @@ func TestAMessageIsGivenUpInTime(t *testing.T) {
 		t.Errorf("the next look is in %v, %v", wait, err)
 	}
 	f.Clock.Advance(24*time.Hour - time.Millisecond)
-	if n, err := f.GiveUp(ctx, store.ByWebhook); n != 0 || err != nil {
+	if n, err := f.GiveUp(ctx, record.ByWebhook); n != 0 || err != nil {
 		t.Errorf("%d were given up too early, %v", n, err)
 	}
 	due, _, err = f.DueMessages(ctx, dueHooks(9))
@@ -300,7 +301,7 @@ func TestAMessageIsGivenUpInTime(t *testing.T) {
 		t.Errorf("a retry beyond the time: %v, %v", again, err)
 	}
 	f.Clock.Advance(time.Millisecond)
-	if n, err := f.GiveUp(ctx, store.ByWebhook); n != 1 || err != nil || f.Waiting() != 0 {
+	if n, err := f.GiveUp(ctx, record.ByWebhook); n != 1 || err != nil || f.Waiting() != 0 {
 		t.Errorf("%d were given up, %d wait, %v", n, f.Waiting(), err)
 	}
 }
@@ -310,10 +311,10 @@ func TestAMessageIsGivenUpInTime(t *testing.T) {
 func TestAMessageHasTheLinkOfALivePushAlone(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Hooks.Instance, s.PurgeAfter = store.NewEventSet(store.EventView), 24*time.Hour
+		s.Hooks.Instance, s.PurgeAfter = record.NewEventSet(record.EventView), 24*time.Hour
 	})
 	ann := f.Account("ann@example.com")
-	addHook(t, f, "ann@example.com", store.EventView)
+	addHook(t, f, "ann@example.com", record.EventView)
 	p := storetest.Push(t, f, ann, nil)
 	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 		t.Fatal(err)
@@ -340,7 +341,7 @@ func TestAMessageHasTheLinkOfALivePushAlone(t *testing.T) {
 	opened("deleted", p.Handle().String())
 	f.Clock.Advance(25 * time.Hour)
 	f.SweepAll()
-	if _, err := f.Preview(ctx, p.Token); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Preview(ctx, p.Token); !errors.Is(err, record.ErrNotFound) {
 		t.Fatalf("it was not purged: %v", err)
 	}
 	opened("purged", p.Handle().String())
@@ -352,7 +353,7 @@ func TestWebhooksAndMessagesOutliveTheRenewalOfKeys(t *testing.T) {
 		s.Hooks.GiveUp = 10000 * time.Hour
 	})
 	ann := f.Account("ann@example.com")
-	h := addHook(t, f, "ann@example.com", store.EventView)
+	h := addHook(t, f, "ann@example.com", record.EventView)
 	p := storetest.Push(t, f, ann, nil)
 	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 		t.Fatal(err)
@@ -377,7 +378,7 @@ func TestAMessageOpensForItsWebhookAlone(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
-	addHook(t, f, "ann@example.com", store.EventView)
+	addHook(t, f, "ann@example.com", record.EventView)
 	p := storetest.Push(t, f, ann, nil)
 	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 		t.Fatal(err)
@@ -388,7 +389,7 @@ func TestAMessageOpensForItsWebhookAlone(t *testing.T) {
 	}
 	other := due[0]
 	other.To++
-	if _, err := f.OpenNotice(ctx, other); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := f.OpenNotice(ctx, other); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("of another webhook: %v", err)
 	}
 	if v, ok := seal.SealedUnder(seal.DetailKeys, due[0].Sealed); !ok || v != 1 {

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -18,8 +19,8 @@ import (
 // no Terms bound them.
 type ImportedPush struct {
 	Token      Token // its url_token there
-	Owner      AccountID
-	Kind       Kind
+	Owner      record.AccountID
+	Kind       record.Kind
 	Payload    secret.Text
 	Files      *Upload // by NewImportedUpload with the same token; nil: none
 	Passphrase secret.Text
@@ -61,15 +62,15 @@ func (s *Store) importPush(ctx context.Context, by Actor, in ImportedPush) error
 	at := s.time.Read()
 	id := s.id(in.Token)
 	switch {
-	case !by.administers() || !id.imported():
-		return ErrDenied
+	case !by.administers() || !id.Imported():
+		return record.ErrDenied
 	case at.Jumped:
-		return ErrClock
+		return record.ErrClock
 	case in.Files != nil && in.Files.broken:
 		return errBroken
 	}
 	if there, err := s.Imported(ctx, in.Token); there || err != nil { // before the passphrase is hashed
-		return cmp.Or(err, ErrExists)
+		return cmp.Or(err, record.ErrExists)
 	}
 	p, err := in.record(id, at)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *Store) importPush(ctx context.Context, by Actor, in ImportedPush) error
 // *InvalidError or ErrClock. It changes nothing.
 func (s *Store) CheckImport(ctx context.Context, in ImportedPush, sizes []int64) error {
 	if there, err := s.Imported(ctx, in.Token); there || err != nil {
-		return cmp.Or(err, ErrExists)
+		return cmp.Or(err, record.ErrExists)
 	}
 	u := Upload{store: s, policy: s.Policy("")}
 	for _, size := range sizes {
@@ -108,7 +109,7 @@ func (s *Store) CheckImport(ctx context.Context, in ImportedPush, sizes []int64)
 			return err
 		}
 		if size > s.options().Files.MaxSize {
-			return ErrFileSize
+			return record.ErrFileSize
 		}
 		u.files = append(u.files, FileInfo{Size: size})
 	}
@@ -122,12 +123,12 @@ func (s *Store) CheckImport(ctx context.Context, in ImportedPush, sizes []int64)
 // Imported reports whether a push was imported, even if it has ended since.
 func (s *Store) Imported(ctx context.Context, t Token) (bool, error) {
 	_, err := s.engine.Push(ctx, s.id(t))
-	return err == nil, instead(err, ErrNotFound, nil)
+	return err == nil, instead(err, record.ErrNotFound, nil)
 }
 
 // record makes the record of the push, without its sealed parts and its log.
-func (in ImportedPush) record(id ID, at clock.Instant) (Push, error) {
-	var bad InvalidError
+func (in ImportedPush) record(id record.ID, at clock.Instant) (record.Push, error) {
+	var bad record.InvalidError
 	between := func(field string, n, most int) {
 		if n < 1 || n > most {
 			bad.Add(field, "must be between 1 and "+strconv.Itoa(most))
@@ -140,7 +141,7 @@ func (in ImportedPush) record(id ID, at clock.Instant) (Push, error) {
 	checkLength(FieldNote, in.Note.Len(), MaxNote, &bad)
 	checkPayload(NewPush{Kind: in.Kind, Payload: in.Payload, Files: in.Files}, &bad)
 	if in.Kind.String() == "" {
-		bad.Add(FieldKind, "must be one of "+KindNames("and"))
+		bad.Add(FieldKind, "must be one of "+record.KindNames("and"))
 	}
 	if slices.ContainsFunc(in.Log, func(e LogEntry) bool { return e.Kind.String() == "" }) {
 		bad.Add("log", "has an entry of an unknown kind")
@@ -149,22 +150,22 @@ func (in ImportedPush) record(id ID, at clock.Instant) (Push, error) {
 		bad.Add("log", "is too long (maximum is "+strconv.Itoa(maxImportedLog)+" entries)")
 	}
 	if err := bad.Err(); err != nil {
-		return Push{}, err
+		return record.Push{}, err
 	}
 	created := in.CreatedAt.UTC().Truncate(time.Millisecond)
-	p := Push{
-		ID: id, Kind: in.Kind, State: Live, Owner: in.Owner,
-		CreatedAt: created, UpdatedAt: created, ExpiresAt: created.Add(time.Duration(in.Days) * day),
+	p := record.Push{
+		ID: id, Kind: in.Kind, State: record.Live, Owner: in.Owner,
+		CreatedAt: created, UpdatedAt: created, ExpiresAt: created.Add(time.Duration(in.Days) * record.Day),
 		Days: in.Days, ViewLimit: in.Views, Views: in.views(),
-		RetrievalStep: in.RetrievalStep, DeletableByViewer: in.DeletableByViewer && in.Kind != URL,
+		RetrievalStep: in.RetrievalStep, DeletableByViewer: in.DeletableByViewer && in.Kind != record.URL,
 		Protected: !in.Passphrase.IsZero(), ClientEncrypted: isEnvelope(in.Kind, in.Payload),
 	}
-	over, doubtful := p.due(at)
+	over, doubtful := isDue(p, at)
 	switch {
 	case doubtful:
-		return Push{}, ErrClock
+		return record.Push{}, record.ErrClock
 	case over || p.ViewsRemaining() == 0:
-		return Push{}, ErrEnded
+		return record.Push{}, ErrEnded
 	}
 	return p, nil
 }
@@ -172,7 +173,7 @@ func (in ImportedPush) record(id ID, at clock.Instant) (Push, error) {
 // views counts the views in the log.
 func (in ImportedPush) views() (n int) {
 	for _, e := range in.Log {
-		if e.Kind == EntryView {
+		if e.Kind == record.EntryView {
 			n++
 		}
 	}
@@ -182,10 +183,10 @@ func (in ImportedPush) views() (n int) {
 // importLog returns the first entry of the push, with the others behind it, and counts
 // them in the record. The first one is always the creation. Of the minor entries the
 // oldest stay, as in every log.
-func (s *Store) importLog(p *Push, in ImportedPush) Entry {
-	first := LogEntry{Kind: EntryCreation, At: p.CreatedAt}
+func (s *Store) importLog(p *record.Push, in ImportedPush) record.Entry {
+	first := LogEntry{Kind: record.EntryCreation, At: p.CreatedAt}
 	rest := in.Log
-	if len(rest) > 0 && rest[0].Kind == EntryCreation {
+	if len(rest) > 0 && rest[0].Kind == record.EntryCreation {
 		first, rest = rest[0], rest[1:]
 	}
 	e := s.importEntry(p, first)
@@ -199,15 +200,15 @@ func (s *Store) importLog(p *Push, in ImportedPush) Entry {
 }
 
 // importEntry seals an entry and counts it in the record.
-func (s *Store) importEntry(p *Push, l LogEntry) Entry {
+func (s *Store) importEntry(p *record.Push, l LogEntry) record.Entry {
 	at := l.At.UTC().Truncate(time.Millisecond)
-	p.log(l.Kind, clock.Instant{Now: at})
+	logEntry(p, l.Kind, clock.Instant{Now: at})
 	by := Actor{IP: l.IP, UserAgent: l.UserAgent, Referrer: l.Referrer}
 	var more []string
-	if l.Kind == EntryMail {
+	if l.Kind == record.EntryMail {
 		more = []string{l.Recipients.Reveal()}
 	}
-	return Entry{Kind: l.Kind, At: at, Sealed: s.sealActor(p.ID, by, more...)}
+	return record.Entry{Kind: l.Kind, At: at, Sealed: s.sealActor(p.ID, by, more...)}
 }
 
 // NewImportedUpload is NewUpload for a push that ImportPush will keep under that token.
@@ -224,18 +225,18 @@ type ImportedAccount struct {
 
 // ImportAccount adds an account of another server, without recovery codes. ErrExists if
 // the address is taken; *InvalidError; ErrDenied for a client.
-func (s *Store) ImportAccount(ctx context.Context, by Actor, in ImportedAccount) (Account, error) {
+func (s *Store) ImportAccount(ctx context.Context, by Actor, in ImportedAccount) (record.Account, error) {
 	if !by.administers() {
-		return Account{}, ErrDenied
+		return record.Account{}, record.ErrDenied
 	}
 	a, key, err := in.record()
 	if err != nil {
-		return Account{}, err
+		return record.Account{}, err
 	}
 	if a.ID, err = s.as(by).createAccount(ctx, a); err != nil || key == nil {
 		return a, err
 	}
-	return s.changeAccount(ctx, by, a.Email, AdminFactorAdd, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.TOTP = s.sealTOTP(a.ID, key) })
+	return s.changeAccount(ctx, by, a.Email, record.AdminFactorAdd, record.SessionChange{Revoke: record.RevokeOthers}, func(a *record.Account) { a.TOTP = s.sealTOTP(a.ID, key) })
 }
 
 // Check returns the *InvalidError that ImportAccount would.
@@ -245,9 +246,9 @@ func (in ImportedAccount) Check() error {
 }
 
 // record makes the record of the account, and returns the secret of its second factor.
-func (in ImportedAccount) record() (a Account, totp []byte, err error) {
-	var bad InvalidError
-	a = Account{Email: cleanEmail(in.Email, &bad), PasswordHash: in.Bcrypt, Admin: in.Admin, CreatedAt: in.CreatedAt.UTC().Truncate(time.Millisecond)}
+func (in ImportedAccount) record() (a record.Account, totp []byte, err error) {
+	var bad record.InvalidError
+	a = record.Account{Email: cleanEmail(in.Email, &bad), PasswordHash: in.Bcrypt, Admin: in.Admin, CreatedAt: in.CreatedAt.UTC().Truncate(time.Millisecond)}
 	if !seal.IsBcrypt(in.Bcrypt) {
 		bad.Add(FieldPassword, "has no bcrypt hash of a usual cost")
 	}
@@ -262,30 +263,30 @@ func (in ImportedAccount) record() (a Account, totp []byte, err error) {
 
 // ImportToken keeps an API token of another server for an account. ErrExists if it is
 // there already; ErrNotFound if there is no such account; ErrDenied for a client.
-func (s *Store) ImportToken(ctx context.Context, by Actor, owner Account, token secret.Text, label string, created time.Time) error {
+func (s *Store) ImportToken(ctx context.Context, by Actor, owner record.Account, token secret.Text, label string, created time.Time) error {
 	if !by.administers() {
-		return ErrDenied
+		return record.ErrDenied
 	}
-	t := APIToken{Digest: seal.Digest(token), Owner: owner.ID, Label: label, Scopes: AllScopes, CreatedAt: created.UTC().Truncate(time.Millisecond)}
+	t := record.APIToken{Digest: seal.Digest(token), Owner: owner.ID, Label: label, Scopes: record.AllScopes, CreatedAt: created.UTC().Truncate(time.Millisecond)}
 	_, err := s.as(by).createToken(ctx, owner.Email, t)
 	return err
 }
 
 // AccountByEmail returns the account of an address, or ErrNotFound.
-func (s *Store) AccountByEmail(ctx context.Context, email string) (Account, error) {
+func (s *Store) AccountByEmail(ctx context.Context, email string) (record.Account, error) {
 	return s.account(ctx, email)
 }
 
 // HasToken reports whether there is an API token with that secret, valid or not.
 func (s *Store) HasToken(ctx context.Context, token secret.Text) (bool, error) {
 	_, _, err := s.engine.Token(ctx, seal.Digest(token))
-	return err == nil, instead(err, ErrNotFound, nil)
+	return err == nil, instead(err, record.ErrNotFound, nil)
 }
 
 // NoteImport writes to the instance log what was imported.
 func (s *Store) NoteImport(ctx context.Context, by Actor, detail string) error {
 	if !by.administers() {
-		return ErrDenied
+		return record.ErrDenied
 	}
-	return s.as(by).note(ctx, AdminImport, matter{detail: detail})
+	return s.as(by).note(ctx, record.AdminImport, matter{detail: detail})
 }

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -28,27 +29,27 @@ func oldToken(t *testing.T, s string) store.Token {
 }
 
 // fromElsewhere returns a push to import, which is ten days old and has one of three views left.
-func fromElsewhere(t *testing.T, f *storetest.Fixture, owner store.AccountID) store.ImportedPush {
+func fromElsewhere(t *testing.T, f *storetest.Fixture, owner record.AccountID) store.ImportedPush {
 	created := f.Clock.Now().Add(-10 * dayLong)
-	entry := func(k store.EntryKind, hours time.Duration) store.LogEntry {
+	entry := func(k record.EntryKind, hours time.Duration) store.LogEntry {
 		return store.LogEntry{Kind: k, At: created.Add(hours * time.Hour), IP: "192.0.2.7", UserAgent: "curl/8", Referrer: secret.New("https://example.com/")}
 	}
 	return store.ImportedPush{
-		Token: oldToken(t, "abc123-xyz"), Owner: owner, Kind: store.Text,
+		Token: oldToken(t, "abc123-xyz"), Owner: owner, Kind: record.Text,
 		Payload: secret.New("the secret"), Name: secret.New("a name"), Note: secret.New("a note"),
 		CreatedAt: created, Days: 365, Views: 3, RetrievalStep: true, DeletableByViewer: true,
 		Log: []store.LogEntry{
-			entry(store.EntryCreation, 0), entry(store.EntryView, 1), entry(store.EntryFailedPassphrase, 2), entry(store.EntryView, 3),
+			entry(record.EntryCreation, 0), entry(record.EntryView, 1), entry(record.EntryFailedPassphrase, 2), entry(record.EntryView, 3),
 		},
 	}
 }
 
-// errInvalid stands for every *store.InvalidError.
-var errInvalid = new(store.InvalidError)
+// errInvalid stands for every *record.InvalidError.
+var errInvalid = new(record.InvalidError)
 
 func fails(err, want error) bool {
 	if want == errInvalid {
-		return errors.As(err, new(*store.InvalidError))
+		return errors.As(err, new(*record.InvalidError))
 	}
 	return errors.Is(err, want)
 }
@@ -118,7 +119,7 @@ func TestAPushIsImportedOnce(t *testing.T) {
 		in := fromElsewhere(t, f, 0)
 		mustImport(t, f, in)
 		end(f, in)
-		if err := f.ImportPush(ctx, storetest.Operator, in); !errors.Is(err, store.ErrExists) {
+		if err := f.ImportPush(ctx, storetest.Operator, in); !errors.Is(err, record.ErrExists) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if there, err := f.Imported(ctx, in.Token); err != nil || !there {
@@ -153,7 +154,7 @@ func TestWhatCannotBeImported(t *testing.T) {
 	}
 	failedViews := func(n int) func(*store.ImportedPush) {
 		return func(in *store.ImportedPush) {
-			in.Log = slices.Repeat([]store.LogEntry{{Kind: store.EntryFailedView, At: in.CreatedAt}}, n)
+			in.Log = slices.Repeat([]store.LogEntry{{Kind: record.EntryFailedView, At: in.CreatedAt}}, n)
 		}
 	}
 	texts := func(payload, name, note, passphrase int) func(*store.ImportedPush) { // beyond the bounds
@@ -176,14 +177,14 @@ func TestWhatCannotBeImported(t *testing.T) {
 		"a day left":        {func(in *store.ImportedPush) { in.Days = 11 }, nil},
 		"too many days":     {func(in *store.ImportedPush) { in.Days = 36501 }, errInvalid},
 		"no kind":           {func(in *store.ImportedPush) { in.Kind = 0 }, errInvalid},
-		"no file":           {func(in *store.ImportedPush) { in.Kind = store.File }, errInvalid},
+		"no file":           {func(in *store.ImportedPush) { in.Kind = record.File }, errInvalid},
 		"longest texts":     {texts(0, 0, 0, 0), nil},
 		"too long a text":   {texts(1, 0, 0, 0), errInvalid},
 		"too long a name":   {texts(0, 1, 0, 0), errInvalid},
 		"too long a note":   {texts(0, 0, 1, 0), errInvalid},
 		"too long a phrase": {texts(0, 0, 0, 1), errInvalid},
-		"a token of ours":   {func(in *store.ImportedPush) { in.Token = store.NewToken(in.CreatedAt) }, store.ErrDenied},
-		"unknown owner":     {func(in *store.ImportedPush) { in.Owner = 99 }, store.ErrToken},
+		"a token of ours":   {func(in *store.ImportedPush) { in.Token = store.NewToken(in.CreatedAt) }, record.ErrDenied},
+		"unknown owner":     {func(in *store.ImportedPush) { in.Owner = 99 }, record.ErrToken},
 		"longest log":       {failedViews(50_000), nil},
 		"too long a log":    {failedViews(50_001), errInvalid},
 		"unknown entry":     {func(in *store.ImportedPush) { in.Log[1].Kind = 99 }, errInvalid},
@@ -198,7 +199,7 @@ func TestWhatCannotBeImported(t *testing.T) {
 		}
 	}
 	in := fromElsewhere(t, f, 0)
-	if err := f.ImportPush(ctx, f.Account(email), in); !errors.Is(err, store.ErrDenied) {
+	if err := f.ImportPush(ctx, f.Account(email), in); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("by an account: %v", err)
 	}
 }
@@ -208,7 +209,7 @@ func TestImportedFilesAndPassphrase(t *testing.T) {
 	f := storetest.New(t)
 	in := fromElsewhere(t, f, f.Account(email).Account)
 	content := storetest.Content(1, 200_000)
-	in.Kind, in.Payload, in.Passphrase = store.File, secret.Text{}, secret.New("open sesame")
+	in.Kind, in.Payload, in.Passphrase = record.File, secret.Text{}, secret.New("open sesame")
 	in.Files = f.NewImportedUpload(in.Token)
 	if err := in.Files.Add(ctx, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
@@ -218,7 +219,7 @@ func TestImportedFilesAndPassphrase(t *testing.T) {
 	if err := in.Files.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Store.Retrieve(ctx, storetest.Anonymous, in.Token, secret.New("guess"), nil); !errors.Is(err, store.ErrPassphrase) {
+	if _, err := f.Store.Retrieve(ctx, storetest.Anonymous, in.Token, secret.New("guess"), nil); !errors.Is(err, record.ErrPassphrase) {
 		t.Errorf("a wrong passphrase: %v", err)
 	}
 	p, err := f.Store.Retrieve(ctx, storetest.Anonymous, in.Token, in.Passphrase, nil)
@@ -241,10 +242,10 @@ func TestAnImportedAccountSignsInWithItsPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.ImportAccount(ctx, storetest.Operator, store.ImportedAccount{Email: storetest.Email, Bcrypt: string(hash)}); !errors.Is(err, store.ErrExists) {
+	if _, err := f.ImportAccount(ctx, storetest.Operator, store.ImportedAccount{Email: storetest.Email, Bcrypt: string(hash)}); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a second time: %v", err)
 	}
-	if _, err := f.Store.SignIn(ctx, storetest.Anonymous, storetest.Email, secret.New("another password")); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.Store.SignIn(ctx, storetest.Anonymous, storetest.Email, secret.New("another password")); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("with another password: %v", err)
 	}
 	for range 2 {
@@ -307,7 +308,7 @@ func TestAnImportedAPITokenGoesOn(t *testing.T) {
 	if err := f.ImportToken(ctx, storetest.Operator, a, token, "Password Pusher", f.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.ImportToken(ctx, storetest.Operator, a, token, "Password Pusher", f.Clock.Now()); !errors.Is(err, store.ErrExists) {
+	if err := f.ImportToken(ctx, storetest.Operator, a, token, "Password Pusher", f.Clock.Now()); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a second time: %v", err)
 	}
 	if got, _, err := f.Authenticate(ctx, storetest.Anonymous, token); err != nil || got.ID != a.ID {

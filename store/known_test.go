@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -24,7 +25,7 @@ func wrong(t *testing.T, f *storetest.Fixture, p store.PushInfo, n int) {
 	t.Helper()
 	for i := range n {
 		by := store.Actor{Client: fmt.Sprintf("198.51.%d.%d", i/100, i%100)}
-		if _, err := f.Retrieve(ctx, by, p.Token, secret.New("wrong"), nil); !errors.Is(err, store.ErrPassphrase) {
+		if _, err := f.Retrieve(ctx, by, p.Token, secret.New("wrong"), nil); !errors.Is(err, record.ErrPassphrase) {
 			t.Fatalf("wrong one %d: %v", i+1, err)
 		}
 	}
@@ -54,16 +55,16 @@ func TestStrangersDoNotLockOutWhoWasRightBefore(t *testing.T) {
 		"the owner":                   {ann, false},
 		"a browser with another mark": {store.Actor{Client: "203.0.113.8", Marks: []secret.Text{markOfAnother(t, f)}}, true},
 	} {
-		if _, err := open(c.by, "right"); errors.Is(err, store.ErrLocked) != c.locked || !c.locked && err != nil {
+		if _, err := open(c.by, "right"); errors.Is(err, record.ErrLocked) != c.locked || !c.locked && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for range 5 {
-		if _, err := open(moved, "wrong"); !errors.Is(err, store.ErrPassphrase) {
+		if _, err := open(moved, "wrong"); !errors.Is(err, record.ErrPassphrase) {
 			t.Fatalf("a wrong one: %v", err)
 		}
 	}
-	if _, err := open(moved, "right"); !errors.Is(err, store.ErrLocked) { // it has its own limit
+	if _, err := open(moved, "right"); !errors.Is(err, record.ErrLocked) { // it has its own limit
 		t.Errorf("after five wrong ones of its own: %v", err)
 	}
 }
@@ -83,7 +84,7 @@ func TestThePauseOfStrangersDoubles(t *testing.T) {
 	f, _, p := guessed(t, func(o *storetest.Setup) { o.Guessing.PerPush, o.Guessing.PerClient = 2, 0 })
 	for i, pause := range []time.Duration{10, 20, 40, 80, 160, 320, 640, 640} {
 		wrong(t, f, p, 2)
-		var locked *store.LockedError
+		var locked *record.LockedError
 		if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); !errors.As(err, &locked) || locked.RetryAfter != pause*time.Minute {
 			t.Errorf("round %d: %v, %+v", i+1, err, locked)
 		}
@@ -109,7 +110,7 @@ func TestTooManyWrongPassphrasesFreezeAPush(t *testing.T) {
 	f.Reopen()
 	for name, by := range map[string]store.Actor{"a stranger": {Client: "203.0.113.9"}, "the address of one who was right": anonymous, "the owner": ann} {
 		for _, passphrase := range []string{"right", "wrong", ""} {
-			if _, err := f.Retrieve(ctx, by, p.Token, secret.New(passphrase), nil); !errors.Is(err, store.ErrFrozen) {
+			if _, err := f.Retrieve(ctx, by, p.Token, secret.New(passphrase), nil); !errors.Is(err, record.ErrFrozen) {
 				t.Errorf("%s, %q: %v", name, passphrase, err)
 			}
 		}
@@ -117,7 +118,7 @@ func TestTooManyWrongPassphrasesFreezeAPush(t *testing.T) {
 	if _, err := f.Retrieve(ctx, store.Actor{Client: "203.0.113.9", Marks: []secret.Text{seen.Mark}}, p.Token, secret.New("right"), nil); err != nil {
 		t.Errorf("a browser that has a mark: %v", err)
 	}
-	if _, err := f.ThawPush(ctx, anonymous, p.Token); !errors.Is(err, store.ErrDenied) {
+	if _, err := f.ThawPush(ctx, anonymous, p.Token); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("a stranger thaws it: %v", err)
 	}
 	for range 2 {
@@ -150,11 +151,11 @@ func TestTooManyWrongPassphrasesFreezeAnAnonymousPush(t *testing.T) {
 	}
 	wrong(t, f, p, 1)
 	f.Reopen()
-	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); !errors.Is(err, store.ErrFrozen) {
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); !errors.Is(err, record.ErrFrozen) {
 		t.Errorf("it is not frozen: %v", err)
 	}
 	for _, by := range []store.Actor{anonymous, {Account: 77}, {ReceiptCode: secret.New("another")}} {
-		if _, err := f.ThawPush(ctx, by, p.Token); !errors.Is(err, store.ErrDenied) {
+		if _, err := f.ThawPush(ctx, by, p.Token); !errors.Is(err, record.ErrDenied) {
 			t.Errorf("%+v thaws it: %v", by, err)
 		}
 	}
@@ -186,17 +187,17 @@ func TestStrangersDoNotLockOutAKnownBrowser(t *testing.T) {
 		return err
 	}
 	for i := range 10 {
-		if err := guess(store.Actor{Client: fmt.Sprintf("198.51.100.%d", i)}, "wrong"); !errors.Is(err, store.ErrCredentials) {
+		if err := guess(store.Actor{Client: fmt.Sprintf("198.51.100.%d", i)}, "wrong"); !errors.Is(err, record.ErrCredentials) {
 			t.Fatalf("wrong one %d: %v", i+1, err)
 		}
 	}
-	if err := guess(anonymous, right); !errors.Is(err, store.ErrLocked) {
+	if err := guess(anonymous, right); !errors.Is(err, record.ErrLocked) {
 		t.Errorf("a browser that is not known: %v", err)
 	}
-	if err := guess(store.Actor{Client: "c", Marks: []secret.Text{markOfAnother(t, f)}}, right); !errors.Is(err, store.ErrLocked) {
+	if err := guess(store.Actor{Client: "c", Marks: []secret.Text{markOfAnother(t, f)}}, right); !errors.Is(err, record.ErrLocked) {
 		t.Errorf("the mark of a push: %v", err)
 	}
-	if _, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New("not it"), secret.New("long enough"), false); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New("not it"), secret.New("long enough"), false); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("a signed-in browser: %v", err)
 	}
 	browser := store.Actor{Client: "192.0.2.200", Marks: []secret.Text{n.Mark}}
@@ -205,11 +206,11 @@ func TestStrangersDoNotLockOutAKnownBrowser(t *testing.T) {
 		t.Errorf("the known browser: %v, or it has another mark", err)
 	}
 	for range 10 {
-		if err := guess(browser, "wrong"); !errors.Is(err, store.ErrCredentials) {
+		if err := guess(browser, "wrong"); !errors.Is(err, record.ErrCredentials) {
 			t.Fatalf("a wrong one of its own: %v", err)
 		}
 	}
-	if err := guess(browser, right); !errors.Is(err, store.ErrLocked) {
+	if err := guess(browser, right); !errors.Is(err, record.ErrLocked) {
 		t.Errorf("after ten wrong ones of its own: %v", err)
 	}
 }
@@ -233,12 +234,12 @@ func TestAMarkEndsWithThePasswordAndWithANewFactor(t *testing.T) {
 		return err
 	}
 	for range 10 {
-		if err := tries(secret.Text{}, "wrong"); !errors.Is(err, store.ErrCredentials) {
+		if err := tries(secret.Text{}, "wrong"); !errors.Is(err, record.ErrCredentials) {
 			t.Fatal(err)
 		}
 	}
 	for name, m := range map[string]secret.Text{"before the factor": first, "before the password": second} {
-		if err := tries(m, next); !errors.Is(err, store.ErrLocked) {
+		if err := tries(m, next); !errors.Is(err, record.ErrLocked) {
 			t.Errorf("a mark from %s: %v", name, err)
 		}
 	}
@@ -256,7 +257,7 @@ func TestPasswordChangesAreBounded(t *testing.T) {
 		next := fmt.Sprintf("another password %d", i)
 		changed, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(password), secret.New(next), false)
 		if i == store.ChangesPerAccount {
-			if !errors.Is(err, store.ErrLocked) {
+			if !errors.Is(err, record.ErrLocked) {
 				t.Errorf("one too many: %v", err)
 			}
 			break
@@ -308,7 +309,7 @@ func TestSignUpsAreLimitedPerClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := f.SignUp(ctx, anonymous, "u5@example.com", secret.New(right)); !errors.Is(err, store.ErrLocked) {
+	if _, err := f.SignUp(ctx, anonymous, "u5@example.com", secret.New(right)); !errors.Is(err, record.ErrLocked) {
 		t.Errorf("one too many: %v", err)
 	}
 	if _, err := f.AddAccount(ctx, storetest.Operator, "u5@example.com", secret.New(right)); err != nil {
@@ -334,7 +335,7 @@ func TestALowerLimitOfWrongPassphrasesHoldsAtOnce(t *testing.T) {
 		t.Errorf("before the next wrong one: %v", err)
 	}
 	wrong(t, f, p, 1)
-	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); !errors.Is(err, store.ErrFrozen) {
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); !errors.Is(err, record.ErrFrozen) {
 		t.Errorf("after it: %v", err)
 	}
 }

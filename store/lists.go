@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"iter"
+
+	"pushbox/store/record"
 )
 
 // listBatch is how many items of a list are read at a time.
@@ -35,11 +37,13 @@ func all[T any](next func(last T) ([]T, error)) (list []T, err error) {
 }
 
 // scanRequests reads all requests.
-func (s *Store) scanRequests(ctx context.Context) iter.Seq2[[]Request, error] {
-	return batches(func(last Request) ([]Request, error) { return s.engine.ScanRequests(ctx, last.ID, listBatch) })
+func (s *Store) scanRequests(ctx context.Context) iter.Seq2[[]record.Request, error] {
+	return batches(func(last record.Request) ([]record.Request, error) {
+		return s.engine.ScanRequests(ctx, last.ID, listBatch)
+	})
 }
 
 // scan reads all pushes.
-func (s *Store) scan(ctx context.Context) iter.Seq2[[]Push, error] {
-	return batches(func(last Push) ([]Push, error) { return s.engine.Scan(ctx, last.ID, listBatch) })
+func (s *Store) scan(ctx context.Context) iter.Seq2[[]record.Push, error] {
+	return batches(func(last record.Push) ([]record.Push, error) { return s.engine.Scan(ctx, last.ID, listBatch) })
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 // MailOptions say whether mail is sent, and how much.
@@ -28,79 +28,13 @@ type MailRequest struct {
 	Base     string      // the address of the server: links begin with it
 }
 
-// A MailBatch is the mail of a step. All of it goes into the outbox and counts against
-// its quotas, or the step fails.
-type MailBatch struct {
-	Messages []Message
-	Quotas   []Quota   // of different accounts and addresses
-	Sender   AccountID // whose address must be confirmed; 0: the instance sends it
-	Optional bool      // where it would fail the step, it is left out instead
-}
-
-// A Quota adds to a count of one day, which has a limit.
-type Quota struct {
-	To   Addressee // zero: it is not the count of an address
-	Of   AccountID // 0: all accounts together
-	Day  uint64    // since 1970, in UTC
-	Add  uint64
-	Most uint64 // on that day
-}
-
-// Whose says whose quota it is.
-func (q Quota) Whose() QuotaOf {
-	switch {
-	case q.To != Addressee{}:
-		return QuotaOfAddressee
-	case q.Of != 0:
-		return QuotaOfAccount
-	default:
-		return QuotaOfInstance
-	}
-}
-
-const (
-	// quotaOfAddressee begins the key of a quota of an address: no account has so high an
-	// ID.
-	quotaOfAddressee = 'r'
-	addresseeLen     = 1 + len(Addressee{})
-)
-
-// Key is the key of the quota's count, for all days: the ID of an account as uint64 (0: of
-// all together), or that of an addressee.
-func (q Quota) Key() []byte {
-	if q.Whose() == QuotaOfAddressee {
-		return q.To.Key()
-	}
-	return binary.BigEndian.AppendUint64(nil, uint64(q.Of))
-}
-
-// Key is the key of the count of what is sent to an addressee.
-func (a Addressee) Key() []byte { return append([]byte{quotaOfAddressee}, a[:]...) }
-
-// QuotaOfKey returns To and Of of the quotas with that key; ok is false if there are none.
-func QuotaOfKey(key []byte) (q Quota, ok bool) {
-	switch {
-	case len(key) == 8:
-		return Quota{Of: AccountID(binary.BigEndian.Uint64(key))}, true
-	case len(key) == addresseeLen && key[0] == quotaOfAddressee:
-		q.To = Addressee(key[1:])
-		return q, q.To != Addressee{}
-	default:
-		return q, false
-	}
-}
-
-// An Addressee stands for an e-mail address in the counts of quotas: an HMAC of it in
-// lower case. So the file names no recipient.
-type Addressee [16]byte
-
-func (s *Store) addressee(address string) Addressee {
+func (s *Store) addressee(address string) record.Addressee {
 	return s.ring.Load().MAC("mail to " + strings.ToLower(address)) // no url_token has a space
 }
 
 // recipients returns the addresses that a request names, each once, and adds to bad what
 // is wrong with the request.
-func (s *Store) recipients(by Actor, m *MailRequest, bad *InvalidError) (to []string) {
+func (s *Store) recipients(by Actor, m *MailRequest, bad *record.InvalidError) (to []string) {
 	if m == nil {
 		return nil
 	}
@@ -124,7 +58,7 @@ func (s *Store) recipients(by Actor, m *MailRequest, bad *InvalidError) (to []st
 }
 
 // addresses reads addresses, separated by commas, each once.
-func (s *Store) addresses(text secret.Text, bad *InvalidError) (to []string) {
+func (s *Store) addresses(text secret.Text, bad *record.InvalidError) (to []string) {
 	most := s.options().Mail.MaxRecipients
 	seen := make(map[string]bool)
 	n := 0

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -17,9 +18,9 @@ import (
 func maySend(t *testing.T, f *storetest.Fixture) func(by store.Actor, to string) bool {
 	return func(by store.Actor, to string) bool {
 		t.Helper()
-		_, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Mail: mailing(to)})
-		var quota *store.QuotaError
-		if err != nil && (!errors.As(err, &quota) || quota.Of != store.QuotaOfAddressee || quota.RetryAfter <= 0 || quota.RetryAfter > 24*time.Hour) {
+		_, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Mail: mailing(to)})
+		var quota *record.QuotaError
+		if err != nil && (!errors.As(err, &quota) || quota.Of != record.QuotaOfAddressee || quota.RetryAfter <= 0 || quota.RetryAfter > 24*time.Hour) {
 			t.Fatal(err)
 		}
 		return err == nil
@@ -79,7 +80,7 @@ func TestWithoutALimitAnAddressGetsAllMail(t *testing.T) {
 // day.
 func quotaRows(t *testing.T, f *storetest.Fixture, before uint64) (n int) {
 	t.Helper()
-	var last store.Addressee
+	var last record.Addressee
 	for more := true; more; n++ {
 		var err error
 		at := last
@@ -139,12 +140,12 @@ func TestTheOwnerGetsOneMailAboutAFreeze(t *testing.T) {
 	}
 	wrong(t, f, p, 1)
 	select {
-	case <-f.OutboxChanged(store.ByMail):
+	case <-f.OutboxChanged(record.ByMail):
 	default:
 		t.Error("the mailer is not woken")
 	}
 	for range 2 { // nor are there more of the same freeze
-		if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil); !errors.Is(err, store.ErrFrozen) {
+		if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil); !errors.Is(err, record.ErrFrozen) {
 			t.Errorf("it is %v", err)
 		}
 	}
@@ -225,7 +226,7 @@ func TestAFreezeNeedsNoRoomForItsMail(t *testing.T) {
 	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 	o.Space.MinFree = 1 << 60
 	f.Configure(o)
-	if _, err := f.MailPush(ctx, ann, p.Token, *mailing("a@example.net")); !errors.Is(err, store.ErrFull) {
+	if _, err := f.MailPush(ctx, ann, p.Token, *mailing("a@example.net")); !errors.Is(err, record.ErrFull) {
 		t.Fatalf("there is room: %v", err)
 	}
 	wrong(t, f, p, 5)

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -27,7 +28,7 @@ func mailing(to string) *store.MailRequest {
 // letters opens the mail that waits; those that are not wanted any more are left out.
 func letters(t *testing.T, f *storetest.Fixture) (all []store.Mail) {
 	t.Helper()
-	due, _, err := f.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 1000})
+	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestMailAndItsCountSurviveARestart(t *testing.T) {
 		t.Errorf("it is %+v", p)
 	}
 	select {
-	case <-f.OutboxChanged(store.ByMail):
+	case <-f.OutboxChanged(record.ByMail):
 	default:
 		t.Error("the channel has no value for new mail")
 	}
@@ -73,21 +74,21 @@ func TestMailAndItsCountSurviveARestart(t *testing.T) {
 		}
 		f.Reopen()
 	}
-	quota := func(err error, of store.QuotaOf) {
+	quota := func(err error, of record.QuotaOf) {
 		t.Helper()
-		var q *store.QuotaError
+		var q *record.QuotaError
 		if !errors.As(err, &q) || q.Of != of || q.RetryAfter <= 0 || q.RetryAfter > 24*time.Hour {
 			t.Errorf("it is %v", err)
 		}
 	}
 	_, err := f.MailPush(ctx, ann, p.Token, *mailing("a@example.net"))
-	quota(err, store.QuotaOfAccount)
-	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Mail: mailing("a@b.example,b@b.example,c@b.example,d@b.example,e@b.example")})
+	quota(err, record.QuotaOfAccount)
+	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Mail: mailing("a@b.example,b@b.example,c@b.example,d@b.example,e@b.example")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Mail: mailing("a@b.example")})
-	quota(err, store.QuotaOfInstance)
+	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Mail: mailing("a@b.example")})
+	quota(err, record.QuotaOfInstance)
 	if n := f.Waiting(); n != 15 || len(letters(t, f)) != 15 {
 		t.Errorf("%d wait", n)
 	}
@@ -102,17 +103,17 @@ func TestOnlyTheOwnerOfALivePushSendsItsLink(t *testing.T) {
 	if _, err := f.DeletePush(ctx, ann, ended.Token); err != nil {
 		t.Fatal(err)
 	}
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	for name, test := range map[string]struct {
 		by    store.Actor
 		token store.Token
 		want  error
 	}{
-		"another account":       {bob, hers.Token, store.ErrDenied},
-		"anonymous":             {anonymous, hers.Token, store.ErrDenied},
-		"an anonymous push":     {ann, anonymousPush.Token, store.ErrDenied},
-		"one that is not there": {ann, store.NewToken(f.Clock.Now()), store.ErrNotFound},
-		"none":                  {ann, store.Token{}, store.ErrNotFound},
+		"another account":       {bob, hers.Token, record.ErrDenied},
+		"anonymous":             {anonymous, hers.Token, record.ErrDenied},
+		"an anonymous push":     {ann, anonymousPush.Token, record.ErrDenied},
+		"one that is not there": {ann, store.NewToken(f.Clock.Now()), record.ErrNotFound},
+		"none":                  {ann, store.Token{}, record.ErrNotFound},
 	} {
 		if _, err := f.MailPush(ctx, test.by, test.token, *mailing("a@example.net")); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)
@@ -125,7 +126,7 @@ func TestOnlyTheOwnerOfALivePushSendsItsLink(t *testing.T) {
 		t.Error(err)
 	}
 	log, err := f.Audit(ctx, ann, hers.Token, 1)
-	if err != nil || len(log) != 2 || log[1].Kind != store.EntryMail || log[1].Recipients.Reveal() != "a@example.net" || log[1].IP != ann.IP || !log[0].Recipients.IsZero() {
+	if err != nil || len(log) != 2 || log[1].Kind != record.EntryMail || log[1].Recipients.Reveal() != "a@example.net" || log[1].IP != ann.IP || !log[0].Recipients.IsZero() {
 		t.Errorf("the log is %+v, %v", log, err)
 	}
 	if n := f.Waiting(); n != 1 {
@@ -143,7 +144,7 @@ func TestMailIsGivenUpInItsTimeAlone(t *testing.T) {
 	f := storetest.New(t, sendsMail, func(s *storetest.Setup) { s.Hooks.GiveUp = time.Hour })
 	ann := f.Account("ann@example.com")
 	storetest.Push(t, f, ann, func(in *store.NewPush) { in.Mail = mailing("a@example.net,b@example.net") })
-	due, _, err := f.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 1})
+	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1})
 	if err != nil || len(due) != 1 {
 		t.Fatal(due, err)
 	}
@@ -155,10 +156,10 @@ func TestMailIsGivenUpInItsTimeAlone(t *testing.T) {
 		given int
 	}{{2 * time.Hour, 0}, {22*time.Hour - time.Millisecond, 0}, {time.Millisecond, 2}} {
 		f.Clock.Advance(step.after)
-		if hooks, err := f.GiveUp(ctx, store.ByWebhook); hooks != 0 || err != nil {
+		if hooks, err := f.GiveUp(ctx, record.ByWebhook); hooks != 0 || err != nil {
 			t.Errorf("%d messages to webhooks were given up, %v", hooks, err)
 		}
-		if given, err := f.GiveUp(ctx, store.ByMail); given != step.given || err != nil {
+		if given, err := f.GiveUp(ctx, record.ByMail); given != step.given || err != nil {
 			t.Errorf("%d were given up, %v", given, err)
 		}
 	}
@@ -176,7 +177,7 @@ func TestTheFileHoldsNothingOfMailInClear(t *testing.T) {
 	if _, err := f.MailPush(ctx, ann, p.Token, *mailing(to)); err != nil {
 		t.Fatal(err)
 	}
-	due, _, err := f.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 9})
+	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 9})
 	if err != nil || len(due) != 2 {
 		t.Fatalf("%d wait, %v", len(due), err)
 	}
@@ -198,14 +199,14 @@ func TestTheFileHoldsNothingOfMailInClear(t *testing.T) {
 
 // An endless outbox has mail that is due, and none that is old.
 type endless struct {
-	store.Engine
+	record.Engine
 	now  func() time.Time
 	read *int
 }
 
-func (e endless) Messages(_ context.Context, after store.Message, limit int) (page []store.Message, err error) {
+func (e endless) Messages(_ context.Context, after record.Message, limit int) (page []record.Message, err error) {
 	for n := range limit {
-		page = append(page, store.Message{Route: store.ByMail, Number: after.Number + uint64(n) + 1, CreatedAt: e.now(), NextAt: e.now()})
+		page = append(page, record.Message{Route: record.ByMail, Number: after.Number + uint64(n) + 1, CreatedAt: e.now(), NextAt: e.now()})
 	}
 	*e.read += len(page)
 	return page, nil
@@ -216,10 +217,10 @@ func TestALookForOldMailEnds(t *testing.T) {
 	t.Parallel()
 	read, at := 0, time.Time{}
 	f := storetest.New(t, sendsMail, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return endless{e, func() time.Time { return at }, &read} }
+		s.Wrap = func(e record.Engine) record.Engine { return endless{e, func() time.Time { return at }, &read} }
 	})
 	at = f.Clock.Now()
-	if given, err := f.GiveUp(ctx, store.ByMail); given != 0 || err != nil || read == 0 || read > 5000 {
+	if given, err := f.GiveUp(ctx, record.ByMail); given != 0 || err != nil || read == 0 || read > 5000 {
 		t.Errorf("%d were given up, and %d were read: %v", given, read, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 // MailPush sends the link of a live push by mail. When it returns, the mails are
@@ -27,16 +28,16 @@ func (s *Store) mailPush(ctx context.Context, by Actor, t Token, m MailRequest) 
 	if err != nil {
 		return PushInfo{}, err
 	}
-	if !p.ownedBy(by) {
-		return PushInfo{}, ErrDenied
+	if !ownedBy(p, by) {
+		return PushInfo{}, record.ErrDenied
 	}
 	at := s.time.Read()
 	if at.Jumped {
-		return PushInfo{}, ErrClock
+		return PushInfo{}, record.ErrClock
 	}
-	var bad InvalidError
+	var bad record.InvalidError
 	to := s.recipients(by, &m, &bad)
-	p.checkMail(to, &bad)
+	checkPushMail(p, to, &bad)
 	policy, err := s.PolicyOf(ctx, by)
 	if err != nil {
 		return PushInfo{}, err
@@ -60,60 +61,62 @@ func (s *Store) mailPush(ctx context.Context, by Actor, t Token, m MailRequest) 
 	return info, err
 }
 
-// checkMail refuses mail with a link that would lack its key.
-func (p Push) checkMail(to []string, bad *InvalidError) {
+// checkPushMail refuses mail with a link that would lack its key.
+func checkPushMail(p record.Push, to []string, bad *record.InvalidError) {
 	if p.ClientEncrypted && len(to) > 0 {
 		bad.Add(FieldMailTo, "cannot be sent: the push is encrypted end to end, and only its sender has the key of the link")
 	}
 }
 
 // mailEntry makes the audit entry of a request to send mail, with the mails.
-func (s *Store) mailEntry(p PushInfo, by Actor, m MailRequest, to []string) Entry {
-	batch := &MailBatch{Quotas: s.quotas(by.Account, p.At, to...), Sender: by.Account}
+func (s *Store) mailEntry(p PushInfo, by Actor, m MailRequest, to []string) record.Entry {
+	batch := &record.MailBatch{Quotas: s.quotas(by.Account, p.At, to...), Sender: by.Account}
 	for _, address := range to {
 		l := Mail{About: MailLink, To: secret.New(address), Base: m.Base, Language: m.Language}
 		batch.Messages = append(batch.Messages, s.sealMail(p.Owner, p.At, p.ID, l))
 	}
-	return Entry{Kind: EntryMail, At: p.At, Sealed: s.sealActor(p.ID, by, strings.Join(to, ", ")), Mail: batch}
+	return record.Entry{Kind: record.EntryMail, At: p.At, Sealed: s.sealActor(p.ID, by, strings.Join(to, ", ")), Mail: batch}
 }
 
 // quotas returns the quotas that an account's mails to different addresses count against.
-func (s *Store) quotas(of AccountID, now time.Time, to ...string) []Quota {
+func (s *Store) quotas(of record.AccountID, now time.Time, to ...string) []record.Quota {
 	all := s.ownQuotas(of, now, len(to))
 	if most := s.options().Mail.PerAddressee; most > 0 {
 		for _, address := range to {
-			all = append(all, Quota{To: s.addressee(address), Day: dayOf(now), Add: 1, Most: uint64(most)})
+			all = append(all, record.Quota{To: s.addressee(address), Day: dayOf(now), Add: 1, Most: uint64(most)})
 		}
 	}
 	return all
 }
 
 // ownQuotas returns those that are not of an address.
-func (s *Store) ownQuotas(of AccountID, now time.Time, mails int) []Quota {
+func (s *Store) ownQuotas(of record.AccountID, now time.Time, mails int) []record.Quota {
 	o, today := s.options().Mail, dayOf(now)
-	return []Quota{
+	return []record.Quota{
 		{Of: of, Day: today, Add: uint64(mails), Most: uint64(o.PerAccount)},
 		{Day: today, Add: uint64(mails), Most: uint64(o.PerInstance)},
 	}
 }
 
 // dayOf is the number of a day since 1970, in UTC.
-func dayOf(t time.Time) uint64 { return uint64(max(0, t.UnixMilli())) / uint64(day.Milliseconds()) }
+func dayOf(t time.Time) uint64 {
+	return uint64(max(0, t.UnixMilli())) / uint64(record.Day.Milliseconds())
+}
 
 // dayLeft is how long the day of t still lasts.
 func dayLeft(t time.Time) time.Duration {
-	return day - time.Duration(t.UnixMilli()%day.Milliseconds())*time.Millisecond
+	return record.Day - time.Duration(t.UnixMilli()%record.Day.Milliseconds())*time.Millisecond
 }
 
 // countMail runs put, which puts a batch of mail into the outbox, and counts the
 // messages there.
-func (s *Store) countMail(batch *MailBatch, at clock.Instant, put func() error) error {
+func (s *Store) countMail(batch *record.MailBatch, at clock.Instant, put func() error) error {
 	if batch == nil {
 		return put()
 	}
 	s.outbox.waiting.Add(int64(len(batch.Messages)))
 	err := put()
-	var quota *QuotaError
+	var quota *record.QuotaError
 	if errors.As(err, &quota) {
 		quota.RetryAfter = dayLeft(at.Now)
 	}
@@ -121,7 +124,7 @@ func (s *Store) countMail(batch *MailBatch, at clock.Instant, put func() error) 
 		s.outbox.release(len(batch.Messages))
 		return err
 	}
-	signal(s.outbox.changed[ByMail])
+	signal(s.outbox.changed[record.ByMail])
 	return nil
 }
 
@@ -161,48 +164,48 @@ type Mail struct {
 
 // sealMail makes the message with a mail of an account, which may be about a push. It
 // holds no link.
-func (s *Store) sealMail(of AccountID, at time.Time, push ID, l Mail) Message {
+func (s *Store) sealMail(of record.AccountID, at time.Time, push record.ID, l Mail) record.Message {
 	l.ID = randomText(noticeIDSize)
-	msg := Message{Route: ByMail, To: uint64(of), CreatedAt: at, NextAt: at}
-	msg.Sealed = s.ring.Load().SealMessage(msg.place(), l.encode(push))
+	msg := record.Message{Route: record.ByMail, To: uint64(of), CreatedAt: at, NextAt: at}
+	msg.Sealed = s.ring.Load().SealMessage(messagePlace(msg), l.encode(push))
 	return msg
 }
 
-func (m Mail) encode(push ID) []byte {
+func (m Mail) encode(push record.ID) []byte {
 	b := append(append(make([]byte, 0, 256), messageVersion, byte(m.About)), push[:]...)
 	for _, text := range [...]string{m.ID, m.To.Reveal(), m.Base, m.Language, m.Code.Reveal()} {
-		b = appendBytes(b, text)
+		b = record.AppendBytes(b, text)
 	}
 	return b
 }
 
-func decodeMail(b []byte) (push ID, m Mail, err error) {
-	r := reader{b: b}
-	r.versionIs(messageVersion)
-	m.About, push = MailSubject(r.byte()), ID(r.take(len(ID{})))
-	m.ID, m.To, m.Base, m.Language, m.Code = string(r.bytes()), r.text(), string(r.bytes()), string(r.bytes()), r.text()
+func decodeMail(b []byte) (push record.ID, m Mail, err error) {
+	r := record.Reader{Rest: b}
+	r.VersionIs(messageVersion)
+	m.About, push = MailSubject(r.Byte()), record.ID(r.Take(len(record.ID{})))
+	m.ID, m.To, m.Base, m.Language, m.Code = string(r.Bytes()), r.Text(), string(r.Bytes()), string(r.Bytes()), r.Text()
 	if m.About == 0 || m.About >= mailSubjectCount {
-		r.bad = true
+		r.Bad = true
 	}
-	return push, m, r.end()
+	return push, m, r.End()
 }
 
 // OpenMail opens what a message by mail says. wanted is false if it should not be sent:
 // the account may not act, or may not send mail; the push has ended, or is not frozen any
 // more; the code is not good any more. ErrCorrupt if it or the link of its push does not
 // open; ErrClock if a jump of the clock leaves open whether the push has ended.
-func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, err error) {
-	var push ID
-	plain, err := s.ring.Load().OpenMessage(m.place(), m.Sealed)
+func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted bool, err error) {
+	var push record.ID
+	plain, err := s.ring.Load().OpenMessage(messagePlace(m), m.Sealed)
 	if err == nil {
 		push, l, err = decodeMail(plain)
 	}
 	if err != nil {
-		return Mail{}, false, fmt.Errorf("%w: message %d does not open", ErrCorrupt, m.Number)
+		return Mail{}, false, fmt.Errorf("%w: message %d does not open", record.ErrCorrupt, m.Number)
 	}
-	a, err := s.engine.Account(ctx, AccountID(m.To))
+	a, err := s.engine.Account(ctx, record.AccountID(m.To))
 	if err != nil {
-		return Mail{}, false, instead(err, ErrNotFound, nil)
+		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}
 	l.At = m.CreatedAt
 	if a.Language != "" && l.About != MailLink && l.About != MailCode { // which the browser asked for has its language
@@ -233,16 +236,16 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 }
 
 // aboutPush is OpenMail for a mail about a push of an account.
-func (s *Store) aboutPush(ctx context.Context, l Mail, push ID, owner Account) (_ Mail, wanted bool, err error) {
+func (s *Store) aboutPush(ctx context.Context, l Mail, push record.ID, owner record.Account) (_ Mail, wanted bool, err error) {
 	p, err := s.engine.Push(ctx, push)
 	if err != nil {
-		return Mail{}, false, instead(err, ErrNotFound, nil)
+		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}
 	at := s.time.Read()
-	ended, doubtful := p.due(at)
+	ended, doubtful := isDue(p, at)
 	switch {
 	case doubtful:
-		return Mail{}, false, ErrClock
+		return Mail{}, false, record.ErrClock
 	case ended || !p.Live() || p.Owner != owner.ID:
 		return Mail{}, false, nil
 	}
@@ -255,7 +258,7 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push ID, owner Account) (
 		l.To = secret.New(owner.Email)
 		return l, true, nil
 	}
-	l.Sender = owner.sender().String()
+	l.Sender = senderOf(owner).String()
 	if l.Push.Token, err = s.openLink(p); err != nil {
 		return Mail{}, false, err
 	}
@@ -263,17 +266,17 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push ID, owner Account) (
 }
 
 // CanMail reports whether mail about its pushes can be sent to an account.
-func (s *Store) CanMail(a Account) bool { return !a.Unconfirmed && s.canMail(a) }
+func (s *Store) CanMail(a record.Account) bool { return !a.Unconfirmed && s.canMail(a) }
 
 // canMail reports whether mail can be sent to an account: an account may have an address
 // that links are not sent to either.
-func (s *Store) canMail(a Account) bool {
+func (s *Store) canMail(a record.Account) bool {
 	return len(s.options().Mail.Languages) > 0 && email.IsSendable(a.Email)
 }
 
 // ownerMail is a mail that tells the owner of a push something about it; nil if none is
 // sent. Nothing about it keeps that from happening.
-func (s *Store) ownerMail(ctx context.Context, p Push, about MailSubject, at clock.Instant) *MailBatch {
+func (s *Store) ownerMail(ctx context.Context, p record.Push, about MailSubject, at clock.Instant) *record.MailBatch {
 	if p.Owner == 0 || at.Jumped {
 		return nil
 	}
@@ -281,24 +284,24 @@ func (s *Store) ownerMail(ctx context.Context, p Push, about MailSubject, at clo
 	if err != nil || !owner.Active() || owner.Unconfirmed || !s.canMail(owner) {
 		return nil
 	}
-	return &MailBatch{
-		Messages: []Message{s.sealMail(p.Owner, at.Now, p.ID, Mail{About: about})},
+	return &record.MailBatch{
+		Messages: []record.Message{s.sealMail(p.Owner, at.Now, p.ID, Mail{About: about})},
 		Quotas:   s.quotas(p.Owner, at.Now, owner.Email), Sender: p.Owner, Optional: true,
 	}
 }
 
 // telling runs what an administrator does to an account of another person, with the mail that
 // tells the account of it; without, where none can be sent.
-func (s *Store) telling(ctx context.Context, by Actor, a Account, about MailSubject, do func(*MailBatch) error) error {
+func (s *Store) telling(ctx context.Context, by Actor, a record.Account, about MailSubject, do func(*record.MailBatch) error) error {
 	return s.keeping(ctx, func(ctx context.Context) error {
 		at := s.time.Read()
 		if at.Jumped || by.Account == a.ID || a.Removing || !s.CanMail(a) {
 			return do(nil)
 		}
 		// No quota of the address: an administrator must not use it up first.
-		mail := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, Mail{About: about})}, Quotas: s.ownQuotas(a.ID, at.Now, 1)}
+		mail := &record.MailBatch{Messages: []record.Message{s.sealMail(a.ID, at.Now, record.ID{}, Mail{About: about})}, Quotas: s.ownQuotas(a.ID, at.Now, 1)}
 		err := s.countMail(mail, at, func() error { return do(mail) })
-		if errors.Is(err, ErrQuota) || errors.Is(err, ErrFull) {
+		if errors.Is(err, record.ErrQuota) || errors.Is(err, record.ErrFull) {
 			return do(nil)
 		}
 		return err
@@ -311,11 +314,11 @@ var errFreezes = errors.New("the push would be frozen")
 // unlessItFreezes makes no change that freezes a push, and returns errFreezes instead. Only
 // the rule knows whether it does: others may try passphrases at the same time, here and at
 // other servers.
-func unlessItFreezes(r Rule) Rule {
-	return func(p Push) (Push, Entry, error) {
+func unlessItFreezes(r record.Rule) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		next, e, err := r(p)
-		if err == nil && e.Kind == EntryFreeze {
-			return p, Entry{}, errFreezes
+		if err == nil && e.Kind == record.EntryFreeze {
+			return p, record.Entry{}, errFreezes
 		}
 		return next, e, err
 	}
@@ -323,12 +326,12 @@ func unlessItFreezes(r Rule) Rule {
 
 // freeze makes a change that may freeze a push, with the mail that tells its owner. The mail
 // goes with the change that freezes it, and with no other.
-func (s *Store) freeze(ctx context.Context, p Push, r Rule, at clock.Instant) (c Change, err error) {
+func (s *Store) freeze(ctx context.Context, p record.Push, r record.Rule, at clock.Instant) (c record.Change, err error) {
 	mail := s.ownerMail(ctx, p, MailFreeze, at)
 	err = s.countMail(mail, at, func() (err error) {
-		c, err = s.change(ctx, p.ID, func(p Push) (Push, Entry, error) {
+		c, err = s.change(ctx, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 			next, e, err := r(p)
-			if e.Kind == EntryFreeze {
+			if e.Kind == record.EntryFreeze {
 				e.Mail = mail
 			}
 			return next, e, err
@@ -348,7 +351,7 @@ func (s *Store) clearQuotas(ctx context.Context, at clock.Instant) error {
 	if at.Now != at.Ends || s.counted == today {
 		return nil
 	}
-	var last Addressee
+	var last record.Addressee
 	for more := true; more; {
 		var err error
 		if last, more, err = s.engine.ClearQuotas(ctx, last, clearBatch, today); err != nil {

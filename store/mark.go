@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 // A mark is a text that a browser gets when it proves something: that it may sign in to an
@@ -31,7 +32,7 @@ const (
 
 // accountSubject has the password and whether there is a second factor in it: who once knew the
 // password, and has marks from then, is a stranger once either changes.
-func accountSubject(a Account) []byte {
+func accountSubject(a record.Account) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{markAccount}, uint64(a.ID))
 	if a.MFA() {
 		b = append(b, markFactor)
@@ -39,7 +40,7 @@ func accountSubject(a Account) []byte {
 	return append(b, a.PasswordHash...)
 }
 
-func pushSubject(id ID) []byte { return append([]byte{markPush}, id[:]...) }
+func pushSubject(id record.ID) []byte { return append([]byte{markPush}, id[:]...) }
 
 // newMark returns the mark of the actor for a subject: the one that it has, or a new one.
 func (s *Store) newMark(by Actor, subject []byte) secret.Text {
@@ -49,13 +50,13 @@ func (s *Store) newMark(by Actor, subject []byte) secret.Text {
 	nonce := make([]byte, nonceSize, markSize)
 	_, _ = rand.Read(nonce) // never fails: crypto/rand ends the program instead
 	sum := s.ring.Load().Mark(subject, nonce)
-	return secret.New(tokenEncoding.EncodeToString(append(nonce, sum[:]...)))
+	return secret.New(record.Encoding.EncodeToString(append(nonce, sum[:]...)))
 }
 
 // markOf returns the mark that the actor sent for a subject; zero if there is none.
 func (s *Store) markOf(by Actor, subject []byte) secret.Text {
 	for _, m := range by.Marks[:min(len(by.Marks), MaxMarks)] {
-		b, err := tokenEncoding.DecodeString(m.Reveal())
+		b, err := record.Encoding.DecodeString(m.Reveal())
 		if err == nil && len(b) == markSize && s.ring.Load().IsMark(subject, b[:nonceSize], b[nonceSize:]) {
 			return m
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 // A TOTPSetup is a second factor that is offered and not yet in use.
@@ -42,12 +43,12 @@ func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password secr
 
 func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password secret.Text, f Factor, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
 	key, badKey := parseTOTP(totpSecret)
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
 		return NewSession{}, nil, err
 	}
 	sealed, step := s.sealTOTP(c.account.ID, key), totpStep(key, cleanCode(code), s.time.Read().Now, 0)
-	n, recovery, err = s.addFactor(ctx, c, AdminFactorAdd, "", func(a *Account) error {
+	n, recovery, err = s.addFactor(ctx, c, record.AdminFactorAdd, "", func(a *record.Account) error {
 		err := use(a)
 		switch {
 		case err != nil:
@@ -55,15 +56,15 @@ func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password secr
 		case badKey != nil:
 			return badKey
 		case a.TOTP != "":
-			return ErrExists
+			return record.ErrExists
 		case step == 0:
-			return ErrCredentials
+			return record.ErrCredentials
 		}
 		a.TOTP, a.TOTPStep = sealed, step
 		return nil
 	})
 	if err != nil {
-		return NewSession{}, nil, s.refused(ctx, c.by, AdminSignInRefused, c.account, s.countWrong(ctx, c.trier(), err))
+		return NewSession{}, nil, s.refused(ctx, c.by, record.AdminSignInRefused, c.account, s.countWrong(ctx, c.trier(), err))
 	}
 	return n, recovery, nil
 }
@@ -71,20 +72,20 @@ func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password secr
 // addFactor gives the account of a proven caller a factor beside the password. If it is the
 // first one, recovery codes come with it, and a new session takes the place of all others; else
 // n and recovery are zero. ErrExists if another one became the first meanwhile.
-func (s *Store) addFactor(ctx context.Context, c caller, k AdminKind, detail string, add func(*Account) error) (n NewSession, recovery []secret.Text, err error) {
+func (s *Store) addFactor(ctx context.Context, c caller, k record.AdminKind, detail string, add func(*record.Account) error) (n NewSession, recovery []secret.Text, err error) {
 	if c.account.MFA() {
-		_, err = s.changeOwn(ctx, c, k, detail, func(a *Account) (SessionChange, error) {
+		_, err = s.changeOwn(ctx, c, k, detail, func(a *record.Account) (record.SessionChange, error) {
 			if !a.MFA() {
-				return SessionChange{}, ErrSession
+				return record.SessionChange{}, record.ErrSession
 			}
-			return SessionChange{}, add(a)
+			return record.SessionChange{}, add(a)
 		})
 		return NewSession{}, nil, err
 	}
 	recovery, digests := newRecovery(c.account.ID)
-	n, err = s.renew(ctx, c, k, detail, false, func(a *Account) error {
+	n, err = s.renew(ctx, c, k, detail, false, func(a *record.Account) error {
 		if a.MFA() {
-			return ErrExists
+			return record.ErrExists
 		}
 		err := add(a)
 		a.Recovery = digests
@@ -101,14 +102,14 @@ func (s *Store) addFactor(ctx context.Context, c caller, k AdminKind, detail str
 // is the caller's: else factors would be worth no more than the password. Errors as those of
 // ChangePassword, ErrCredentials also for a wrong factor.
 func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password secret.Text, f Factor) error {
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
 		return err
 	}
-	_, err = s.changeOwn(ctx, c, AdminFactorRemove, "", func(a *Account) (SessionChange, error) {
+	_, err = s.changeOwn(ctx, c, record.AdminFactorRemove, "", func(a *record.Account) (record.SessionChange, error) {
 		err := use(a)
-		a.dropTOTP()
-		return SessionChange{}, err
+		dropTOTP(a)
+		return record.SessionChange{}, err
 	})
 	return err
 }
@@ -116,18 +117,18 @@ func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password sec
 // NewRecoveryCodes replaces the recovery codes of the account of a session. What proves it, and
 // the errors, are as those of DisableTOTP; ErrNotFound if it has no second factor.
 func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, password secret.Text, f Factor) (recovery []secret.Text, err error) {
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
 		return nil, err
 	}
 	recovery, digests := newRecovery(c.account.ID)
-	_, err = s.changeOwn(ctx, c, AdminRecoveryCodes, "", func(a *Account) (SessionChange, error) {
+	_, err = s.changeOwn(ctx, c, record.AdminRecoveryCodes, "", func(a *record.Account) (record.SessionChange, error) {
 		if !a.MFA() {
-			return SessionChange{}, ErrNotFound
+			return record.SessionChange{}, record.ErrNotFound
 		}
 		err := use(a)
 		a.Recovery = digests
-		return SessionChange{}, err
+		return record.SessionChange{}, err
 	})
 	if err != nil {
 		return nil, err
@@ -140,21 +141,21 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 // ErrNotFound; ErrDenied for a client; ErrOwnAccount.
 func (s *Store) ResetFactors(ctx context.Context, by Actor, email string) error {
 	if !by.administers() {
-		return ErrDenied
+		return record.ErrDenied
 	}
 	a, err := s.account(ctx, email)
 	switch {
 	case err != nil:
 		return err
 	case by.isOwn(a):
-		return ErrOwnAccount
+		return record.ErrOwnAccount
 	case !a.MFA():
 		return nil
 	}
-	return s.telling(ctx, by, a, MailFactorsGone, func(mail *MailBatch) error {
-		_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, SessionChange{Mail: mail}, func(a *Account) {
+	return s.telling(ctx, by, a, MailFactorsGone, func(mail *record.MailBatch) error {
+		_, err := s.changeAccount(ctx, by, email, record.AdminFactorRemove, record.SessionChange{Mail: mail}, func(a *record.Account) {
 			a.Passkeys = ""
-			a.dropTOTP()
+			dropTOTP(a)
 		})
 		return err
 	})
@@ -174,14 +175,7 @@ func issuer(name string) string {
 	return name
 }
 
-func (a *Account) dropTOTP() {
+func dropTOTP(a *record.Account) {
 	a.TOTP, a.TOTPStep = "", 0
-	a.dropRecovery()
-}
-
-// dropRecovery removes the recovery codes of an account that has nothing to recover.
-func (a *Account) dropRecovery() {
-	if !a.MFA() {
-		a.Recovery = ""
-	}
+	a.DropRecovery()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pquerna/otp/hotp"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -30,7 +31,6 @@ const (
 	RecoveryCodes = 10
 	recoveryBytes = 10 // random ones in a recovery code
 	recoveryGroup = 4  // characters between dashes
-	recoverySize  = 16 // bytes of its digest
 )
 
 // A proof is what a code may prove, as long as the account keeps the second factor for
@@ -42,7 +42,7 @@ type proof struct {
 }
 
 // readCode returns what a code may prove. ErrCredentials if nothing.
-func (s *Store) readCode(a Account, typed secret.Text) (proof, error) {
+func (s *Store) readCode(a record.Account, typed secret.Text) (proof, error) {
 	code := cleanCode(typed)
 	p := proof{totp: a.TOTP}
 	switch code.Len() {
@@ -55,11 +55,11 @@ func (s *Store) readCode(a Account, typed secret.Text) (proof, error) {
 			return proof{}, err
 		}
 		p.step = totpStep(key, code, s.time.Read().Now, a.TOTPStep)
-	case tokenEncoding.EncodedLen(recoveryBytes):
+	case record.Encoding.EncodedLen(recoveryBytes):
 		p.digest = recoveryDigest(a.ID, code)
 	}
 	if p.step == 0 && p.digest == "" {
-		return proof{}, ErrCredentials
+		return proof{}, record.ErrCredentials
 	}
 	return p, nil
 }
@@ -74,21 +74,21 @@ func (p proof) name() string {
 
 // rule is a startRule that uses a code up. ErrCredentials if it was used before, or is
 // not a recovery code of the account.
-func (p proof) rule(a Account) (Account, bool, error) {
+func (p proof) rule(a record.Account) (record.Account, bool, error) {
 	if !a.Active() || a.TOTP != p.totp {
-		return a, false, ErrSession
+		return a, false, record.ErrSession
 	}
 	if p.step > a.TOTPStep {
 		a.TOTPStep = p.step
 		return a, false, nil
 	}
-	for i := 0; i < len(a.Recovery); i += recoverySize {
-		if a.Recovery[i:i+recoverySize] == p.digest {
-			a.Recovery = a.Recovery[:i] + a.Recovery[i+recoverySize:]
+	for i := 0; i < len(a.Recovery); i += record.RecoverySize {
+		if a.Recovery[i:i+record.RecoverySize] == p.digest {
+			a.Recovery = a.Recovery[:i] + a.Recovery[i+record.RecoverySize:]
 			return a, false, nil
 		}
 	}
-	return a, false, ErrCredentials
+	return a, false, record.ErrCredentials
 }
 
 // totpStep returns the step that a code is of, within the skew of t and after the last
@@ -132,20 +132,20 @@ func parseTOTP(text secret.Text) ([]byte, error) {
 	return key, nil
 }
 
-func (s *Store) sealTOTP(id AccountID, key []byte) string {
+func (s *Store) sealTOTP(id record.AccountID, key []byte) string {
 	return string(s.ring.Load().SealAccount(binary.BigEndian.AppendUint64(nil, uint64(id)), key))
 }
 
-func (s *Store) openTOTP(a Account) ([]byte, error) {
+func (s *Store) openTOTP(a record.Account) ([]byte, error) {
 	key, err := s.ring.Load().OpenAccount(binary.BigEndian.AppendUint64(nil, uint64(a.ID)), []byte(a.TOTP))
 	if err != nil {
-		return nil, fmt.Errorf("%w: the second factor of account %d does not open", ErrCorrupt, a.ID)
+		return nil, fmt.Errorf("%w: the second factor of account %d does not open", record.ErrCorrupt, a.ID)
 	}
 	return key, nil
 }
 
 // newRecovery makes recovery codes, in the form for people, and their digests.
-func newRecovery(id AccountID) (codes []secret.Text, digests string) {
+func newRecovery(id record.AccountID) (codes []secret.Text, digests string) {
 	for range RecoveryCodes {
 		code := randomText(recoveryBytes)
 		digests += recoveryDigest(id, secret.New(code))
@@ -160,9 +160,9 @@ func newRecovery(id AccountID) (codes []secret.Text, digests string) {
 
 // recoveryDigest returns what is kept of a recovery code. A code has too many bits to
 // be guessed from its digest.
-func recoveryDigest(id AccountID, code secret.Text) string {
+func recoveryDigest(id record.AccountID, code secret.Text) string {
 	sum := seal.Digest(secret.New(fmt.Sprintf("recovery code of account %d: %s", id, code.Reveal())))
-	return string(sum[:recoverySize])
+	return string(sum[:record.RecoverySize])
 }
 
 // cleanCode removes what people type between the characters of a code.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 // rfcKey is the secret of the examples of RFC 6238.
@@ -66,7 +67,7 @@ func TestASecretIsReadAsItWasOffered(t *testing.T) {
 	}
 	for _, text := range []string{"", offered[:31], offered[:24], offered + "GEZDGNBV", strings.ToLower(offered), offered[:31] + "1", offered[:31] + "=", " " + offered} {
 		key, err := parseTOTP(secret.New(text))
-		var invalid *InvalidError
+		var invalid *record.InvalidError
 		if !errors.As(err, &invalid) || key != nil || text != "" && strings.Contains(err.Error(), text) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -77,7 +78,7 @@ func TestRecoveryCodesAreOfTheirAccount(t *testing.T) {
 	t.Parallel()
 	codes, digests := newRecovery(7)
 	again, _ := newRecovery(7)
-	if len(codes) != RecoveryCodes || len(digests) != RecoveryCodes*recoverySize {
+	if len(codes) != RecoveryCodes || len(digests) != RecoveryCodes*record.RecoverySize {
 		t.Fatalf("%d codes, %d bytes", len(codes), len(digests))
 	}
 	seen := make(map[string]bool)
@@ -89,7 +90,7 @@ func TestRecoveryCodesAreOfTheirAccount(t *testing.T) {
 		seen[text] = true
 	}
 	for i, c := range codes {
-		want := digests[i*recoverySize : (i+1)*recoverySize]
+		want := digests[i*record.RecoverySize : (i+1)*record.RecoverySize]
 		if recoveryDigest(7, cleanCode(c)) != want || recoveryDigest(8, cleanCode(c)) == want {
 			t.Errorf("code %d has another digest", i)
 		}
@@ -99,33 +100,33 @@ func TestRecoveryCodesAreOfTheirAccount(t *testing.T) {
 func TestAProofIsUsedUpOnce(t *testing.T) {
 	t.Parallel()
 	codes, digests := newRecovery(7)
-	a := Account{ID: 7, TOTP: "sealed", TOTPStep: 100, Recovery: digests}
+	a := record.Account{ID: 7, TOTP: "sealed", TOTPStep: 100, Recovery: digests}
 	digest := func(i int) string { return recoveryDigest(7, cleanCode(codes[i])) }
-	changed := func(change func(*Account)) Account {
+	changed := func(change func(*record.Account)) record.Account {
 		b := a
 		change(&b)
 		return b
 	}
 	for name, c := range map[string]struct {
-		account Account
+		account record.Account
 		proof   proof
 		want    error
 		step    int64
 		left    string
 	}{
 		"a later step":      {a, proof{"sealed", 101, ""}, nil, 101, digests},
-		"the step used":     {a, proof{"sealed", 100, ""}, ErrCredentials, 100, digests},
-		"a step before":     {a, proof{"sealed", 99, ""}, ErrCredentials, 100, digests},
+		"the step used":     {a, proof{"sealed", 100, ""}, record.ErrCredentials, 100, digests},
+		"a step before":     {a, proof{"sealed", 99, ""}, record.ErrCredentials, 100, digests},
 		"the first code":    {a, proof{"sealed", 0, digest(0)}, nil, 100, digests[16:]},
 		"one between":       {a, proof{"sealed", 0, digest(4)}, nil, 100, digests[:64] + digests[80:]},
 		"the last code":     {a, proof{"sealed", 0, digest(9)}, nil, 100, digests[:144]},
-		"no code":           {a, proof{"sealed", 0, strings.Repeat("x", 16)}, ErrCredentials, 100, digests},
-		"between two codes": {a, proof{"sealed", 0, digests[8:24]}, ErrCredentials, 100, digests},
-		"nothing":           {a, proof{"sealed", 0, ""}, ErrCredentials, 100, digests},
-		"no codes left":     {changed(func(a *Account) { a.Recovery = "" }), proof{"sealed", 0, digest(0)}, ErrCredentials, 100, ""},
-		"another secret":    {a, proof{"other", 101, ""}, ErrSession, 100, digests},
-		"disabled":          {changed(func(a *Account) { a.Disabled = true }), proof{"sealed", 101, ""}, ErrSession, 100, digests},
-		"removing":          {changed(func(a *Account) { a.Removing = true }), proof{"sealed", 101, ""}, ErrSession, 100, digests},
+		"no code":           {a, proof{"sealed", 0, strings.Repeat("x", 16)}, record.ErrCredentials, 100, digests},
+		"between two codes": {a, proof{"sealed", 0, digests[8:24]}, record.ErrCredentials, 100, digests},
+		"nothing":           {a, proof{"sealed", 0, ""}, record.ErrCredentials, 100, digests},
+		"no codes left":     {changed(func(a *record.Account) { a.Recovery = "" }), proof{"sealed", 0, digest(0)}, record.ErrCredentials, 100, ""},
+		"another secret":    {a, proof{"other", 101, ""}, record.ErrSession, 100, digests},
+		"disabled":          {changed(func(a *record.Account) { a.Disabled = true }), proof{"sealed", 101, ""}, record.ErrSession, 100, digests},
+		"removing":          {changed(func(a *record.Account) { a.Removing = true }), proof{"sealed", 101, ""}, record.ErrSession, 100, digests},
 	} {
 		next, pending, err := c.proof.rule(c.account)
 		if !errors.Is(err, c.want) || pending || next.TOTPStep != c.step || next.Recovery != c.left {

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -41,8 +42,8 @@ func TestASecondFactorIsAskedFor(t *testing.T) {
 		t.Errorf("it is %+v", n)
 	}
 	wantResume(t, f, n, nil)
-	wantResume(t, f, pending, store.ErrSession)
-	if _, err := f.SignInCode(ctx, anonymous, pending.Secret, storetest.Code(t, f, key, 30*time.Second)); !errors.Is(err, store.ErrSession) {
+	wantResume(t, f, pending, record.ErrSession)
+	if _, err := f.SignInCode(ctx, anonymous, pending.Secret, storetest.Code(t, f, key, 30*time.Second)); !errors.Is(err, record.ErrSession) {
 		t.Errorf("another code for the pending one: %v", err)
 	}
 	if list, err := f.Sessions(ctx, old.Secret); err != nil || len(list) != 2 {
@@ -67,20 +68,20 @@ func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 		f.EndSession(ctx, store.Actor{}, pending.Secret, full.ID), f.DisableTOTP(ctx, anonymous, pending.Secret, secret.New(right), store.Factor{}),
 		changed,
 	} {
-		if !errors.Is(err, store.ErrSession) {
+		if !errors.Is(err, record.ErrSession) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}
 	if got, err := f.Sessions(ctx, full.Secret); err != nil || len(got) != 1 {
 		t.Errorf("%d sessions are listed, %v", len(got), err)
 	}
-	if _, err := f.SignInCode(ctx, anonymous, full.Secret, storetest.Code(t, f, key, 30*time.Second)); !errors.Is(err, store.ErrSession) {
+	if _, err := f.SignInCode(ctx, anonymous, full.Secret, storetest.Code(t, f, key, 30*time.Second)); !errors.Is(err, record.ErrSession) {
 		t.Errorf("a code for one that is not pending: %v", err)
 	}
 	if err := f.SignOut(ctx, store.Actor{}, pending.Secret); err != nil {
 		t.Fatal(err)
 	}
-	wantResume(t, f, pending, store.ErrSession)
+	wantResume(t, f, pending, record.ErrSession)
 	wantResume(t, f, full, nil)
 }
 
@@ -96,7 +97,7 @@ func TestPendingSessionsEndSoonAndReplaceNoOther(t *testing.T) {
 		storetest.SignIn(t, f)
 	}
 	wantResume(t, f, full, nil)
-	wantResume(t, f, first, store.ErrSession)
+	wantResume(t, f, first, record.ErrSession)
 	wantResume(t, f, second, nil)
 	if n := kept(t, f, ann.ID); n != store.MaxSessions+10 {
 		t.Errorf("%d sessions are kept", n)
@@ -104,8 +105,8 @@ func TestPendingSessionsEndSoonAndReplaceNoOther(t *testing.T) {
 	f.Clock.Advance(10*time.Minute - time.Millisecond)
 	wantResume(t, f, second, nil)
 	f.Clock.Advance(time.Millisecond)
-	wantResume(t, f, second, store.ErrSession)
-	if _, err := f.SignInCode(ctx, anonymous, second.Secret, storetest.Code(t, f, key, 0)); !errors.Is(err, store.ErrSession) {
+	wantResume(t, f, second, record.ErrSession)
+	if _, err := f.SignInCode(ctx, anonymous, second.Secret, storetest.Code(t, f, key, 0)); !errors.Is(err, record.ErrSession) {
 		t.Errorf("a code after that: %v", err)
 	}
 }
@@ -121,17 +122,17 @@ func TestACodeIsAcceptedOnceAndOnlyNearItsTime(t *testing.T) {
 			t.Errorf("at %v: %v, want %v", d, err, want)
 		}
 	}
-	try(0, store.ErrCredentials) // it enabled the second factor
+	try(0, record.ErrCredentials) // it enabled the second factor
 	try(30*time.Second, nil)
-	try(30*time.Second, store.ErrCredentials)
+	try(30*time.Second, record.ErrCredentials)
 	f.Clock.Advance(2 * time.Minute)
-	try(-time.Minute, store.ErrCredentials)
-	try(time.Minute, store.ErrCredentials)
+	try(-time.Minute, record.ErrCredentials)
+	try(time.Minute, record.ErrCredentials)
 	try(-30*time.Second, nil)
 	try(0, nil)
-	try(-30*time.Second, store.ErrCredentials) // of a step before one that was used
+	try(-30*time.Second, record.ErrCredentials) // of a step before one that was used
 	f.Reopen()
-	try(0, store.ErrCredentials)
+	try(0, record.ErrCredentials)
 	try(30*time.Second, nil)
 }
 
@@ -150,7 +151,7 @@ func TestACodeAtTheSameTimeIsAcceptedOnce(t *testing.T) {
 				_, err := f.SignInCode(ctx, anonymous, pending.Secret, code)
 				if err == nil {
 					accepted.Add(1)
-				} else if !errors.Is(err, store.ErrCredentials) {
+				} else if !errors.Is(err, record.ErrCredentials) {
 					t.Errorf("sign in: %v", err)
 				}
 			})
@@ -175,7 +176,7 @@ func TestAPendingSessionBecomesOneSessionOnly(t *testing.T) {
 			_, err := f.SignInCode(ctx, anonymous, pending.Secret, code)
 			if err == nil {
 				accepted.Add(1)
-			} else if !errors.Is(err, store.ErrSession) {
+			} else if !errors.Is(err, record.ErrSession) {
 				t.Errorf("sign in: %v", err)
 			}
 		})
@@ -205,14 +206,14 @@ func TestARecoveryCodeIsAcceptedOnce(t *testing.T) {
 	}
 	for i, code := range recovery {
 		text := forms[i%len(forms)](code.Reveal())
-		for _, want := range []error{nil, store.ErrCredentials} {
+		for _, want := range []error{nil, record.ErrCredentials} {
 			if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, secret.New(text)); !errors.Is(err, want) {
 				t.Errorf("code %d: %v, want %v", i, err, want)
 			}
 		}
 	}
 	for _, text := range []string{others[0].Reveal(), "", "-", "abcd-efgh-ijkl-mno", "abcd-efgh-ijkl-mnopq", recovery[0].Reveal()[:9]} {
-		if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, secret.New(text)); !errors.Is(err, store.ErrCredentials) {
+		if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, secret.New(text)); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -241,12 +242,12 @@ func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 		}
 	}
 	stranger, _ := all(secret.New("12345"), wrong)
-	expect("wrong", store.ErrCredentials, stranger...)
+	expect("wrong", record.ErrCredentials, stranger...)
 	stranger, signedIn := all(secret.New("12345"), wrong)
-	expect("wrong again", store.ErrCredentials, append(stranger, signedIn...)...)
+	expect("wrong again", record.ErrCredentials, append(stranger, signedIn...)...)
 	stranger, signedIn = all(good, secret.New(right))
-	expect("right, after four wrong ones of strangers", store.ErrLocked, stranger...)
-	expect("right, after four wrong ones of the session", store.ErrLocked, signedIn...)
+	expect("right, after four wrong ones of strangers", record.ErrLocked, stranger...)
+	expect("right, after four wrong ones of the session", record.ErrLocked, signedIn...)
 	wantResume(t, f, full, nil) // who is signed in stays so
 	f.Clock.Advance(time.Hour)
 	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, 0)); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -53,20 +54,20 @@ func TestASecondFactorIsNotEnabled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	for _, c := range []struct {
 		name, secret, code string
 		is                 func(error) bool
 	}{
-		{"a wrong code", setup.Secret.Reveal(), "12345", func(err error) bool { return errors.Is(err, store.ErrCredentials) }},
-		{"an old code", setup.Secret.Reveal(), storetest.Code(t, f, setup.Secret, -time.Minute).Reveal(), func(err error) bool { return errors.Is(err, store.ErrCredentials) }},
+		{"a wrong code", setup.Secret.Reveal(), "12345", func(err error) bool { return errors.Is(err, record.ErrCredentials) }},
+		{"an old code", setup.Secret.Reveal(), storetest.Code(t, f, setup.Secret, -time.Minute).Reveal(), func(err error) bool { return errors.Is(err, record.ErrCredentials) }},
 		{"a short secret", setup.Secret.Reveal()[:24], "123456", func(err error) bool { return errors.As(err, &invalid) }},
 	} {
 		if _, codes, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, secret.New(c.secret), secret.New(c.code)); !c.is(err) || codes != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New("wrong wrong wrong"), store.Factor{}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrCredentials) {
+	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New("wrong wrong wrong"), store.Factor{}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	if storetest.SignIn(t, f).Pending {
@@ -74,7 +75,7 @@ func TestASecondFactorIsNotEnabled(t *testing.T) {
 	}
 	key, recovery := storetest.EnableTOTP(t, f, &n)
 	f.Clock.Advance(time.Minute)
-	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: recovery[0]}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrExists) {
+	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: recovery[0]}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a second one: %v", err)
 	}
 	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, 0)); err != nil {
@@ -107,23 +108,23 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 			if wantResume(t, f, n, nil).MFA || storetest.SignIn(t, f).Pending {
 				t.Error("it is there")
 			}
-			if _, err := f.SignInCode(ctx, anonymous, pending.Secret, recovery[0]); !errors.Is(err, store.ErrSession) {
+			if _, err := f.SignInCode(ctx, anonymous, pending.Secret, recovery[0]); !errors.Is(err, record.ErrSession) {
 				t.Errorf("a code for a session that was pending: %v", err)
 			}
-			if _, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}); !errors.Is(err, store.ErrNotFound) {
+			if _, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}); !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("recovery codes: %v", err)
 			}
 			storetest.EnableTOTP(t, f, &n) // with a code of the same step
 			if !storetest.SignIn(t, f).Pending {
 				t.Error("it cannot be enabled again")
 			}
-			if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, recovery[1]); !errors.Is(err, store.ErrCredentials) {
+			if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, recovery[1]); !errors.Is(err, record.ErrCredentials) {
 				t.Errorf("a recovery code of before: %v", err)
 			}
 		})
 	}
 	f := storetest.New(t)
-	if err := f.ResetFactors(ctx, storetest.Operator, email); !errors.Is(err, store.ErrNotFound) {
+	if err := f.ResetFactors(ctx, storetest.Operator, email); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("of no account: %v", err)
 	}
 }
@@ -134,14 +135,14 @@ func TestNewRecoveryCodesReplaceTheOld(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	_, old := storetest.EnableTOTP(t, f, &n)
-	if codes, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New("wrong"), store.Factor{Code: old[1]}); !errors.Is(err, store.ErrCredentials) || codes != nil {
+	if codes, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New("wrong"), store.Factor{Code: old[1]}); !errors.Is(err, record.ErrCredentials) || codes != nil {
 		t.Errorf("with a wrong password: %v", err)
 	}
 	fresh, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: old[1]})
 	if err != nil || len(fresh) != 10 {
 		t.Fatalf("%d codes, %v", len(fresh), err)
 	}
-	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, old[0]); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, old[0]); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("an old one: %v", err)
 	}
 	for i, code := range fresh {
@@ -161,25 +162,25 @@ func TestNoCodeIsJudgedByAClockInDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Clock.Jump(2 * day)
-	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrClock) {
+	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, record.ErrClock) {
 		t.Errorf("enable: %v", err)
 	}
 	f.Clock.Jump(-2 * day)
 	storetest.EnableTOTP(t, f, &n)
 	// One that does not end soon, as pending sessions do.
-	waits := store.Session{Digest: store.SessionDigest(n.Digest), Pending: true, CreatedAt: f.Clock.Now(), LastUsedAt: f.Clock.Now(), Sealed: n.Sealed}
+	waits := record.Session{Digest: record.SessionDigest(n.Digest), Pending: true, CreatedAt: f.Clock.Now(), LastUsedAt: f.Clock.Now(), Sealed: n.Sealed}
 	told := storetest.Told(f.Engine())
-	rule := func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
-		return a, store.SessionChange{Begin: &waits, Most: 1}, told, nil
+	rule := func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		return a, record.SessionChange{Begin: &waits, Most: 1}, told, nil
 	}
 	if err := f.SignOut(ctx, store.Actor{}, n.Secret); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Engine().ChangeAccount(ctx, ann.ID, store.SessionDigest{}, rule); err != nil {
+	if _, err := f.Engine().ChangeAccount(ctx, ann.ID, record.SessionDigest{}, rule); err != nil {
 		t.Fatal(err)
 	}
 	f.Clock.Jump(2 * day)
-	if _, err := f.SignInCode(ctx, anonymous, n.Secret, secret.New("123456")); !errors.Is(err, store.ErrClock) {
+	if _, err := f.SignInCode(ctx, anonymous, n.Secret, secret.New("123456")); !errors.Is(err, record.ErrClock) {
 		t.Errorf("sign in: %v", err)
 	}
 }
@@ -191,7 +192,7 @@ func TestASecondFactorEndsTheOtherSessions(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	other, own := storetest.SignIn(t, f), storetest.SignIn(t, f)
 	storetest.EnableTOTP(t, f, &own)
-	if _, err := f.Resume(ctx, other.Secret); !errors.Is(err, store.ErrSession) {
+	if _, err := f.Resume(ctx, other.Secret); !errors.Is(err, record.ErrSession) {
 		t.Errorf("another session goes on: %v", err)
 	}
 	if i, err := f.Resume(ctx, own.Secret); err != nil || !i.MFA {

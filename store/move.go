@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -29,20 +30,20 @@ type MoveWatch func(part MovePart, done, total int64)
 // pushbox wrote the first one; ErrKey; ErrCorrupt if the copy differs. After an error the
 // first engine is as it was, and what was copied must not be used: DumpEngine.Load says what
 // became of it.
-func Move(ctx context.Context, from, to Engine, key seal.RootKey, last func() error, watch MoveWatch) (n int64, err error) {
+func Move(ctx context.Context, from, to record.Engine, key seal.RootKey, last func() error, watch MoveWatch) (n int64, err error) {
 	ring, have, err := unlock(ctx, from, key, clock.NewSystem())
 	switch {
 	case err != nil:
 		return 0, err
 	case have != presentRing:
-		return 0, fmt.Errorf("%w: start this version of pushbox on it once", ErrSchema)
+		return 0, fmt.Errorf("%w: start this version of pushbox on it once", record.ErrSchema)
 	}
 	there, err := to.KeyRing(ctx)
 	switch {
 	case err != nil:
 		return 0, err
 	case there != nil:
-		return 0, fmt.Errorf("the database to move to %w: it has a key ring, so it is in use or was", ErrExists)
+		return 0, fmt.Errorf("the database to move to %w: it has a key ring, so it is in use or was", record.ErrExists)
 	}
 	if err := to.Unlock(ctx, ring, nil); err != nil {
 		return 0, err
@@ -56,7 +57,7 @@ func Move(ctx context.Context, from, to Engine, key seal.RootKey, last func() er
 		size = done
 		watch(MoveCopies, done, max(done, space.Size-space.Unused))
 	})
-	err = to.Load(ctx, copied, func(kept Records) (err error) {
+	err = to.Load(ctx, copied, func(kept record.Records) (err error) {
 		if n, err = SameRecords(from.Dump(ctx), kept, func(done int64) { watch(MoveCompares, done, size) }); err != nil {
 			return err
 		}
@@ -66,8 +67,8 @@ func Move(ctx context.Context, from, to Engine, key seal.RootKey, last func() er
 }
 
 // watched calls done with the bytes of the records that were taken.
-func watched(all Records, done func(bytes int64)) Records {
-	return func(yield func(DumpRecord, error) bool) {
+func watched(all record.Records, done func(bytes int64)) record.Records {
+	return func(yield func(record.DumpRecord, error) bool) {
 		bytes := int64(0)
 		for r, err := range all {
 			bytes += int64(len(r.Key) + len(r.Value))

@@ -9,53 +9,54 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 // MailedEvents lists the events of its pushes that an account can have mailed to it: the
 // first view of a push, the last one, its end by views or time, and the first wrong
 // passphrase.
-func MailedEvents() []Event {
-	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase}
+func MailedEvents() []record.Event {
+	return []record.Event{record.EventView, record.EventLastView, record.EventExpire, record.EventFailedPassphrase}
 }
 
 // newsSubjects are what the mails about these events are about.
-var newsSubjects = map[Event]MailSubject{
-	EventView: MailFirstView, EventLastView: MailLastView, EventExpire: MailExpired, EventFailedPassphrase: MailGuessed,
+var newsSubjects = map[record.Event]MailSubject{
+	record.EventView: MailFirstView, record.EventLastView: MailLastView, record.EventExpire: MailExpired, record.EventFailedPassphrase: MailGuessed,
 }
 
 // newsOf returns the events of a change that its owner may want mail about, the one that
 // says most first.
-func newsOf(before, after Push, e Entry) (all []Event) {
+func newsOf(before, after record.Push, e record.Entry) (all []record.Event) {
 	for _, o := range occurrences(before, after, e) {
 		switch {
-		case o.Event == EventView && after.Views == 1,
-			o.Event == EventLastView,
-			o.Event == EventExpire && (o.cause == CauseTime || o.cause == CauseViews),
-			o.Event == EventFailedPassphrase && e.Kind != EntryFreeze && before.Failed == 0: // a freeze has a mail of its own
+		case o.Event == record.EventView && after.Views == 1,
+			o.Event == record.EventLastView,
+			o.Event == record.EventExpire && (o.cause == CauseTime || o.cause == CauseViews),
+			o.Event == record.EventFailedPassphrase && e.Kind != record.EntryFreeze && before.Failed == 0: // a freeze has a mail of its own
 			all = append(all, o.Event)
 		}
 	}
-	order := []Event{EventLastView, EventView, EventExpire, EventFailedPassphrase}
-	slices.SortFunc(all, func(a, b Event) int { return slices.Index(order, a) - slices.Index(order, b) })
+	order := []record.Event{record.EventLastView, record.EventView, record.EventExpire, record.EventFailedPassphrase}
+	slices.SortFunc(all, func(a, b record.Event) int { return slices.Index(order, a) - slices.Index(order, b) })
 	return all
 }
 
 // A watcher is an account as the mail about its pushes sees it.
 type watcher struct {
 	email  string
-	events EventSet // 0 also for an account that gets no mail
+	events record.EventSet // 0 also for an account that gets no mail
 }
 
 // watchers are the accounts that were asked for since they changed last.
 type watchers struct {
 	mu  sync.Mutex
 	era uint64 // rises with each change
-	of  map[AccountID]watcher
+	of  map[record.AccountID]watcher
 }
 
 const mostWatchers = 10_000
 
-func (ws *watchers) find(id AccountID) (r watcher, era uint64, known bool) {
+func (ws *watchers) find(id record.AccountID) (r watcher, era uint64, known bool) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	r, known = ws.of[id]
@@ -63,20 +64,20 @@ func (ws *watchers) find(id AccountID) (r watcher, era uint64, known bool) {
 }
 
 // keep keeps a watcher that was read in that era, unless an account has changed since.
-func (ws *watchers) keep(id AccountID, r watcher, era uint64) {
+func (ws *watchers) keep(id record.AccountID, r watcher, era uint64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.era != era {
 		return
 	}
 	if ws.of == nil || len(ws.of) >= mostWatchers {
-		ws.of = make(map[AccountID]watcher)
+		ws.of = make(map[record.AccountID]watcher)
 	}
 	ws.of[id] = r
 }
 
 // forget forgets accounts that may have changed.
-func (ws *watchers) forget(ids ...AccountID) {
+func (ws *watchers) forget(ids ...record.AccountID) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.era++
@@ -96,9 +97,9 @@ func (ws *watchers) forgetAll() {
 type news struct {
 	store *Store
 	at    clock.Instant
-	owner AccountID // that was asked for; 0: none yet
-	to    watcher   // that account
-	batch *MailBatch
+	owner record.AccountID // that was asked for; 0: none yet
+	to    watcher          // that account
+	batch *record.MailBatch
 }
 
 // errOwner says that a change needs the account of the push's owner: a rule cannot ask
@@ -115,7 +116,7 @@ func (s *Store) news() *news {
 }
 
 // about adds the mail to what a rule did. errOwner if ask has to come before.
-func (w *news) about(before, after Push, e *Entry) error {
+func (w *news) about(before, after record.Push, e *record.Entry) error {
 	if w == nil {
 		return nil
 	}
@@ -134,8 +135,8 @@ func (w *news) about(before, after Push, e *Entry) error {
 	for _, event := range happened {
 		if w.to.events.Has(event) {
 			l := Mail{About: newsSubjects[event]}
-			w.batch = &MailBatch{
-				Messages: []Message{w.store.sealMail(w.owner, w.at.Now, before.ID, l)},
+			w.batch = &record.MailBatch{
+				Messages: []record.Message{w.store.sealMail(w.owner, w.at.Now, before.ID, l)},
 				Quotas:   halves(w.store.quotas(w.owner, w.at.Now, w.to.email)), Sender: w.owner, Optional: true,
 			}
 			w.store.outbox.waiting.Add(1)
@@ -150,7 +151,7 @@ func (w *news) about(before, after Push, e *Entry) error {
 func (w *news) ask(ctx context.Context) error {
 	_, era, _ := w.store.watchers.find(w.owner)
 	a, err := w.store.engine.Account(ctx, w.owner)
-	if instead(err, ErrNotFound, nil) != nil {
+	if instead(err, record.ErrNotFound, nil) != nil {
 		return err
 	}
 	w.to = watcher{}
@@ -170,21 +171,21 @@ func (w *news) drop() {
 }
 
 // end tells the sender of mail, unless the mail was left out.
-func (w *news) end(c Change, err error) {
+func (w *news) end(c record.Change, err error) {
 	switch {
 	case w == nil || w.batch == nil:
 	case err != nil || c.Entry.Mail != w.batch:
 		w.drop()
 	default:
-		signal(w.store.outbox.changed[ByMail])
+		signal(w.store.outbox.changed[record.ByMail])
 	}
 }
 
 // openNews is OpenMail for a mail about an event of a push, which may have ended.
-func (s *Store) openNews(ctx context.Context, l Mail, push ID, owner Account, event Event) (_ Mail, wanted bool, err error) {
+func (s *Store) openNews(ctx context.Context, l Mail, push record.ID, owner record.Account, event record.Event) (_ Mail, wanted bool, err error) {
 	p, err := s.engine.Push(ctx, push)
 	if err != nil {
-		return Mail{}, false, instead(err, ErrNotFound, nil)
+		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}
 	if p.Owner != owner.ID || !owner.Mails.Has(event) {
 		return Mail{}, false, nil
@@ -197,7 +198,7 @@ func (s *Store) openNews(ctx context.Context, l Mail, push ID, owner Account, ev
 }
 
 // halves are quotas of half the size, so that news leaves room for other mail.
-func halves(all []Quota) []Quota {
+func halves(all []record.Quota) []record.Quota {
 	for i, q := range all {
 		all[i].Most -= q.Most / 2
 	}

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -20,19 +21,19 @@ func about(ls []store.Mail) (all []store.MailSubject) {
 }
 
 // newsreader is a store with an account that wants mail about those events.
-func newsreader(t *testing.T, events ...store.Event) (*storetest.Fixture, store.Actor, store.NewSession) {
+func newsreader(t *testing.T, events ...record.Event) (*storetest.Fixture, store.Actor, store.NewSession) {
 	t.Helper()
 	f := storetest.New(t, sendsMail)
 	a := storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
-	wish(t, f, n, store.Wishes{Mails: store.NewEventSet(events...)})
+	wish(t, f, n, store.Wishes{Mails: record.NewEventSet(events...)})
 	return f, store.Actor{Account: a.ID}, n
 }
 
 // pushOf creates a push with a name and so many views.
 func pushOf(t *testing.T, f *storetest.Fixture, by store.Actor, views int) store.PushInfo {
 	t.Helper()
-	p, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("payload"), Passphrase: secret.New("passphrase"), Name: secret.New("the name"), Views: &views})
+	p, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("payload"), Passphrase: secret.New("passphrase"), Name: secret.New("the name"), Views: &views})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,22 +43,22 @@ func pushOf(t *testing.T, f *storetest.Fixture, by store.Actor, views int) store
 func TestAnAccountGetsTheMailThatItWants(t *testing.T) {
 	t.Parallel()
 	open := func(f *storetest.Fixture, p store.PushInfo, passphrase string) {
-		if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New(passphrase), nil); err != nil && !errors.Is(err, store.ErrPassphrase) {
+		if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New(passphrase), nil); err != nil && !errors.Is(err, record.ErrPassphrase) {
 			t.Error(err)
 		}
 	}
 	for name, test := range map[string]struct {
-		events []store.Event
+		events []record.Event
 		do     func(*storetest.Fixture, store.Actor)
 		want   []store.MailSubject
 	}{
-		"the first view alone": {[]store.Event{store.EventView}, func(f *storetest.Fixture, by store.Actor) {
+		"the first view alone": {[]record.Event{record.EventView}, func(f *storetest.Fixture, by store.Actor) {
 			p := pushOf(t, f, by, 3)
 			open(f, p, "passphrase")
 			open(f, p, "passphrase")
 			open(f, p, "passphrase")
 		}, []store.MailSubject{store.MailFirstView}},
-		"first and last view": {[]store.Event{store.EventView, store.EventLastView, store.EventExpire}, func(f *storetest.Fixture, by store.Actor) {
+		"first and last view": {[]record.Event{record.EventView, record.EventLastView, record.EventExpire}, func(f *storetest.Fixture, by store.Actor) {
 			p := pushOf(t, f, by, 2)
 			open(f, p, "passphrase")
 			open(f, p, "passphrase")
@@ -66,10 +67,10 @@ func TestAnAccountGetsTheMailThatItWants(t *testing.T) {
 		"one mail about the only view": {store.MailedEvents(), func(f *storetest.Fixture, by store.Actor) {
 			open(f, pushOf(t, f, by, 1), "passphrase")
 		}, []store.MailSubject{store.MailLastView}},
-		"an end by views": {[]store.Event{store.EventExpire}, func(f *storetest.Fixture, by store.Actor) {
+		"an end by views": {[]record.Event{record.EventExpire}, func(f *storetest.Fixture, by store.Actor) {
 			open(f, pushOf(t, f, by, 1), "passphrase")
 		}, []store.MailSubject{store.MailExpired}},
-		"an end by time": {[]store.Event{store.EventExpire}, func(f *storetest.Fixture, by store.Actor) {
+		"an end by time": {[]record.Event{record.EventExpire}, func(f *storetest.Fixture, by store.Actor) {
 			pushOf(t, f, by, 1)
 			f.Clock.Advance(8 * day)
 			if _, err := f.Sweep(ctx); err != nil {
@@ -86,7 +87,7 @@ func TestAnAccountGetsTheMailThatItWants(t *testing.T) {
 				t.Error(err)
 			}
 		}, nil},
-		"the first wrong passphrase": {[]store.Event{store.EventFailedPassphrase}, func(f *storetest.Fixture, by store.Actor) {
+		"the first wrong passphrase": {[]record.Event{record.EventFailedPassphrase}, func(f *storetest.Fixture, by store.Actor) {
 			p := pushOf(t, f, by, 1)
 			open(f, p, "wrong")
 			open(f, p, "wrong again")
@@ -116,7 +117,7 @@ func TestAnAccountGetsTheMailThatItWants(t *testing.T) {
 
 func TestWhatAnAccountWantsHoldsFromTheNextEvent(t *testing.T) {
 	t.Parallel()
-	f, by, n := newsreader(t, store.EventView)
+	f, by, n := newsreader(t, record.EventView)
 	see := func() {
 		t.Helper()
 		if _, err := f.Retrieve(ctx, anonymous, pushOf(t, f, by, 5).Token, secret.New("passphrase"), nil); err != nil {
@@ -127,7 +128,7 @@ func TestWhatAnAccountWantsHoldsFromTheNextEvent(t *testing.T) {
 	if got := letters(t, f); len(got) != 1 || got[0].Language != "" {
 		t.Fatalf("the mails are %v", got)
 	}
-	wish(t, f, n, store.Wishes{Language: "de", Mails: store.NewEventSet(store.EventView)})
+	wish(t, f, n, store.Wishes{Language: "de", Mails: record.NewEventSet(record.EventView)})
 	if got := letters(t, f); len(got) != 1 || got[0].Language != "de" {
 		t.Errorf("in another language they are %v", got)
 	}
@@ -136,7 +137,7 @@ func TestWhatAnAccountWantsHoldsFromTheNextEvent(t *testing.T) {
 	if got := letters(t, f); len(got) != 0 || f.Waiting() != 1 {
 		t.Errorf("%d mails are wanted, and %d wait", len(got), f.Waiting())
 	}
-	wish(t, f, n, store.Wishes{Mails: store.NewEventSet(store.EventView)})
+	wish(t, f, n, store.Wishes{Mails: record.NewEventSet(record.EventView)})
 	see()
 	if got := letters(t, f); len(got) != 2 {
 		t.Errorf("%d mails are wanted", len(got))
@@ -148,8 +149,8 @@ func TestWhatAnAccountWantsHoldsFromTheNextEvent(t *testing.T) {
 	if got := letters(t, f); len(got) != 0 || f.Waiting() != 2 {
 		t.Errorf("at a new address %d mails are wanted, and %d wait", len(got), f.Waiting())
 	}
-	var bad *store.InvalidError
-	if err := f.SetWishes(ctx, anonymous, n.Secret, store.Wishes{Mails: store.NewEventSet(store.EventAnswer)}); !errors.As(err, &bad) {
+	var bad *record.InvalidError
+	if err := f.SetWishes(ctx, anonymous, n.Secret, store.Wishes{Mails: record.NewEventSet(record.EventAnswer)}); !errors.As(err, &bad) {
 		t.Errorf("an event that is not mailed: %v", err)
 	}
 }
@@ -157,7 +158,7 @@ func TestWhatAnAccountWantsHoldsFromTheNextEvent(t *testing.T) {
 // A view is counted whether or not the mail about it may be sent.
 func TestNewsNeverKeepsFromAView(t *testing.T) {
 	t.Parallel()
-	f, by, _ := newsreader(t, store.EventView)
+	f, by, _ := newsreader(t, record.EventView)
 	most := 0
 	for range 20 {
 		if _, err := f.Retrieve(ctx, anonymous, pushOf(t, f, by, 5).Token, secret.New("passphrase"), nil); err != nil {

@@ -1,23 +1,27 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"pushbox/store/record"
+)
 
 // notifications are the messages to webhooks about one change of a push.
 type notifications struct {
 	store         *Store
 	subscriptions *subscriptions
-	wanted        int      // messages that the last run of the rule called for
-	reserved      []HookID // the recipients of those with room in the outbox, in the same order
+	wanted        int             // messages that the last run of the rule called for
+	reserved      []record.HookID // the recipients of those with room in the outbox, in the same order
 }
 
 // notify adds messages to the entry of a rule, for the webhooks that ask for what it
 // does. Where no webhook asks for anything, it returns the rule as it is, and nil.
-func (s *Store) notify(r Rule) (Rule, *notifications) {
+func (s *Store) notify(r record.Rule) (record.Rule, *notifications) {
 	n := s.notifications()
 	if n == nil {
 		return r, nil
 	}
-	return func(p Push) (Push, Entry, error) {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		next, e, err := r(p)
 		if err == nil {
 			n.compose(p, next, &e)
@@ -37,7 +41,7 @@ func (s *Store) notifications() *notifications {
 
 // compose makes the messages of a change. It may run several times; the last run
 // counts.
-func (n *notifications) compose(before, after Push, e *Entry) {
+func (n *notifications) compose(before, after record.Push, e *record.Entry) {
 	n.store.outbox.unreserve(n.reserved)
 	n.wanted, n.reserved = 0, nil
 	for _, o := range occurrences(before, after, *e) {
@@ -54,7 +58,7 @@ func (n *notifications) compose(before, after Push, e *Entry) {
 }
 
 // end counts the outcome of the change.
-func (n *notifications) end(c Change, err error) {
+func (n *notifications) end(c record.Change, err error) {
 	if n == nil {
 		return
 	}
@@ -65,13 +69,13 @@ func (n *notifications) end(c Change, err error) {
 	}
 	n.store.outbox.unreserve(n.reserved[kept:])
 	if kept > 0 {
-		signal(n.store.outbox.changed[ByWebhook])
+		signal(n.store.outbox.changed[record.ByWebhook])
 	}
 }
 
 // notice makes what a webhook is told of an event. Only a webhook of the push's owner
 // gets its name, and its link when the message is opened.
-func (s *Store) notice(p Push, e Entry, o occurrence, to HookID) Notice {
+func (s *Store) notice(p record.Push, e record.Entry, o occurrence, to record.HookID) Notice {
 	n := Notice{
 		ID: NewNoticeID(), Event: o.Event, At: o.at, Push: p.ID, Kind: p.Kind,
 		Views: p.Views, ViewLimit: p.ViewLimit, Cause: o.cause,
@@ -90,8 +94,8 @@ func (s *Store) notice(p Push, e Entry, o occurrence, to HookID) Notice {
 }
 
 // message seals a notice for a webhook.
-func (s *Store) message(to HookID, n Notice, made time.Time) Message {
-	m := Message{Route: ByWebhook, To: uint64(to), CreatedAt: made, NextAt: made}
-	m.Sealed = s.ring.Load().SealMessage(m.place(), n.encode())
+func (s *Store) message(to record.HookID, n Notice, made time.Time) record.Message {
+	m := record.Message{Route: record.ByWebhook, To: uint64(to), CreatedAt: made, NextAt: made}
+	m.Sealed = s.ring.Load().SealMessage(messagePlace(m), n.encode())
 	return m
 }

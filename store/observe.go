@@ -1,12 +1,16 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"pushbox/store/record"
+)
 
 // An Observer learns of each event of a push once the event is durable, but not which
 // push it is. Many goroutines call it at the same time, so it must be quick.
 type Observer interface {
 	// Created tells of a new push.
-	Created(k Kind)
+	Created(k record.Kind)
 	// Viewed tells of a view that was counted.
 	Viewed()
 	// Ended tells of a push that is no longer live.
@@ -18,15 +22,15 @@ type Observer interface {
 }
 
 // Observed returns an engine that reports the changes of e to o.
-func Observed(e Engine, o Observer) Engine { return observed{e, o} }
+func Observed(e record.Engine, o Observer) record.Engine { return observed{e, o} }
 
 type observed struct {
-	Engine
+	record.Engine
 	observer Observer
 }
 
 // CreatePush is that of the engine.
-func (e observed) CreatePush(ctx context.Context, p Push, payload []byte, first Entry) error {
+func (e observed) CreatePush(ctx context.Context, p record.Push, payload []byte, first record.Entry) error {
 	err := e.Engine.CreatePush(ctx, p, payload, first)
 	if err == nil {
 		e.observer.Created(p.Kind)
@@ -35,7 +39,7 @@ func (e observed) CreatePush(ctx context.Context, p Push, payload []byte, first 
 }
 
 // AnswerRequest is that of the engine.
-func (e observed) AnswerRequest(ctx context.Context, p Push, payload []byte, first Entry) (Entry, error) {
+func (e observed) AnswerRequest(ctx context.Context, p record.Push, payload []byte, first record.Entry) (record.Entry, error) {
 	kept, err := e.Engine.AnswerRequest(ctx, p, payload, first)
 	if err == nil {
 		e.observer.Created(p.Kind)
@@ -44,9 +48,9 @@ func (e observed) AnswerRequest(ctx context.Context, p Push, payload []byte, fir
 }
 
 // Change is that of the engine.
-func (e observed) Change(ctx context.Context, id ID, r Rule) (Change, error) {
-	var was Push
-	c, err := e.Engine.Change(ctx, id, func(p Push) (Push, Entry, error) {
+func (e observed) Change(ctx context.Context, id record.ID, r record.Rule) (record.Change, error) {
+	var was record.Push
+	c, err := e.Engine.Change(ctx, id, func(p record.Push) (record.Push, record.Entry, error) {
 		was = p // the last run counts
 		return r(p)
 	})
@@ -56,11 +60,11 @@ func (e observed) Change(ctx context.Context, id ID, r Rule) (Change, error) {
 	return c, err
 }
 
-func (e observed) tell(was Push, c Change) {
+func (e observed) tell(was record.Push, c record.Change) {
 	switch c.Entry.Kind {
-	case EntryView:
+	case record.EntryView:
 		e.observer.Viewed()
-	case EntryFailedPassphrase, EntryFreeze:
+	case record.EntryFailedPassphrase, record.EntryFreeze:
 		e.observer.PassphraseFailed()
 	}
 	if was.Live() && !c.Push.Live() {

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -28,11 +29,11 @@ func (o *tally) note(format string, args ...any) {
 	o.told[fmt.Sprintf(format, args...)]++
 }
 
-func (o *tally) Created(k store.Kind) { o.note("created %s", k) }
-func (o *tally) Viewed()              { o.note("viewed") }
-func (o *tally) Ended(c store.Cause)  { o.note("ended by %s", c) }
-func (o *tally) PassphraseFailed()    { o.note("passphrase") }
-func (o *tally) Compacted(err error)  { o.note("compacted %v", err) }
+func (o *tally) Created(k record.Kind) { o.note("created %s", k) }
+func (o *tally) Viewed()               { o.note("viewed") }
+func (o *tally) Ended(c store.Cause)   { o.note("ended by %s", c) }
+func (o *tally) PassphraseFailed()     { o.note("passphrase") }
+func (o *tally) Compacted(err error)   { o.note("compacted %v", err) }
 func (o *tally) want(t *testing.T, want map[string]int) {
 	t.Helper()
 	o.mu.Lock()
@@ -48,7 +49,7 @@ func watched(t *testing.T) (f *storetest.Fixture, o *tally) {
 	t.Helper()
 	o = new(tally)
 	f = storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return store.Observed(e, o) }
+		s.Wrap = func(e record.Engine) record.Engine { return store.Observed(e, o) }
 	})
 	return f, o
 }
@@ -73,17 +74,17 @@ func TestAnObserverIsToldWhatBecomesOfPushesAndOnce(t *testing.T) {
 		}
 	}
 
-	last := add(anonymous, store.NewPush{Kind: store.Text, Views: &one})
+	last := add(anonymous, store.NewPush{Kind: record.Text, Views: &one})
 	o.want(t, map[string]int{"created text": 1})
 	show(anonymous, last, "", nil)
 	o.want(t, map[string]int{"viewed": 1, "ended by views": 1})
 	show(anonymous, last, "", nil) // it has expired
 	o.want(t, nil)
 
-	locked := add(ann, store.NewPush{Kind: store.URL, Passphrase: secret.New("right")})
-	show(anonymous, locked, "wrong", store.ErrPassphrase)
-	show(anonymous, locked, "", store.ErrPassphrase) // none was given
-	show(ann, locked, "right", nil)                  // the owner's own look
+	locked := add(ann, store.NewPush{Kind: record.URL, Passphrase: secret.New("right")})
+	show(anonymous, locked, "wrong", record.ErrPassphrase)
+	show(anonymous, locked, "", record.ErrPassphrase) // none was given
+	show(ann, locked, "right", nil)                   // the owner's own look
 	o.want(t, map[string]int{"created url": 1, "passphrase": 1})
 	for range 2 {
 		if _, err := f.DeletePush(t.Context(), ann, locked); err != nil {
@@ -92,8 +93,8 @@ func TestAnObserverIsToldWhatBecomesOfPushesAndOnce(t *testing.T) {
 	}
 	o.want(t, map[string]int{"ended by deleted": 1})
 
-	add(anonymous, store.NewPush{Kind: store.QR, Days: &one})
-	late := add(anonymous, store.NewPush{Kind: store.Text, Days: &one})
+	add(anonymous, store.NewPush{Kind: record.QR, Days: &one})
+	late := add(anonymous, store.NewPush{Kind: record.Text, Days: &one})
 	f.Clock.Advance(24*time.Hour - time.Minute)
 	f.SweepAll()
 	o.want(t, map[string]int{"created qr": 1, "created text": 1})
@@ -103,7 +104,7 @@ func TestAnObserverIsToldWhatBecomesOfPushesAndOnce(t *testing.T) {
 	f.SweepAll()
 	o.want(t, map[string]int{"ended by time": 1})
 
-	add(ann, store.NewPush{Kind: store.Text})
+	add(ann, store.NewPush{Kind: record.Text})
 	if err := f.RemoveAccount(t.Context(), storetest.Operator, "ann@example.com"); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestAnObserverIsToldWhatBecomesOfPushesAndOnce(t *testing.T) {
 func TestARefusedPushIsNoNewOne(t *testing.T) {
 	t.Parallel()
 	f, o := watched(t)
-	if _, err := f.CreatePush(t.Context(), store.Actor{Account: 77}, store.NewPush{Kind: store.Text, Payload: secret.New("x")}); !errors.Is(err, store.ErrToken) {
+	if _, err := f.CreatePush(t.Context(), store.Actor{Account: 77}, store.NewPush{Kind: record.Text, Payload: secret.New("x")}); !errors.Is(err, record.ErrToken) {
 		t.Fatal(err)
 	}
 	o.want(t, nil)
@@ -135,7 +136,7 @@ func TestStatsTellHowLongTheSweeperIsBehind(t *testing.T) {
 		}
 		return v.Lag
 	}
-	if _, err := f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Days: &one}); err != nil {
+	if _, err := f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Days: &one}); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct{ by, want time.Duration }{{0, 0}, {24 * time.Hour, 0}, {time.Minute, time.Minute}} {
@@ -167,7 +168,7 @@ func TestAPingIsAnsweredWhileTheStoreWorksAndChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Abandon()
-	if err := f.Ping(t.Context()); !errors.Is(err, store.ErrClosed) {
+	if err := f.Ping(t.Context()); !errors.Is(err, record.ErrClosed) {
 		t.Error(err)
 	}
 }

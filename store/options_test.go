@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -37,15 +38,15 @@ func TestOtherOptionsHoldAtOnce(t *testing.T) {
 	o := options()
 	o.PurgeAfter, o.Sessions.Idle = time.Hour, time.Hour
 	f.Configure(o)
-	wantResume(t, f, n, store.ErrSession)
+	wantResume(t, f, n, record.ErrSession)
 	f.SweepAll()
 	if isThere(t, f, kept) {
 		t.Error("it was not purged when told to")
 	}
 	o.Space.MinFree = 1 << 62
 	f.Configure(o)
-	_, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
-	if !errors.Is(err, store.ErrFull) {
+	_, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
+	if !errors.Is(err, record.ErrFull) {
 		t.Errorf("without room it says %v", err)
 	}
 }
@@ -57,10 +58,10 @@ func TestASnapshotKeepsItsTerms(t *testing.T) {
 	snapshot := f.Snapshot()
 	protected := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 	o := options()
-	delete(o.Terms, store.URL)
+	delete(o.Terms, record.URL)
 	o.Guessing.PerClient = 1
 	f.Configure(o)
-	url := store.NewPush{Kind: store.URL, Payload: secret.New("https://example.com")}
+	url := store.NewPush{Kind: record.URL, Payload: secret.New("https://example.com")}
 	if _, err := snapshot.CreatePush(ctx, anonymous, url); err != nil {
 		t.Errorf("snapshot, it says %v", err)
 	}
@@ -69,10 +70,10 @@ func TestASnapshotKeepsItsTerms(t *testing.T) {
 			t.Errorf("%s takes what is disabled", name)
 		}
 	}
-	if _, err := snapshot.Retrieve(ctx, anonymous, protected.Token, secret.New("wrong"), nil); !errors.Is(err, store.ErrPassphrase) {
+	if _, err := snapshot.Retrieve(ctx, anonymous, protected.Token, secret.New("wrong"), nil); !errors.Is(err, record.ErrPassphrase) {
 		t.Errorf("a wrong passphrase: %v", err)
 	}
-	if _, err := snapshot.Retrieve(ctx, anonymous, protected.Token, secret.New("right"), nil); !errors.Is(err, store.ErrLocked) {
+	if _, err := snapshot.Retrieve(ctx, anonymous, protected.Token, secret.New("right"), nil); !errors.Is(err, record.ErrLocked) {
 		t.Errorf("after the one try that there is now: %v", err)
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pushbox/store/record"
 )
 
 // HookOptions say what webhooks are told, and how many messages may wait.
 type HookOptions struct {
-	Instance EventSet      // what the webhook of the instance asks for
-	Queue    int           // messages that may wait; a new one beyond it is dropped
-	GiveUp   time.Duration // after which a message that was not delivered is dropped
+	Instance record.EventSet // what the webhook of the instance asks for
+	Queue    int             // messages that may wait; a new one beyond it is dropped
+	GiveUp   time.Duration   // after which a message that was not delivered is dropped
 }
 
 // An outbox has the count of the messages that wait. The engine keeps them. Where several
@@ -22,18 +24,18 @@ type outbox struct {
 	most    int64
 	waiting atomic.Int64 // with those that a step is about to put there
 	dropped atomic.Uint64
-	changed map[Route]chan struct{} // each has a value when there are new messages
+	changed map[record.Route]chan struct{} // each has a value when there are new messages
 
-	mu     sync.Mutex       // guards byHook
-	byHook map[HookID]int64 // messages that wait for each webhook; they decide only which webhooks may add more
+	mu     sync.Mutex              // guards byHook
+	byHook map[record.HookID]int64 // messages that wait for each webhook; they decide only which webhooks may add more
 
-	aging sync.Mutex // guards aged
-	aged  Message    // behind which the next look for old mail begins; zero: at the first
+	aging sync.Mutex     // guards aged
+	aged  record.Message // behind which the next look for old mail begins; zero: at the first
 }
 
 func newOutbox(most int) *outbox {
-	changed := map[Route]chan struct{}{ByWebhook: make(chan struct{}, 1), ByMail: make(chan struct{}, 1)}
-	return &outbox{most: int64(most), changed: changed, byHook: make(map[HookID]int64)}
+	changed := map[record.Route]chan struct{}{record.ByWebhook: make(chan struct{}, 1), record.ByMail: make(chan struct{}, 1)}
+	return &outbox{most: int64(most), changed: changed, byHook: make(map[record.HookID]int64)}
 }
 
 // release gives room back.
@@ -49,26 +51,26 @@ func signal(c chan<- struct{}) {
 
 // OutboxChanged returns a channel that has a value when there are new messages of that
 // route.
-func (s *Store) OutboxChanged(by Route) <-chan struct{} { return s.outbox.changed[by] }
+func (s *Store) OutboxChanged(by record.Route) <-chan struct{} { return s.outbox.changed[by] }
 
 // Waiting is how many messages wait in the outbox.
 func (s *Store) Waiting() int { return max(0, int(s.outbox.waiting.Load())) }
 
 // WaitingBy is how many messages of a route wait in the outbox.
-func (s *Store) WaitingBy(by Route) (n int) {
+func (s *Store) WaitingBy(by record.Route) (n int) {
 	s.outbox.mu.Lock()
 	defer s.outbox.mu.Unlock()
 	for _, each := range s.outbox.byHook {
 		n += int(each)
 	}
-	if by == ByMail {
+	if by == record.ByMail {
 		return max(0, s.Waiting()-n)
 	}
 	return n
 }
 
 // WaitingFor is how many messages wait for a webhook.
-func (s *Store) WaitingFor(id HookID) int {
+func (s *Store) WaitingFor(id record.HookID) int {
 	s.outbox.mu.Lock()
 	defer s.outbox.mu.Unlock()
 	return int(s.outbox.byHook[id])
@@ -87,7 +89,7 @@ const longestWait = time.Minute
 // DueMessages lists the messages that q selects and that are due now, by the time of
 // their next try, and returns how long to wait for more. It sets q.Until. Where several
 // servers have one outbox, what it lists is this server's alone for sendWithin.
-func (s *Store) DueMessages(ctx context.Context, q MessageQuery) (due []Message, wait time.Duration, err error) {
+func (s *Store) DueMessages(ctx context.Context, q record.MessageQuery) (due []record.Message, wait time.Duration, err error) {
 	q.Until = s.time.Read().Now
 	q.Lease = q.Until.Add(sendWithin)
 	due, next, err := s.engine.DueMessages(ctx, q)
@@ -99,13 +101,13 @@ func (s *Store) DueMessages(ctx context.Context, q MessageQuery) (due []Message,
 }
 
 // EndMessages removes messages that were delivered or are not wanted any more.
-func (s *Store) EndMessages(ctx context.Context, gone []Message) error {
+func (s *Store) EndMessages(ctx context.Context, gone []record.Message) error {
 	_, err := s.endMessages(ctx, gone)
 	return err
 }
 
 // endMessages is EndMessages that also returns how many of them were in the outbox.
-func (s *Store) endMessages(ctx context.Context, gone []Message) (n int, err error) {
+func (s *Store) endMessages(ctx context.Context, gone []record.Message) (n int, err error) {
 	if len(gone) == 0 {
 		return 0, nil
 	}
@@ -119,18 +121,18 @@ func (s *Store) endMessages(ctx context.Context, gone []Message) (n int, err err
 
 // RetryMessage sets the next try of a message after a wait. If that is too late, it
 // gives the message up and returns false.
-func (s *Store) RetryMessage(ctx context.Context, m Message, wait time.Duration) (again bool, err error) {
+func (s *Store) RetryMessage(ctx context.Context, m record.Message, wait time.Duration) (again bool, err error) {
 	at := s.time.Read()
 	next := at.Now.Add(wait)
 	if at.Ends.Add(wait).Sub(m.CreatedAt) >= s.patience(m.Route) {
-		return false, s.EndMessages(ctx, []Message{m})
+		return false, s.EndMessages(ctx, []record.Message{m})
 	}
-	return true, instead(s.engine.RetryMessage(ctx, m, next), ErrNotFound, nil)
+	return true, instead(s.engine.RetryMessage(ctx, m, next), record.ErrNotFound, nil)
 }
 
 // patience is how long a message of a route is tried.
-func (s *Store) patience(by Route) time.Duration {
-	if by == ByMail {
+func (s *Store) patience(by record.Route) time.Duration {
+	if by == record.ByMail {
 		return s.options().Mail.GiveUp
 	}
 	return s.options().Hooks.GiveUp
@@ -139,13 +141,13 @@ func (s *Store) patience(by Route) time.Duration {
 // GiveUp removes the messages of a route that have waited too long, and returns their
 // number. A clock in doubt gives up none. RetryMessage gives up messages to webhooks; here are
 // those whose next try is overdue for as long.
-func (s *Store) GiveUp(ctx context.Context, by Route) (given int, err error) {
-	if by == ByMail {
+func (s *Store) GiveUp(ctx context.Context, by record.Route) (given int, err error) {
+	if by == record.ByMail {
 		return s.giveUpMail(ctx)
 	}
 	for {
 		overdue := s.time.Read().Ends.Add(-s.patience(by))
-		old, _, err := s.engine.DueMessages(ctx, MessageQuery{Route: by, Until: overdue, Limit: sweepBatch})
+		old, _, err := s.engine.DueMessages(ctx, record.MessageQuery{Route: by, Until: overdue, Limit: sweepBatch})
 		if err != nil || len(old) == 0 {
 			return given, err
 		}
@@ -172,14 +174,14 @@ func (s *Store) giveUpMail(ctx context.Context) (given int, err error) {
 		if err != nil {
 			return given, err
 		}
-		due := slices.IndexFunc(page, func(m Message) bool { return m.NextAt.After(at.Now) })
-		if s.outbox.aged = (Message{}); due < 0 && len(page) == sweepBatch {
+		due := slices.IndexFunc(page, func(m record.Message) bool { return m.NextAt.After(at.Now) })
+		if s.outbox.aged = (record.Message{}); due < 0 && len(page) == sweepBatch {
 			s.outbox.aged = page[len(page)-1]
 		} else if due >= 0 {
 			page = page[:due]
 		}
-		old := slices.DeleteFunc(page, func(m Message) bool {
-			return m.Route != ByMail || m.CreatedAt.After(at.Ends.Add(-s.patience(ByMail)))
+		old := slices.DeleteFunc(page, func(m record.Message) bool {
+			return m.Route != record.ByMail || m.CreatedAt.After(at.Ends.Add(-s.patience(record.ByMail)))
 		})
 		n, err := s.endMessages(ctx, old)
 		given += n
@@ -194,7 +196,7 @@ func (s *Store) giveUpMail(ctx context.Context) (given int, err error) {
 // got it. No webhook may take more of the outbox than it leaves to the others: one
 // whose receiver is gone takes half of it at most, and the pushes of one account keep
 // no other account from its messages.
-func (o *outbox) reserve(to []HookID) (room []HookID) {
+func (o *outbox) reserve(to []record.HookID) (room []record.HookID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, id := range to {
@@ -208,13 +210,13 @@ func (o *outbox) reserve(to []HookID) (room []HookID) {
 }
 
 // unreserve frees room that was reserved.
-func (o *outbox) unreserve(room []HookID) {
+func (o *outbox) unreserve(room []record.HookID) {
 	o.uncount(room)
 	o.release(len(room))
 }
 
 // uncount takes one message off the count of each of the webhooks.
-func (o *outbox) uncount(ids []HookID) {
+func (o *outbox) uncount(ids []record.HookID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, id := range ids {
@@ -227,15 +229,15 @@ func (o *outbox) uncount(ids []HookID) {
 // uncount takes messages that ended off the counts of their webhooks. n of them were in
 // the outbox until now; if not all were, it counts anew, since it is unknown which had
 // ended before.
-func (s *Store) uncount(ctx context.Context, gone []Message, n int) error {
+func (s *Store) uncount(ctx context.Context, gone []record.Message, n int) error {
 	if n < len(gone) {
 		_, err := s.recount(context.WithoutCancel(ctx))
 		return err
 	}
-	var ids []HookID
+	var ids []record.HookID
 	for _, m := range gone {
-		if m.Route == ByWebhook {
-			ids = append(ids, HookID(m.To))
+		if m.Route == record.ByWebhook {
+			ids = append(ids, record.HookID(m.To))
 		}
 	}
 	s.outbox.uncount(ids)
@@ -249,11 +251,11 @@ func (s *Store) recount(ctx context.Context) (all int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	waiting := make(map[HookID]int64)
+	waiting := make(map[record.HookID]int64)
 	for to, n := range counts {
 		all += int64(n)
-		if to.Route == ByWebhook {
-			waiting[HookID(to.To)] = int64(n)
+		if to.Route == record.ByWebhook {
+			waiting[record.HookID(to.To)] = int64(n)
 		}
 	}
 	s.outbox.mu.Lock()

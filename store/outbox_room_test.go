@@ -5,11 +5,12 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
 // held tells how many messages wait for a webhook.
-func held(t *testing.T, f *storetest.Fixture, id store.HookID) (n int) {
+func held(t *testing.T, f *storetest.Fixture, id record.HookID) (n int) {
 	t.Helper()
 	_, to := notices(t, f)
 	for _, at := range to {
@@ -26,7 +27,7 @@ func TestAWebhookThatTakesNothingLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Queue = 20 })
 	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
-	dead, good := addHook(t, f, "ann@example.com", store.EventView), addHook(t, f, "bob@example.com", store.EventView)
+	dead, good := addHook(t, f, "ann@example.com", record.EventView), addHook(t, f, "bob@example.com", record.EventView)
 	flood, one := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) }), storetest.Push(t, f, bob, nil)
 	view := func(p store.PushInfo, times int) {
 		t.Helper()
@@ -49,7 +50,7 @@ func TestAWebhookThatTakesNothingLeavesRoomForOthers(t *testing.T) {
 	view(flood, 5)
 	want("after a restart", 10, 2)
 
-	due, _, err := f.DueMessages(ctx, store.MessageQuery{Route: store.ByWebhook, Except: map[uint64]bool{uint64(good.ID): true}, Limit: 4})
+	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByWebhook, Except: map[uint64]bool{uint64(good.ID): true}, Limit: 4})
 	if err != nil || len(due) != 4 {
 		t.Fatalf("%d are due, %v", len(due), err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 // A PushEdit is new limits of a push, and other words for its owner. What is nil stays.
@@ -37,7 +38,7 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 	}
 	at := s.time.Read()
 	if at.Jumped {
-		return PushInfo{}, ErrClock
+		return PushInfo{}, record.ErrClock
 	}
 	policy, err := s.PolicyOf(ctx, by)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 }
 
 // rename returns the sealed details of a push with other words, and whether they differ.
-func (s *Store) rename(p Push, e PushEdit) (sealed []byte, changed bool, err error) {
+func (s *Store) rename(p record.Push, e PushEdit) (sealed []byte, changed bool, err error) {
 	if e.Name == nil && e.Note == nil {
 		return p.Details, false, nil
 	}
@@ -110,13 +111,13 @@ func sumUp(log []LogEntry) *Summary {
 	addresses := make(map[string]bool)
 	for _, e := range log {
 		switch e.Kind {
-		case EntryView:
+		case record.EntryView:
 			if s.Opened++; s.Opened == 1 {
 				s.First = e.At
 			}
 			s.Last = e.At
 			addresses[e.IP] = true
-		case EntryFailedPassphrase, EntryFreeze:
+		case record.EntryFailedPassphrase, record.EntryFreeze:
 			s.Guesses++
 		}
 	}
@@ -131,8 +132,8 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 	if err != nil {
 		return History{}, err
 	}
-	if !p.ownedBy(by) {
-		return History{}, ErrDenied
+	if !ownedBy(p, by) {
+		return History{}, record.ErrDenied
 	}
 	at := s.time.Read()
 	if p, err = s.ended(ctx, p, at); err != nil {
@@ -150,7 +151,7 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 	if err != nil {
 		return History{}, err
 	}
-	h.Days, h.Views = p.editBounds(termsOf(policy.Terms, p.Kind, p.HoldsFiles()), at)
+	h.Days, h.Views = editBounds(p, termsOf(policy.Terms, p.Kind, p.HoldsFiles()), at)
 	skip := (page - 1) * PageSize
 	if p.Seq > MaxSummed {
 		h.Log, err = s.entries(ctx, p, skip, PageSize)
@@ -165,11 +166,11 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 // A Search says which of an account's pushes a list has. The zero Search has those that
 // have ended.
 type Search struct {
-	Live  bool   // those that are live
-	Words string // the name or the note has all of these; none match every push
-	Kind  Kind   // only of this kind; 0: of any
-	News  News   // only with this news; 0: with or without
-	ByEnd bool   // in the order of their ends, the nearest to now first; else the newest push first
+	Live  bool        // those that are live
+	Words string      // the name or the note has all of these; none match every push
+	Kind  record.Kind // only of this kind; 0: of any
+	News  News        // only with this news; 0: with or without
+	ByEnd bool        // in the order of their ends, the nearest to now first; else the newest push first
 }
 
 // all reports whether the list has every push, the newest first.
@@ -187,20 +188,20 @@ const (
 	LastView // it is live and was opened, and one view is left
 )
 
-// opened reports whether a recipient has opened the push. That of an answer is its owner.
-func (p Push) opened() bool { return p.Views > 0 || !p.ReadAt.IsZero() }
+// checkOpened reports whether a recipient has opened the push. That of an answer is its owner.
+func checkOpened(p record.Push) bool { return p.Views > 0 || !p.ReadAt.IsZero() }
 
 // Has reports whether the push has that news.
 func (p PushInfo) Has(n News) bool {
 	switch n {
 	case NotOpened:
-		return !p.opened()
+		return !checkOpened(p.Push)
 	case Opened:
-		return p.opened()
+		return checkOpened(p.Push)
 	case Guessed:
 		return p.Failed > 0
 	case EndsSoon:
-		return p.Live() && p.ExpiresAt.Sub(p.At) <= day
+		return p.Live() && p.ExpiresAt.Sub(p.At) <= record.Day
 	case LastView:
 		return p.Live() && p.Views > 0 && p.ViewsRemaining() == 1
 	default:
@@ -258,8 +259,8 @@ func (s *Store) SearchPushes(ctx context.Context, by Actor, q Search, page int) 
 func (s *Store) search(ctx context.Context, by Actor, q Search, skip int, at clock.Instant) (f Found, err error) {
 	var places []place
 	most := skip + PageSize + 1
-	f.Cut, err = s.walk(ctx, by, q, at, func(p Push) bool {
-		places = append(places, place{p.ID, p.endsAt()})
+	f.Cut, err = s.walk(ctx, by, q, at, func(p record.Push) bool {
+		places = append(places, place{p.ID, endsAt(p)})
 		return q.ByEnd || len(places) < most
 	})
 	if err != nil {
@@ -275,7 +276,7 @@ func (s *Store) search(ctx context.Context, by Actor, q Search, skip int, at clo
 	}
 	for _, found := range places[min(skip, len(places)):min(most, len(places))] {
 		p, err := s.engine.Push(ctx, found.id)
-		if errors.Is(err, ErrNotFound) || err == nil && p.Live() != q.Live {
+		if errors.Is(err, record.ErrNotFound) || err == nil && p.Live() != q.Live {
 			continue // it has ended or was purged meanwhile
 		}
 		if err != nil {
@@ -293,12 +294,12 @@ func (s *Store) search(ctx context.Context, by Actor, q Search, skip int, at clo
 
 // A place is where a push stands in a sorted list.
 type place struct {
-	id  ID
+	id  record.ID
 	end time.Time
 }
 
 // endsAt is when the push ended, or when its time limit will end it.
-func (p Push) endsAt() time.Time {
+func endsAt(p record.Push) time.Time {
 	if p.Live() {
 		return p.ExpiresAt
 	}
@@ -307,9 +308,9 @@ func (p Push) endsAt() time.Time {
 
 // walk visits the pushes that q selects, the newest first, until visit returns false. It
 // reports whether it left out pushes because there are more than MaxSearched.
-func (s *Store) walk(ctx context.Context, by Actor, q Search, at clock.Instant, visit func(Push) bool) (cut bool, err error) {
+func (s *Store) walk(ctx context.Context, by Actor, q Search, at clock.Instant, visit func(record.Push) bool) (cut bool, err error) {
 	words := strings.Fields(q.Words)
-	var last ID // the oldest seen: pushes that begin or end meanwhile move no other
+	var last record.ID // the oldest seen: pushes that begin or end meanwhile move no other
 	for seen := 0; seen < MaxSearched; seen += searchBatch {
 		batch, err := s.currentPushes(ctx, by.Account, q.Live, last, 0, searchBatch, at)
 		if err != nil {
@@ -334,7 +335,7 @@ func (s *Store) walk(ctx context.Context, by Actor, q Search, at clock.Instant, 
 }
 
 // fits reports whether q selects the push.
-func (s *Store) fits(p Push, q Search, words []string, at clock.Instant) (bool, error) {
+func (s *Store) fits(p record.Push, q Search, words []string, at clock.Instant) (bool, error) {
 	info := PushInfo{Push: p, At: at.Now}
 	if q.Kind != 0 && q.Kind != p.Kind || !info.Has(q.News) {
 		return false, nil

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -70,7 +71,7 @@ func TestNameAndNoteCanBeGivenLater(t *testing.T) {
 		{store.PushEdit{Name: text("kept")}, "kept", "", "creation edit edit edit edit ", ""},
 	} {
 		_, err := f.EditPush(ctx, alice, p.Token, step.edit)
-		var invalid *store.InvalidError
+		var invalid *record.InvalidError
 		if wrong := errors.As(err, &invalid); wrong != (step.wrong != "") || wrong && invalid.Fields[step.wrong] == nil || !wrong && err != nil {
 			t.Errorf("%+v: %v", step, err)
 		}
@@ -109,12 +110,12 @@ func TestWhoMayEditAndSeeAHistory(t *testing.T) {
 		want  error
 	}{
 		"the owner":                   {alice, hers.Token, nil},
-		"another account":             {bob, hers.Token, store.ErrDenied},
-		"anonymous":                   {anonymous, hers.Token, store.ErrDenied},
-		"an account, anonymous push":  {alice, anonymousPush.Token, store.ErrDenied},
-		"anonymous, anonymous push":   {anonymous, anonymousPush.Token, store.ErrDenied},
-		"the owner, an unknown token": {alice, store.NewToken(f.Clock.Now()), store.ErrNotFound},
-		"the owner, no token":         {alice, store.Token{}, store.ErrNotFound},
+		"another account":             {bob, hers.Token, record.ErrDenied},
+		"anonymous":                   {anonymous, hers.Token, record.ErrDenied},
+		"an account, anonymous push":  {alice, anonymousPush.Token, record.ErrDenied},
+		"anonymous, anonymous push":   {anonymous, anonymousPush.Token, record.ErrDenied},
+		"the owner, an unknown token": {alice, store.NewToken(f.Clock.Now()), record.ErrNotFound},
+		"the owner, no token":         {alice, store.Token{}, record.ErrNotFound},
 	} {
 		if _, err := f.EditPush(ctx, test.by, test.token, store.PushEdit{Views: ptr(9)}); !errors.Is(err, test.want) {
 			t.Errorf("%s edits: %v", name, err)
@@ -124,7 +125,7 @@ func TestWhoMayEditAndSeeAHistory(t *testing.T) {
 		}
 	}
 	f.Clock.Jump(2 * day)
-	if _, err := f.EditPush(ctx, alice, hers.Token, store.PushEdit{Views: ptr(8)}); !errors.Is(err, store.ErrClock) {
+	if _, err := f.EditPush(ctx, alice, hers.Token, store.PushEdit{Views: ptr(8)}); !errors.Is(err, record.ErrClock) {
 		t.Errorf("in doubt: %v", err)
 	}
 }
@@ -184,7 +185,7 @@ func TestAnEditEndsGrantsWithThePush(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Clock.Advance(time.Millisecond)
-		if _, err := io.CopyN(io.Discard, begun, 2*seal.ChunkSize); !errors.Is(err, store.ErrNotFound) {
+		if _, err := io.CopyN(io.Discard, begun, 2*seal.ChunkSize); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%s: a download reads on: %v", name, err)
 		}
 		begun.Close()
@@ -227,7 +228,7 @@ func TestEditsAndViewsNeverPassTheLimitTheyMeet(t *testing.T) {
 					}
 					return
 				}
-				var invalid *store.InvalidError
+				var invalid *record.InvalidError
 				if _, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Views: ptr(i), Days: ptr(1 + i)}); err != nil && !errors.As(err, &invalid) {
 					t.Errorf("edit: %v", err)
 				}
@@ -288,7 +289,7 @@ func TestAListIsOfAKindWithNewsAndInAnOrder(t *testing.T) {
 		}).Token
 	}
 	add("unopened", func(in *store.NewPush) { in.Days = new(3) })
-	opened := add("opened", func(in *store.NewPush) { in.Kind, in.Payload = store.URL, secret.New("https://example.com") })
+	opened := add("opened", func(in *store.NewPush) { in.Kind, in.Payload = record.URL, secret.New("https://example.com") })
 	last := add("last", func(in *store.NewPush) { in.Views = new(2) })
 	guessed := add("guessed", func(in *store.NewPush) { in.Passphrase = secret.New("open sesame") })
 	add("soon", func(in *store.NewPush) { in.Lifetime = day })
@@ -297,7 +298,7 @@ func TestAListIsOfAKindWithNewsAndInAnOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := f.Retrieve(ctx, anonymous, guessed, secret.New("wrong"), nil); !errors.Is(err, store.ErrPassphrase) {
+	if _, err := f.Retrieve(ctx, anonymous, guessed, secret.New("wrong"), nil); !errors.Is(err, record.ErrPassphrase) {
 		t.Fatal(err)
 	}
 	list := func(q store.Search) string {
@@ -315,13 +316,13 @@ func TestAListIsOfAKindWithNewsAndInAnOrder(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	for want, q := range map[string]store.Search{
-		"opened":                            {Live: true, Kind: store.URL},
+		"opened":                            {Live: true, Kind: record.URL},
 		"soon guessed unopened":             {Live: true, News: store.NotOpened},
 		"last opened":                       {Live: true, News: store.Opened},
 		"guessed":                           {Live: true, News: store.Guessed},
 		"soon":                              {Live: true, News: store.EndsSoon},
 		"last":                              {Live: true, News: store.LastView},
-		"":                                  {Live: true, News: store.LastView, Kind: store.URL},
+		"":                                  {Live: true, News: store.LastView, Kind: record.URL},
 		"soon unopened opened last guessed": {Live: true, ByEnd: true},
 		"unopened opened":                   {Live: true, ByEnd: true, Words: "opened"},
 	} {
@@ -343,17 +344,17 @@ func TestAListIsOfAKindWithNewsAndInAnOrder(t *testing.T) {
 
 // A crowd is an engine that lists more pushes than it keeps.
 type crowd struct {
-	store.Engine
+	record.Engine
 	size   int
 	listed int
 }
 
-func (c *crowd) Pushes(ctx context.Context, owner store.AccountID, live bool, _ store.ID, _, limit int) ([]store.Push, error) {
-	ps, err := c.Engine.Pushes(ctx, owner, live, store.ID{}, 0, 1)
+func (c *crowd) Pushes(ctx context.Context, owner record.AccountID, live bool, _ record.ID, _, limit int) ([]record.Push, error) {
+	ps, err := c.Engine.Pushes(ctx, owner, live, record.ID{}, 0, 1)
 	if err != nil || len(ps) == 0 {
 		return nil, err
 	}
-	list := make([]store.Push, min(limit, c.size-c.listed))
+	list := make([]record.Push, min(limit, c.size-c.listed))
 	for i := range list {
 		list[i] = ps[0]
 	}
@@ -361,7 +362,7 @@ func (c *crowd) Pushes(ctx context.Context, owner store.AccountID, live bool, _ 
 	return list, nil
 }
 
-func (c *crowd) CountPushes(_ context.Context, _ store.AccountID, live bool, most int) (int, error) {
+func (c *crowd) CountPushes(_ context.Context, _ record.AccountID, live bool, most int) (int, error) {
 	return map[bool]int{true: min(c.size, most)}[live], nil
 }
 
@@ -369,7 +370,7 @@ func TestASearchSaysWhereItStopped(t *testing.T) {
 	t.Parallel()
 	for size, cut := range map[int]bool{store.MaxSearched - 1: false, store.MaxSearched: false, store.MaxSearched + 1: true} {
 		f := storetest.New(t, func(s *storetest.Setup) {
-			s.Wrap = func(e store.Engine) store.Engine { return &crowd{Engine: e, size: size} }
+			s.Wrap = func(e record.Engine) record.Engine { return &crowd{Engine: e, size: size} }
 		})
 		alice := f.Account("alice@example.com")
 		storetest.Push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New("mail") })
@@ -383,12 +384,12 @@ func TestASearchSaysWhereItStopped(t *testing.T) {
 // An arrival is an engine that another push comes into before each but the first
 // look at a list.
 type arrival struct {
-	store.Engine
+	record.Engine
 	looks *int
 	come  func()
 }
 
-func (a arrival) Pushes(ctx context.Context, owner store.AccountID, live bool, before store.ID, skip, limit int) ([]store.Push, error) {
+func (a arrival) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
 	if *a.looks++; *a.looks > 1 && a.come != nil {
 		a.come()
 	}
@@ -400,7 +401,7 @@ func TestASearchTellsNoPushTwiceWhenOthersCome(t *testing.T) {
 	looks := 0
 	engine := &arrival{looks: &looks}
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine {
+		s.Wrap = func(e record.Engine) record.Engine {
 			engine.Engine = e
 			return engine
 		}

@@ -14,6 +14,7 @@ import (
 
 	"pushbox/internal/passkey"
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -23,7 +24,7 @@ func (s *Store) Passkeys(ctx context.Context, session secret.Text) ([]PasskeyInf
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.account.passkeys()
+	all, err := c.account.PasskeyList()
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (s *Store) Passkeys(ctx context.Context, session secret.Text) ([]PasskeyInf
 		if err != nil {
 			return nil, err
 		}
-		infos[i] = PasskeyInfo{p.id, d.name, p.created, p.used}
+		infos[i] = PasskeyInfo{p.ID, d.name, p.Created, p.Used}
 	}
 	return infos, nil
 }
@@ -72,13 +73,13 @@ func (s *Store) AskAnyPasskey(browser secret.Text, site passkey.Site) PasskeyReq
 	return s.request(toSignIn, seal.Digest(browser), func(challenge []byte) string { return site.Request(challenge, nil) })
 }
 
-func (s *Store) request(purpose string, holder SessionDigest, options func(challenge []byte) string) PasskeyRequest {
+func (s *Store) request(purpose string, holder record.SessionDigest, options func(challenge []byte) string) PasskeyRequest {
 	challenge := s.challenge(purpose, holder, s.time.Read().Now.UnixMilli())
 	return PasskeyRequest{fmt.Sprintf("%x", challenge), options(challenge)}
 }
 
-func (s *Store) passkeyRefs(a Account) (refs []passkey.Ref, err error) {
-	all, err := a.passkeys()
+func (s *Store) passkeyRefs(a record.Account) (refs []passkey.Ref, err error) {
+	all, err := a.PasskeyList()
 	for _, p := range all {
 		d, err := s.openPasskey(a.ID, p)
 		if err != nil {
@@ -107,7 +108,7 @@ func (s *Store) addPasskey(ctx context.Context, by Actor, session, password secr
 	if err := checkPasskeyName(name); err != nil {
 		return NewSession{}, nil, err
 	}
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
 		return NewSession{}, nil, err
 	}
@@ -119,67 +120,67 @@ func (s *Store) addPasskey(ctx context.Context, by Actor, session, password secr
 	if err != nil {
 		return NewSession{}, nil, invalidField("passkey", "is not what was asked for")
 	}
-	one := passkeyRecord{id: passkeyID(made.ID), key: made.Key, count: made.Count, created: c.at.Now}
-	one.sealed = s.sealPasskey(c.account.ID, one, passkeyDetails{name, made.Ref})
-	return s.addFactor(ctx, c, AdminPasskeyAdd, name, func(a *Account) error {
+	one := record.Passkey{ID: passkeyID(made.ID), Key: made.Key, Count: made.Count, Created: c.at.Now}
+	one.Sealed = s.sealPasskey(c.account.ID, one, passkeyDetails{name, made.Ref})
+	return s.addFactor(ctx, c, record.AdminPasskeyAdd, name, func(a *record.Account) error {
 		if err := use(a); err != nil {
 			return err
 		}
-		return a.addPasskey(one)
+		return addPasskeyTo(a, one)
 	})
 }
 
-func (a *Account) addPasskey(one passkeyRecord) error {
-	all, at, err := a.findPasskey(one.id)
+func addPasskeyTo(a *record.Account, one record.Passkey) error {
+	all, at, err := findPasskey(*a, one.ID)
 	switch {
 	case err != nil:
 		return err
 	case at >= 0:
-		return ErrExists
-	case len(all) >= MaxPasskeys:
-		return invalidField("passkeys", fmt.Sprintf("are as many as an account may have (%d)", MaxPasskeys))
+		return record.ErrExists
+	case len(all) >= record.MaxPasskeys:
+		return invalidField("passkeys", fmt.Sprintf("are as many as an account may have (%d)", record.MaxPasskeys))
 	}
-	a.setPasskeys(append(all, one))
+	a.SetPasskeyList(append(all, one))
 	return nil
 }
 
 func checkPasskeyName(name string) error {
-	var bad InvalidError
+	var bad record.InvalidError
 	switch {
 	case name == "":
 		bad.Add("name", "is missing")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		bad.Add("name", "has characters that cannot be shown")
 	}
-	checkLength("name", len(name), MaxLabel, &bad)
+	checkLength("name", len(name), record.MaxLabel, &bad)
 	return bad.Err()
 }
 
 // RemovePasskey removes a passkey of the account of a session; with its last factor beside
 // the password go the recovery codes. What proves it, and the errors, are as those of DisableTOTP;
 // ErrNotFound if the account has no such passkey.
-func (s *Store) RemovePasskey(ctx context.Context, by Actor, session, password secret.Text, f Factor, id PasskeyID) error {
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
+func (s *Store) RemovePasskey(ctx context.Context, by Actor, session, password secret.Text, f Factor, id record.PasskeyID) error {
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
 		return err
 	}
-	all, at, err := c.account.findPasskey(id)
+	all, at, err := findPasskey(c.account, id)
 	if err != nil || at < 0 {
-		return cmp.Or(err, ErrNotFound)
+		return cmp.Or(err, record.ErrNotFound)
 	}
 	d, err := s.openPasskey(c.account.ID, all[at])
 	if err != nil {
 		return err
 	}
-	_, err = s.changeOwn(ctx, c, AdminPasskeyRemove, d.name, func(a *Account) (SessionChange, error) {
+	_, err = s.changeOwn(ctx, c, record.AdminPasskeyRemove, d.name, func(a *record.Account) (record.SessionChange, error) {
 		if err := use(a); err != nil {
-			return SessionChange{}, err
+			return record.SessionChange{}, err
 		}
-		all, at, err := a.findPasskey(id)
+		all, at, err := findPasskey(*a, id)
 		if err == nil && at >= 0 {
-			a.setPasskeys(slices.Delete(all, at, at+1))
+			a.SetPasskeyList(slices.Delete(all, at, at+1))
 		}
-		return SessionChange{}, err
+		return record.SessionChange{}, err
 	})
 	return err
 }
@@ -198,10 +199,10 @@ func (s *Store) SignInPasskey(ctx context.Context, by Actor, pending secret.Text
 // Errors: ErrCredentials; *LockedError after too many tries; ErrSession if the answer came too
 // late or was used before; ErrBusy; ErrClock while the clock is in doubt.
 func (s *Store) SignInAlone(ctx context.Context, by Actor, browser secret.Text, in PasskeyAnswer) (n NewSession, err error) {
-	var a Account
+	var a record.Account
 	holder := seal.Digest(browser)
 	who := trier{by.Client, by.Client, "browser without session " + string(holder[:])} // wrong passkeys lock no account
-	err = s.attempt(ctx, who, func() (AccountID, error) {
+	err = s.attempt(ctx, who, func() (record.AccountID, error) {
 		u, err := s.readUse(in, toSignIn, holder)
 		if err != nil {
 			return 0, err
@@ -213,23 +214,23 @@ func (s *Store) SignInAlone(ctx context.Context, by Actor, browser secret.Text, 
 		if err != nil {
 			return 0, err
 		}
-		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "with a passkey alone", nil, r)
-		return a.ID, instead(err, ErrNotFound, ErrCredentials)
+		n, err = s.startSession(ctx, by.proved(a.ID), a, record.SessionDigest{}, "with a passkey alone", nil, r)
+		return a.ID, instead(err, record.ErrNotFound, record.ErrCredentials)
 	})
-	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+	return n, s.refused(ctx, by, record.AdminSignInRefused, a, err)
 }
 
 // byHandle returns the account that a handle is of, or ErrCredentials.
-func (s *Store) byHandle(ctx context.Context, handle []byte) (Account, error) {
+func (s *Store) byHandle(ctx context.Context, handle []byte) (record.Account, error) {
 	if len(handle) < 8 {
-		return Account{}, ErrCredentials
+		return record.Account{}, record.ErrCredentials
 	}
-	id := AccountID(binary.BigEndian.Uint64(handle))
+	id := record.AccountID(binary.BigEndian.Uint64(handle))
 	if !bytes.Equal(handle, s.handle(id)) {
-		return Account{}, ErrCredentials
+		return record.Account{}, record.ErrCredentials
 	}
 	a, err := s.engine.Account(ctx, id)
-	return a, instead(err, ErrNotFound, ErrCredentials)
+	return a, instead(err, record.ErrNotFound, record.ErrCredentials)
 }
 
 // A passkeyUse is an answer to a challenge that is the store's.
@@ -242,51 +243,51 @@ type passkeyUse struct {
 
 // readUse returns ErrCredentials if the answer is none, or not to a challenge of the store, and
 // ErrSession if it came too late.
-func (s *Store) readUse(in PasskeyAnswer, purpose string, holder SessionDigest) (u passkeyUse, err error) {
+func (s *Store) readUse(in PasskeyAnswer, purpose string, holder record.SessionDigest) (u passkeyUse, err error) {
 	u.site, u.at = in.Site, s.time.Read().Now
 	if u.challenge, u.asked, err = s.readChallenge(in.Challenge, purpose, holder); err != nil {
 		return u, err
 	}
 	if u.Use, err = passkey.ReadUse(in.Text); err != nil {
-		return u, ErrCredentials
+		return u, record.ErrCredentials
 	}
 	return u, nil
 }
 
 // prove checks that a passkey of the account gave the answer, and with alone that its device
 // verified the user. The rule uses the answer up.
-func (u passkeyUse) prove(a Account, alone bool) (startRule, error) {
-	known, at, err := a.findPasskey(passkeyID(u.ID))
+func (u passkeyUse) prove(a record.Account, alone bool) (startRule, error) {
+	known, at, err := findPasskey(a, passkeyID(u.ID))
 	if err != nil || at < 0 {
-		return nil, cmp.Or(err, ErrCredentials)
+		return nil, cmp.Or(err, record.ErrCredentials)
 	}
-	count, err := u.Check(u.site, u.challenge, known[at].key, alone)
+	count, err := u.Check(u.site, u.challenge, known[at].Key, alone)
 	if err != nil {
-		return nil, ErrCredentials
+		return nil, record.ErrCredentials
 	}
-	return func(a Account) (Account, bool, error) {
+	return func(a record.Account) (record.Account, bool, error) {
 		if alone && a.Identities != "" { // else a person whom the provider does not know any more would sign in
-			return a, false, ErrCredentials
+			return a, false, record.ErrCredentials
 		}
-		all, at, err := a.findPasskey(passkeyID(u.ID))
+		all, at, err := findPasskey(a, passkeyID(u.ID))
 		switch {
 		case err != nil:
 			return a, false, err
 		case !a.Active(), at < 0:
-			return a, false, ErrCredentials
-		case !u.asked.After(all[at].used): // used before, or it may have been
-			return a, false, ErrSession
-		case count != 0 && count <= all[at].count, count == 0 && all[at].count != 0:
+			return a, false, record.ErrCredentials
+		case !u.asked.After(all[at].Used): // used before, or it may have been
+			return a, false, record.ErrSession
+		case count != 0 && count <= all[at].Count, count == 0 && all[at].Count != 0:
 			return a, false, errCopied
 		}
-		all[at].count, all[at].used = count, later(u.asked, u.at) // servers with one database have clocks of their own
-		a.setPasskeys(all)
+		all[at].Count, all[at].Used = count, record.Later(u.asked, u.at) // servers with one database have clocks of their own
+		a.SetPasskeyList(all)
 		return a, false, nil
 	}, nil
 }
 
 // errCopied says that two devices seem to have one passkey, of a sort that cannot be copied.
-var errCopied = fmt.Errorf("%w: the passkey counts fewer uses than before, so there may be a copy", ErrCredentials)
+var errCopied = fmt.Errorf("%w: the passkey counts fewer uses than before, so there may be a copy", record.ErrCredentials)
 
 // A Factor is what proves an account beside its password: a code, or if Passkey has a text, a
 // passkey.

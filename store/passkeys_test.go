@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/passkeytest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -116,7 +117,7 @@ func TestAPasskeySignsIn(t *testing.T) {
 	k := newKeyholder(t, f)
 	k.device.Count = 1
 	recovery := k.mustAdd(t, &n)
-	if _, err := f.Resume(ctx, old); !errors.Is(err, store.ErrSession) {
+	if _, err := f.Resume(ctx, old); !errors.Is(err, record.ErrSession) {
 		t.Errorf("the session from before: %v", err)
 	}
 	for name, signIn := range both {
@@ -133,7 +134,7 @@ func TestAPasskeySignsIn(t *testing.T) {
 	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, recovery[3]); err != nil {
 		t.Errorf("a recovery code: %v", err)
 	}
-	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, secret.New("123456")); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, secret.New("123456")); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("a code without an app: %v", err)
 	}
 }
@@ -146,23 +147,23 @@ func TestAForgedPasskeyIsRefused(t *testing.T) {
 		want  error
 		at    string // only this way to sign in
 	}{
-		"a page of another site":            {func(k *keyholder) { k.device.Origin = "https://push.example.com.evil.example" }, store.ErrCredentials, ""},
-		"a page of the site without TLS":    {func(k *keyholder) { k.device.Origin = "http://push.example.com" }, store.ErrCredentials, ""},
-		"a page of the site's parent":       {func(k *keyholder) { k.device.Origin = "https://example.com" }, store.ErrCredentials, ""},
-		"a device that signs for another":   {func(k *keyholder) { k.device.Site = "evil.example" }, store.ErrCredentials, ""},
-		"another challenge":                 {func(k *keyholder) { k.device.Challenge = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }, store.ErrCredentials, ""},
-		"the making of a passkey":           {func(k *keyholder) { k.device.Ceremony = "webauthn.create" }, store.ErrCredentials, ""},
-		"no user was there":                 {func(k *keyholder) { k.device.Flags = passkeytest.Verified }, store.ErrCredentials, ""},
-		"the user was not verified":         {func(k *keyholder) { k.device.Flags = passkeytest.Present }, store.ErrCredentials, "alone"},
+		"a page of another site":            {func(k *keyholder) { k.device.Origin = "https://push.example.com.evil.example" }, record.ErrCredentials, ""},
+		"a page of the site without TLS":    {func(k *keyholder) { k.device.Origin = "http://push.example.com" }, record.ErrCredentials, ""},
+		"a page of the site's parent":       {func(k *keyholder) { k.device.Origin = "https://example.com" }, record.ErrCredentials, ""},
+		"a device that signs for another":   {func(k *keyholder) { k.device.Site = "evil.example" }, record.ErrCredentials, ""},
+		"another challenge":                 {func(k *keyholder) { k.device.Challenge = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }, record.ErrCredentials, ""},
+		"the making of a passkey":           {func(k *keyholder) { k.device.Ceremony = "webauthn.create" }, record.ErrCredentials, ""},
+		"no user was there":                 {func(k *keyholder) { k.device.Flags = passkeytest.Verified }, record.ErrCredentials, ""},
+		"the user was not verified":         {func(k *keyholder) { k.device.Flags = passkeytest.Present }, record.ErrCredentials, "alone"},
 		"verification is not a must":        {func(k *keyholder) { k.device.Flags = passkeytest.Present }, nil, "as second factor"},
-		"a handle of no account":            {func(k *keyholder) { k.device.Handle = make([]byte, 24) }, store.ErrCredentials, "alone"},
-		"a handle of another instance":      {func(k *keyholder) { k.device.Handle[20] ^= 1 }, store.ErrCredentials, "alone"},
-		"a short handle":                    {func(k *keyholder) { k.device.Handle = []byte("x") }, store.ErrCredentials, "alone"},
-		"no handle":                         {func(k *keyholder) { k.device.Handle = nil }, store.ErrCredentials, "alone"},
-		"another passkey's ID":              {func(k *keyholder) { k.device.ID = []byte("another") }, store.ErrCredentials, ""},
-		"the count goes back":               {func(k *keyholder) { k.device.Count = 4 }, store.ErrCredentials, ""},
-		"the count stands still":            {func(k *keyholder) { k.device.Count = 6 }, store.ErrCredentials, ""},
-		"the count is gone":                 {func(k *keyholder) { k.device.Count = 0 }, store.ErrCredentials, ""},
+		"a handle of no account":            {func(k *keyholder) { k.device.Handle = make([]byte, 24) }, record.ErrCredentials, "alone"},
+		"a handle of another instance":      {func(k *keyholder) { k.device.Handle[20] ^= 1 }, record.ErrCredentials, "alone"},
+		"a short handle":                    {func(k *keyholder) { k.device.Handle = []byte("x") }, record.ErrCredentials, "alone"},
+		"no handle":                         {func(k *keyholder) { k.device.Handle = nil }, record.ErrCredentials, "alone"},
+		"another passkey's ID":              {func(k *keyholder) { k.device.ID = []byte("another") }, record.ErrCredentials, ""},
+		"the count goes back":               {func(k *keyholder) { k.device.Count = 4 }, record.ErrCredentials, ""},
+		"the count stands still":            {func(k *keyholder) { k.device.Count = 6 }, record.ErrCredentials, ""},
+		"the count is gone":                 {func(k *keyholder) { k.device.Count = 0 }, record.ErrCredentials, ""},
 		"the same device, as it always was": {func(*keyholder) {}, nil, ""},
 	} {
 		for way, signIn := range both {
@@ -196,14 +197,14 @@ func TestAnAnswerOfAPasskeyIsGoodOnce(t *testing.T) {
 	if err := k.alone(t); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.SignInAlone(ctx, anonymous, k.browser, k.last); !errors.Is(err, store.ErrSession) {
+	if _, err := f.SignInAlone(ctx, anonymous, k.browser, k.last); !errors.Is(err, record.ErrSession) {
 		t.Errorf("the same answer again: %v", err)
 	}
-	if _, err := f.SignInAlone(ctx, anonymous, secret.New("another browser"), k.last); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignInAlone(ctx, anonymous, secret.New("another browser"), k.last); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("from another browser: %v", err)
 	}
 	pending := storetest.SignIn(t, f)
-	if _, err := f.SignInPasskey(ctx, anonymous, pending.Secret, k.last); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignInPasskey(ctx, anonymous, pending.Secret, k.last); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("as second factor: %v", err)
 	}
 	asked, err := f.AskPasskey(ctx, pending.Secret, k.site)
@@ -211,14 +212,14 @@ func TestAnAnswerOfAPasskeyIsGoodOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := store.PasskeyAnswer{Site: k.site, Challenge: asked.Challenge, Text: secret.New(k.device.Get(asked.Options))}
-	if _, err := f.SignInPasskey(ctx, anonymous, storetest.SignIn(t, f).Secret, answer); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignInPasskey(ctx, anonymous, storetest.SignIn(t, f).Secret, answer); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("for another pending session: %v", err)
 	}
-	if _, err := f.SignInAlone(ctx, anonymous, k.browser, answer); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignInAlone(ctx, anonymous, k.browser, answer); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("a second factor alone: %v", err)
 	}
 	f.Clock.Advance(5 * time.Minute)
-	if _, err := f.SignInPasskey(ctx, anonymous, pending.Secret, answer); !errors.Is(err, store.ErrSession) {
+	if _, err := f.SignInPasskey(ctx, anonymous, pending.Secret, answer); !errors.Is(err, record.ErrSession) {
 		t.Errorf("after five minutes: %v", err)
 	}
 	if err := k.second(t); err != nil {
@@ -248,7 +249,7 @@ func TestAPasskeyIsOfOneAccount(t *testing.T) {
 	}
 	e.device.Handle = k.device.Handle // her passkey for the account of ann
 	for way, signIn := range both {
-		if err := signIn(e, t); !errors.Is(err, store.ErrCredentials) {
+		if err := signIn(e, t); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("%s: %v", way, err)
 		}
 	}
@@ -256,7 +257,7 @@ func TestAPasskeyIsOfOneAccount(t *testing.T) {
 	if err := e.alone(t); err != nil {
 		t.Errorf("for her own: %v", err)
 	}
-	if _, err := f.AskPasskey(ctx, secret.New("no session"), k.site); !errors.Is(err, store.ErrSession) {
+	if _, err := f.AskPasskey(ctx, secret.New("no session"), k.site); !errors.Is(err, record.ErrSession) {
 		t.Errorf("without a session: %v", err)
 	}
 }
@@ -272,23 +273,23 @@ func TestAPasskeyThatIsGoneSignsInNoMore(t *testing.T) {
 			if err != nil || len(list) != 1 {
 				return fmt.Errorf("%+v, %w", list, err)
 			}
-			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New("wrong"), given, list[0].ID); !errors.Is(err, store.ErrCredentials) {
+			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New("wrong"), given, list[0].ID); !errors.Is(err, record.ErrCredentials) {
 				return fmt.Errorf("with a wrong password: %w", err)
 			}
-			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, list[0].ID); !errors.Is(err, store.ErrCredentials) {
+			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, list[0].ID); !errors.Is(err, record.ErrCredentials) {
 				return fmt.Errorf("without a factor: %w", err)
 			}
 			return f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), given, list[0].ID)
-		}, store.ErrCredentials},
+		}, record.ErrCredentials},
 		"reset by command": {func(f *storetest.Fixture, _ store.NewSession, _ store.Factor) error {
 			return f.ResetFactors(ctx, storetest.Operator, email)
-		}, store.ErrCredentials},
+		}, record.ErrCredentials},
 		"disabled": {func(f *storetest.Fixture, _ store.NewSession, _ store.Factor) error {
 			return f.SetDisabled(ctx, storetest.Operator, email, true)
-		}, store.ErrCredentials},
+		}, record.ErrCredentials},
 		"account removed": {func(f *storetest.Fixture, _ store.NewSession, _ store.Factor) error {
 			return f.RemoveAccount(ctx, storetest.Operator, email)
-		}, store.ErrCredentials},
+		}, record.ErrCredentials},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -327,7 +328,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 	n := storetest.SignIn(t, f)
 	key, recovery := storetest.EnableTOTP(t, f, &n)
 	k := newKeyholder(t, f)
-	if _, _, err := k.add(n.Secret, "laptop"); !errors.Is(err, store.ErrCredentials) {
+	if _, _, err := k.add(n.Secret, "laptop"); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("a second factor without the first: %v", err)
 	}
 	f.Clock.Advance(time.Minute)
@@ -335,7 +336,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 	if got, codes, err := k.add(n.Secret, "laptop"); err != nil || codes != nil || !got.Secret.IsZero() {
 		t.Fatalf("a second factor ends sessions or has new codes: %d, %v", len(codes), err)
 	}
-	if _, _, err := k.add(n.Secret, "again"); !errors.Is(err, store.ErrExists) {
+	if _, _, err := k.add(n.Secret, "again"); !errors.Is(err, record.ErrExists) {
 		t.Errorf("the same passkey: %v", err)
 	}
 	if i := wantResume(t, f, n, nil); !i.MFA || !i.TOTP || i.RecoveryCodes != store.RecoveryCodes {
@@ -349,7 +350,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 	f.Clock.Advance(time.Minute)
-	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, 0)); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, 0)); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("the app that is gone: %v", err)
 	}
 	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, recovery[0]); err != nil {
@@ -359,7 +360,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []error{nil, store.ErrNotFound} {
+	for _, want := range []error{nil, record.ErrNotFound} {
 		if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: recovery[1]}, list[0].ID); !errors.Is(err, want) {
 			t.Errorf("%v, not %v", err, want)
 		}
@@ -375,21 +376,21 @@ func TestAnAccountHasSomePasskeysWithNames(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	k := newKeyholder(t, f)
-	var invalid *store.InvalidError
-	for _, name := range []string{"", " ", "a\x00b", "\xff", strings.Repeat("x", store.MaxLabel+1)} {
+	var invalid *record.InvalidError
+	for _, name := range []string{"", " ", "a\x00b", "\xff", strings.Repeat("x", record.MaxLabel+1)} {
 		if _, _, err := k.add(n.Secret, name); !errors.As(err, &invalid) || invalid.Fields["name"] == nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	k.mustAdd(t, &n)
-	for i := range store.MaxPasskeys {
+	for i := range record.MaxPasskeys {
 		k.device = passkeytest.New(t, origin)
-		if _, _, err := k.add(n.Secret, fmt.Sprint(" phone ", i)); (err == nil) != (i < store.MaxPasskeys-1) {
+		if _, _, err := k.add(n.Secret, fmt.Sprint(" phone ", i)); (err == nil) != (i < record.MaxPasskeys-1) {
 			t.Errorf("number %d: %v", i, err)
 		}
 	}
 	list, err := f.Passkeys(ctx, n.Secret)
-	if err != nil || len(list) != store.MaxPasskeys || list[1].Name != "phone 0" {
+	if err != nil || len(list) != record.MaxPasskeys || list[1].Name != "phone 0" {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -411,7 +412,7 @@ func TestOnlyAPasskeyThatWasAskedForIsAdded(t *testing.T) {
 			n := storetest.SignIn(t, f)
 			k := newKeyholder(t, f)
 			forge(k)
-			var invalid *store.InvalidError
+			var invalid *record.InvalidError
 			if _, _, err := k.add(n.Secret, "x"); !errors.As(err, &invalid) || invalid.Fields["passkey"] == nil {
 				t.Errorf("%v", err)
 			}
@@ -433,13 +434,13 @@ func TestACopiedPasskeyIsAnEvent(t *testing.T) {
 	k.mustAdd(t, &n)
 	for way, signIn := range both {
 		k.device.Count = 6
-		if err := signIn(k, t); !errors.Is(err, store.ErrCredentials) {
+		if err := signIn(k, t); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("%s: %v", way, err)
 		}
 	}
 	copies := 0
 	for _, e := range eventsAfter(t, f, 0) {
-		if e.Kind == store.AdminSignInRefused && e.Account == a.ID && strings.Contains(e.Detail, "copy") {
+		if e.Kind == record.AdminSignInRefused && e.Account == a.ID && strings.Contains(e.Detail, "copy") {
 			copies++
 		}
 	}
@@ -460,12 +461,12 @@ func TestPasskeysAreTriedWithinLimits(t *testing.T) {
 		_, err := f.SignInAlone(ctx, store.Actor{Client: client}, secret.New(browser), store.PasskeyAnswer{Site: k.site})
 		return err
 	}
-	for i, want := range []error{store.ErrCredentials, store.ErrCredentials, store.ErrLocked} {
+	for i, want := range []error{record.ErrCredentials, record.ErrCredentials, record.ErrLocked} {
 		if err := try("192.0.2.1", "x"); !errors.Is(err, want) {
 			t.Errorf("try %d: %v", i, err)
 		}
 	}
-	for i, want := range []error{store.ErrCredentials, store.ErrCredentials, store.ErrCredentials, store.ErrLocked} {
+	for i, want := range []error{record.ErrCredentials, record.ErrCredentials, record.ErrCredentials, record.ErrLocked} {
 		if err := try("192.0.2.1", fmt.Sprint(i)); !errors.Is(err, want) {
 			t.Errorf("with cookie %d: %v", i, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -20,7 +21,7 @@ type passphraseTrier struct {
 // passphraseTrier returns who an actor is to the limits of a push. Others may have the
 // address of a client whose passphrase was right, so an address alone opens no push that
 // is frozen.
-func (s *Store) passphraseTrier(ctx context.Context, by Actor, id ID) (passphraseTrier, error) {
+func (s *Store) passphraseTrier(ctx context.Context, by Actor, id record.ID) (passphraseTrier, error) {
 	if m := s.markOf(by, pushSubject(id)); !m.IsZero() {
 		return passphraseTrier{client: "browser " + m.Reveal(), known: true, marked: true}, nil
 	}
@@ -32,13 +33,13 @@ func (s *Store) passphraseTrier(ctx context.Context, by Actor, id ID) (passphras
 }
 
 // rightOf returns the tally of right passphrases of a client, which takes one.
-func (s *Store) rightOf(by Actor, id ID) []limit.Tally {
+func (s *Store) rightOf(by Actor, id record.ID) []limit.Tally {
 	return []limit.Tally{s.tally(rightPassphrases, string(id[:])+by.Client, 1, remembers)}
 }
 
 // countRight counts a right passphrase in the place of the one before it, so that the
 // client stays known from now on.
-func (s *Store) countRight(ctx context.Context, by Actor, id ID) error {
+func (s *Store) countRight(ctx context.Context, by Actor, id record.ID) error {
 	right := s.rightOf(by, id)
 	s.uncountTry(ctx, right)
 	_, err := s.engine.CountTry(ctx, s.triedAt(), right)
@@ -47,7 +48,7 @@ func (s *Store) countRight(ctx context.Context, by Actor, id ID) error {
 
 // guessesOf returns the tallies of a push that a wrong passphrase counts for: that of
 // strangers, unless who is known, and those of the client.
-func (s *Store) guessesOf(p Push, who passphraseTrier) (strangers, client []limit.Tally) {
+func (s *Store) guessesOf(p record.Push, who passphraseTrier) (strangers, client []limit.Tally) {
 	most := s.opts.Load().Guessing
 	if !who.known {
 		t := s.tally(passphrasesOfPush, string(p.ID[:]), most.PerPush, s.strangersWindow(p))
@@ -64,15 +65,15 @@ func (s *Store) guessesOf(p Push, who passphraseTrier) (strangers, client []limi
 // It returns a *PassphraseError if the passphrase is wrong or missing, a *LockedError
 // after too many wrong ones, and ErrFrozen. If the push ends meanwhile it returns nil and
 // has not opened it.
-func (s *Store) tryPassphrase(ctx context.Context, by Actor, p Push, passphrase secret.Text, open func(Push) error) error {
+func (s *Store) tryPassphrase(ctx context.Context, by Actor, p record.Push, passphrase secret.Text, open func(record.Push) error) error {
 	who, err := s.passphraseTrier(ctx, by, p.ID)
 	if err != nil {
 		return err
 	}
-	if p.ownedBy(by) {
+	if ownedBy(p, by) {
 		who.known = true
 	}
-	if err := s.mayTry(ctx, p, who); err != nil && (!passphrase.IsZero() || errors.Is(err, ErrFrozen)) {
+	if err := s.mayTry(ctx, p, who); err != nil && (!passphrase.IsZero() || errors.Is(err, record.ErrFrozen)) {
 		return err
 	}
 	if passphrase.IsZero() {
@@ -88,7 +89,7 @@ func (s *Store) tryPassphrase(ctx context.Context, by Actor, p Push, passphrase 
 				return err
 			}
 			if p.Frozen && !who.marked {
-				return ErrFrozen
+				return record.ErrFrozen
 			}
 			counted, err := s.countGuess(ctx, p, who)
 			if err != nil {
@@ -108,9 +109,9 @@ func (s *Store) tryPassphrase(ctx context.Context, by Actor, p Push, passphrase 
 }
 
 // mayTry returns nil if another guess is allowed.
-func (s *Store) mayTry(ctx context.Context, p Push, who passphraseTrier) error {
+func (s *Store) mayTry(ctx context.Context, p record.Push, who passphraseTrier) error {
 	if p.Frozen && !who.marked {
-		return ErrFrozen
+		return record.ErrFrozen
 	}
 	strangers, client := s.guessesOf(p, who)
 	stood, err := s.engine.Tries(ctx, s.triedAt(), append(strangers, client...))
@@ -122,7 +123,7 @@ func (s *Store) mayTry(ctx context.Context, p Push, who passphraseTrier) error {
 
 // countGuess counts a guess as a wrong one, before it is tried, and returns the tallies that
 // it counted for. So no guess gets past the limits, on whichever server it is tried.
-func (s *Store) countGuess(ctx context.Context, p Push, who passphraseTrier) (counted []limit.Tally, err error) {
+func (s *Store) countGuess(ctx context.Context, p record.Push, who passphraseTrier) (counted []limit.Tally, err error) {
 	strangers, client := s.guessesOf(p, who)
 	counted = append(strangers, client...)
 	stood, err := s.engine.CountTry(ctx, s.triedAt(), counted)
@@ -135,15 +136,15 @@ func (s *Store) countGuess(ctx context.Context, p Push, who passphraseTrier) (co
 // lockedOut returns a *LockedError if a guess is not allowed. The first of the standings
 // are those of strangers.
 func lockedOut(stood []limit.Standing, strangers int) error {
-	if err := locked(LimitPassphrasesPerPush, stood[:strangers]); err != nil {
+	if err := locked(record.LimitPassphrasesPerPush, stood[:strangers]); err != nil {
 		return err
 	}
-	return locked(LimitPassphrasesPerClient, stood[strangers:])
+	return locked(record.LimitPassphrasesPerClient, stood[strangers:])
 }
 
 // strangersWindow is the time in which strangers have Guessing.PerPush wrong passphrases.
 // It doubles each time that the push has had as many, up to ten hours.
-func (s *Store) strangersWindow(p Push) time.Duration {
+func (s *Store) strangersWindow(p record.Push) time.Duration {
 	each := s.opts.Load().Guessing.PerPush
 	if each <= 0 || p.Failed == 0 {
 		return passphrasesPerPushWindow
@@ -154,7 +155,7 @@ func (s *Store) strangersWindow(p Push) time.Duration {
 // recordWrong records a wrong passphrase, which was counted, and returns the error for the
 // client. It returns nil if the push has ended meanwhile. A client that does not wait for
 // the answer is counted all the same.
-func (s *Store) recordWrong(ctx context.Context, by Actor, p Push, who passphraseTrier) error {
+func (s *Store) recordWrong(ctx context.Context, by Actor, p record.Push, who passphraseTrier) error {
 	ctx = context.WithoutCancel(ctx)
 	at, most := s.time.Read(), s.opts.Load().Guessing.PerLife
 	rule := wrongPassphraseRule(at, s.sealActor(p.ID, by), most)
@@ -170,17 +171,17 @@ func (s *Store) recordWrong(ctx context.Context, by Actor, p Push, who passphras
 
 // missed returns the error for a missing or wrong passphrase, with the tries that are
 // left.
-func (s *Store) missed(ctx context.Context, p Push, who passphraseTrier) error {
+func (s *Store) missed(ctx context.Context, p record.Push, who passphraseTrier) error {
 	strangers, client := s.guessesOf(p, who)
 	stood, err := s.engine.Tries(context.WithoutCancel(ctx), s.triedAt(), append(strangers, client...))
 	if err != nil {
 		return err
 	}
-	e := &PassphraseError{Left: fewest(stood)}
+	e := &record.PassphraseError{Left: fewest(stood)}
 	if most := s.opts.Load().Guessing.PerLife; most > 0 && !who.marked {
 		e.Left = min(e.Left, max(0, most-p.Failed))
 	}
-	var locked *LockedError
+	var locked *record.LockedError
 	if errors.As(lockedOut(stood, len(strangers)), &locked) {
 		e.Left, e.RetryAfter = 0, locked.RetryAfter
 	}

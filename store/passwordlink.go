@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 // How long the links are good that set a password.
@@ -21,11 +22,11 @@ const (
 // A PasswordLink lets its holder set the password of an account, once: it is authenticated
 // with an HMAC of the present password and address, so no link is kept anywhere.
 type PasswordLink struct {
-	Code  secret.Text // the end of its path
-	Of    AccountID   // the account that it is of
-	Email string      // of the account
-	First bool        // the account has no password yet: it was invited
-	Anew  bool        // the address is not confirmed: a new account takes the place of this one
+	Code  secret.Text      // the end of its path
+	Of    record.AccountID // the account that it is of
+	Email string           // of the account
+	First bool             // the account has no password yet: it was invited
+	Anew  bool             // the address is not confirmed: a new account takes the place of this one
 	Until time.Time
 }
 
@@ -33,7 +34,7 @@ type PasswordLink struct {
 const passwordCodeSize = 8 + 8 + 16
 
 // passwordLink makes the link of an account.
-func (s *Store) passwordLink(a Account, now time.Time) PasswordLink {
+func (s *Store) passwordLink(a record.Account, now time.Time) PasswordLink {
 	l := PasswordLink{Of: a.ID, Email: a.Email, First: a.Invited(), Until: now.Add(ResetLasts)}
 	if l.First {
 		l.Until = now.Add(InviteLasts)
@@ -49,7 +50,7 @@ func (s *Store) passwordLink(a Account, now time.Time) PasswordLink {
 // passwordSum is another one after the password has changed, which ends a link. While the address of
 // the account is not confirmed it stays the same: a stranger may have made the account, and must not
 // end the link that the owner of the address asked for. That link ends when it is used.
-func (s *Store) passwordSum(a Account, until time.Time) [16]byte {
+func (s *Store) passwordSum(a record.Account, until time.Time) [16]byte {
 	if a.Unconfirmed {
 		a.PasswordHash = ""
 	}
@@ -57,17 +58,17 @@ func (s *Store) passwordSum(a Account, until time.Time) [16]byte {
 }
 
 // passwordCode reads a code. ok is false for a text that is none.
-func passwordCode(code secret.Text) (id AccountID, until time.Time, sum [16]byte, ok bool) {
+func passwordCode(code secret.Text) (id record.AccountID, until time.Time, sum [16]byte, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(code.Reveal())
 	if err != nil || len(b) != passwordCodeSize || len(code.Reveal()) != base64.RawURLEncoding.EncodedLen(passwordCodeSize) { // it may have line breaks
 		return 0, time.Time{}, sum, false
 	}
 	seconds := int64(binary.BigEndian.Uint64(b[8:]))
-	return AccountID(binary.BigEndian.Uint64(b)), time.Unix(seconds, 0).UTC(), [16]byte(b[16:]), true
+	return record.AccountID(binary.BigEndian.Uint64(b)), time.Unix(seconds, 0).UTC(), [16]byte(b[16:]), true
 }
 
 // setsPassword reports whether a code sets the password of an account now.
-func (s *Store) setsPassword(a Account, until time.Time, sum [16]byte, at clock.Instant) bool {
+func (s *Store) setsPassword(a record.Account, until time.Time, sum [16]byte, at clock.Instant) bool {
 	want := s.passwordSum(a, until)
 	return subtle.ConstantTimeCompare(sum[:], want[:]) == 1 && at.Denies.Before(until) && a.Active()
 }
@@ -77,14 +78,14 @@ func (s *Store) setsPassword(a Account, until time.Time, sum [16]byte, at clock.
 func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (PasswordLink, error) {
 	id, until, sum, ok := passwordCode(code)
 	if !ok {
-		return PasswordLink{}, ErrCode
+		return PasswordLink{}, record.ErrCode
 	}
 	a, err := s.engine.Account(ctx, id)
 	if err != nil {
-		return PasswordLink{}, instead(err, ErrNotFound, ErrCode)
+		return PasswordLink{}, instead(err, record.ErrNotFound, record.ErrCode)
 	}
 	if !s.setsPassword(a, until, sum, s.time.Read()) {
-		return PasswordLink{}, ErrCode
+		return PasswordLink{}, record.ErrCode
 	}
 	return PasswordLink{Code: code, Of: a.ID, Email: a.Email, First: a.Invited(), Anew: a.Unconfirmed, Until: until}, nil
 }
@@ -93,7 +94,7 @@ func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (Passwor
 // mail. ErrNotFound; ErrDenied for a client, and for an account that may not act; ErrOwnAccount.
 func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l PasswordLink, err error) {
 	if !by.administers() {
-		return l, ErrDenied
+		return l, record.ErrDenied
 	}
 	a, err := s.account(ctx, email)
 	if err != nil {
@@ -101,15 +102,15 @@ func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l
 	}
 	switch {
 	case by.isOwn(a):
-		return l, ErrOwnAccount
+		return l, record.ErrOwnAccount
 	case !a.Active():
-		return l, ErrDenied
+		return l, record.ErrDenied
 	}
-	err = s.telling(ctx, by, a, MailLinkMade, func(mail *MailBatch) error {
+	err = s.telling(ctx, by, a, MailLinkMade, func(mail *record.MailBatch) error {
 		if mail == nil {
-			return s.as(by).note(ctx, AdminPasswordLink, about(a))
+			return s.as(by).note(ctx, record.AdminPasswordLink, about(a))
 		}
-		return s.mailAbout(ctx, a, mail, s.as(by).event(AdminPasswordLink, about(a)))
+		return s.mailAbout(ctx, a, mail, s.as(by).event(record.AdminPasswordLink, about(a)))
 	})
 	if err != nil {
 		return l, err
@@ -121,10 +122,10 @@ func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l
 // *InvalidError; ErrExists; ErrDenied for a client.
 func (s *Store) Invite(ctx context.Context, by Actor, email string, admin bool) (PasswordLink, error) {
 	if !by.administers() {
-		return PasswordLink{}, ErrDenied
+		return PasswordLink{}, record.ErrDenied
 	}
-	var bad InvalidError
-	a := Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.Read().Now, Admin: admin}
+	var bad record.InvalidError
+	a := record.Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.Read().Now, Admin: admin}
 	if err := bad.Err(); err != nil {
 		return PasswordLink{}, err
 	}
@@ -144,7 +145,7 @@ func (s *Store) Invite(ctx context.Context, by Actor, email string, admin bool) 
 // *QuotaError; ErrBusy; ErrFull; ErrClock while the clock is in doubt.
 func (s *Store) AskForPassword(ctx context.Context, by Actor, email, base, language string) error {
 	if len(s.options().Mail.Languages) == 0 || base == "" {
-		return ErrNotFound
+		return record.ErrNotFound
 	}
 	return s.signUp(ctx, by.Client, func() error {
 		return s.keeping(ctx, func(ctx context.Context) error { return s.askForPassword(ctx, by, email, base, language) })
@@ -154,10 +155,10 @@ func (s *Store) AskForPassword(ctx context.Context, by Actor, email, base, langu
 func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, language string) error {
 	at := s.time.Read()
 	if at.Jumped {
-		return ErrClock
+		return record.ErrClock
 	}
 	a, err := s.account(ctx, email)
-	if err = instead(err, ErrNotFound, nil); err != nil {
+	if err = instead(err, record.ErrNotFound, nil); err != nil {
 		return err
 	}
 	if !a.Active() || a.SignsInElsewhere() || !s.canMail(a) || a.ID == 0 {
@@ -173,7 +174,7 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 // ErrClock while the clock is in doubt.
 func (s *Store) MailPasswordLink(ctx context.Context, by Actor, email, base, language string) error {
 	if !by.administers() {
-		return ErrDenied
+		return record.ErrDenied
 	}
 	return s.keeping(ctx, func(ctx context.Context) error {
 		a, err := s.account(ctx, email)
@@ -182,27 +183,27 @@ func (s *Store) MailPasswordLink(ctx context.Context, by Actor, email, base, lan
 		case err != nil:
 			return err
 		case !a.Active():
-			return ErrDenied
+			return record.ErrDenied
 		case !s.canMail(a) || base == "":
 			return invalidField(FieldMail, "cannot be sent: this server sends no mail, or none to such an address")
 		case at.Jumped:
-			return ErrClock
+			return record.ErrClock
 		}
 		return s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.quotas(a.ID, at.Now, a.Email))
 	})
 }
 
-func (s *Store) mailPasswordLink(ctx context.Context, by Actor, a Account, at clock.Instant, m Mail, quotas []Quota) error {
+func (s *Store) mailPasswordLink(ctx context.Context, by Actor, a record.Account, at clock.Instant, m Mail, quotas []record.Quota) error {
 	m.About, m.Code = MailPassword, s.passwordLink(a, at.Now).Code
-	batch := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, m)}, Quotas: quotas}
-	event := s.as(by).event(AdminPasswordLink, about(a).with("by mail"))
+	batch := &record.MailBatch{Messages: []record.Message{s.sealMail(a.ID, at.Now, record.ID{}, m)}, Quotas: quotas}
+	event := s.as(by).event(record.AdminPasswordLink, about(a).with("by mail"))
 	return s.countMail(batch, at, func() error { return s.mailAbout(ctx, a, batch, event) })
 }
 
 // mailAbout sends mail with an event of an account, and changes nothing of it.
-func (s *Store) mailAbout(ctx context.Context, a Account, mail *MailBatch, event AdminEvent) error {
-	_, err := s.as(Actor{Role: System}).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-		return a, SessionChange{Mail: mail}, event, nil
+func (s *Store) mailAbout(ctx context.Context, a record.Account, mail *record.MailBatch, event record.AdminEvent) error {
+	_, err := s.as(Actor{Role: System}).changeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		return a, record.SessionChange{Mail: mail}, event, nil
 	})
 	return err
 }
@@ -219,48 +220,48 @@ func (s *Store) SetPasswordByLink(ctx context.Context, by Actor, code, password 
 	if err != nil {
 		return err
 	}
-	var bad InvalidError
+	var bad record.InvalidError
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
 		return err
 	}
 	if s.time.Read().Jumped {
-		return ErrClock
+		return record.ErrClock
 	}
-	var hashed Account
+	var hashed record.Account
 	if err := s.hashPassword(ctx, by, &hashed, password); err != nil {
 		return err
 	}
-	var done Account
+	var done record.Account
 	err = s.changeHooks(ctx, func(*subscriptions) (err error) {
 		done, err = s.setByLink(ctx, by, l, hashed.PasswordHash, endTokens)
 		return err
 	})
 	if err != nil || !done.Removing {
-		return instead(err, ErrNotFound, ErrCode)
+		return instead(err, record.ErrNotFound, record.ErrCode)
 	}
 	return s.finishRemoval(ctx, Actor{Role: System}, done)
 }
 
 // setByLink returns the account that the link was of.
-func (s *Store) setByLink(ctx context.Context, by Actor, l PasswordLink, hash string, endTokens bool) (Account, error) {
+func (s *Store) setByLink(ctx context.Context, by Actor, l PasswordLink, hash string, endTokens bool) (record.Account, error) {
 	id, until, sum, _ := passwordCode(l.Code)
 	by = by.proved(id)
-	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
+	return sealing(ctx, s, func(ctx context.Context) (record.Account, error) {
 		at := s.time.Read()
-		event := s.as(by).event(AdminPassword, matter{account: id, email: l.Email, detail: "by a link"})
-		afresh := s.as(by).event(AdminPassword, matter{email: l.Email, detail: fmt.Sprintf("by a link: a new account in place of account %d, whose address was not confirmed", id)})
-		c, err := s.as(by).changeAccount(ctx, id, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		event := s.as(by).event(record.AdminPassword, matter{account: id, email: l.Email, detail: "by a link"})
+		afresh := s.as(by).event(record.AdminPassword, matter{email: l.Email, detail: fmt.Sprintf("by a link: a new account in place of account %d, whose address was not confirmed", id)})
+		c, err := s.as(by).changeAccount(ctx, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			switch {
 			case !s.setsPassword(a, until, sum, at):
-				return a, SessionChange{}, AdminEvent{}, ErrCode
+				return a, record.SessionChange{}, record.AdminEvent{}, record.ErrCode
 			case a.Unconfirmed:
-				next := Account{Email: a.Email, PasswordHash: hash, CreatedAt: at.Now, Admin: a.Admin, Policy: a.Policy}
+				next := record.Account{Email: a.Email, PasswordHash: hash, CreatedAt: at.Now, Admin: a.Admin, Policy: a.Policy}
 				a.Email, a.Identities, a.Removing = fmt.Sprintf("account %d of %s", a.ID, a.Email), "", true
-				return a, SessionChange{Revoke: RevokeOthers, EndTokens: true, EvenLast: next.Admin, Successor: &next}, afresh, nil
+				return a, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: true, EvenLast: next.Admin, Successor: &next}, afresh, nil
 			}
 			a.PasswordHash = hash
-			return a, SessionChange{Revoke: RevokeOthers, EndTokens: endTokens}, event, nil
+			return a, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: endTokens}, event, nil
 		})
 		return c.Account, err
 	})

@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -48,7 +49,7 @@ func TestALinkSetsAPasswordOnce(t *testing.T) {
 	if err := signsIn(f, email, right); err != nil { // the present password is still good
 		t.Error(err)
 	}
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	if err := setBy(f, l, "short"); !errors.As(err, &invalid) {
 		t.Errorf("a short password: %v", err)
 	}
@@ -56,20 +57,20 @@ func TestALinkSetsAPasswordOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, err := range map[string]error{"the same link": setBy(f, l, right), "a link from before": setBy(f, second, right)} {
-		if !errors.Is(err, store.ErrCode) {
+		if !errors.Is(err, record.ErrCode) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	if err := signsIn(f, email, another); err != nil {
 		t.Error(err)
 	}
-	if err := signsIn(f, email, right); !errors.Is(err, store.ErrCredentials) {
+	if err := signsIn(f, email, right); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("the old password: %v", err)
 	}
-	if _, err := f.Resume(ctx, session.Secret); !errors.Is(err, store.ErrSession) {
+	if _, err := f.Resume(ctx, session.Secret); !errors.Is(err, record.ErrSession) {
 		t.Errorf("a session from before: %v", err)
 	}
-	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 		t.Errorf("a token from before: %v", err)
 	}
 }
@@ -81,10 +82,10 @@ func TestALinkIsGoodForATimeAndForOneAccount(t *testing.T) {
 	storetest.AddMember(t, f, "bob@example.com")
 	gone := func(what string, l store.PasswordLink) {
 		t.Helper()
-		if _, err := f.ReadPasswordLink(ctx, l.Code); !errors.Is(err, store.ErrCode) {
+		if _, err := f.ReadPasswordLink(ctx, l.Code); !errors.Is(err, record.ErrCode) {
 			t.Errorf("%s: read: %v", what, err)
 		}
-		if err := setBy(f, l, another); !errors.Is(err, store.ErrCode) {
+		if err := setBy(f, l, another); !errors.Is(err, record.ErrCode) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -128,21 +129,21 @@ func TestALinkIsGoodForATimeAndForOneAccount(t *testing.T) {
 func TestAnInvitedAccountCanDoNothingUntilItHasAPassword(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	if _, err := f.Invite(ctx, storetest.Anonymous, email, true); !errors.Is(err, store.ErrDenied) {
+	if _, err := f.Invite(ctx, storetest.Anonymous, email, true); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("by a client: %v", err)
 	}
-	if _, err := f.MakePasswordLink(ctx, storetest.Anonymous, email); !errors.Is(err, store.ErrDenied) {
+	if _, err := f.MakePasswordLink(ctx, storetest.Anonymous, email); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("a link by a client: %v", err)
 	}
 	l, err := f.Invite(ctx, storetest.Operator, " Ann@Example.com", true)
 	if err != nil || l.Email != email || !l.First {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	if _, err := f.Invite(ctx, storetest.Operator, email, false); !errors.Is(err, store.ErrExists) {
+	if _, err := f.Invite(ctx, storetest.Operator, email, false); !errors.Is(err, record.ErrExists) {
 		t.Errorf("twice: %v", err)
 	}
 	for _, password := range []string{"", right} {
-		if err := signsIn(f, email, password); !errors.Is(err, store.ErrCredentials) {
+		if err := signsIn(f, email, password); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("password %q: %v", password, err)
 		}
 	}
@@ -150,7 +151,7 @@ func TestAnInvitedAccountCanDoNothingUntilItHasAPassword(t *testing.T) {
 	if err := f.SetAdmin(ctx, storetest.Operator, bob.Email, true, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.SetAdmin(ctx, storetest.Operator, bob.Email, false, false); !errors.Is(err, store.ErrLastAdmin) { // an invitation is no administrator
+	if err := f.SetAdmin(ctx, storetest.Operator, bob.Email, false, false); !errors.Is(err, record.ErrLastAdmin) { // an invitation is no administrator
 		t.Errorf("the last administrator: %v", err)
 	}
 	f.Clock.Advance(store.InviteLasts - time.Second)
@@ -195,10 +196,10 @@ func TestALinkIsMailedToTheAccountAlone(t *testing.T) {
 	if again := letters(t, f); len(again) != 0 {
 		t.Errorf("a link that is used up would still be sent: %+v", again)
 	}
-	if err := f.AskForPassword(ctx, storetest.Anonymous, email, "", ""); !errors.Is(err, store.ErrNotFound) {
+	if err := f.AskForPassword(ctx, storetest.Anonymous, email, "", ""); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("without the address of the server: %v", err)
 	}
-	var locked *store.LockedError
+	var locked *record.LockedError
 	for range 100 {
 		if err := f.AskForPassword(ctx, storetest.Anonymous, "unknown@example.com", base, ""); errors.As(err, &locked) {
 			break
@@ -227,7 +228,7 @@ func TestALinkToAnAddressThatWasNotConfirmedMakesItsAccountAnew(t *testing.T) {
 		}
 		by := store.Actor{Account: old.ID}
 		token, push, request := newToken(t, f, 0), storetest.Push(t, f, by, nil), asks(t, f, by, nil)
-		addHook(t, f, email, store.EventView)
+		addHook(t, f, email, record.EventView)
 		for _, err := range []error{f.SetAdmin(ctx, storetest.Operator, email, true, false), unconfirm(f, old.ID)} {
 			if err != nil {
 				t.Fatal(err)
@@ -244,20 +245,20 @@ func TestALinkToAnAddressThatWasNotConfirmedMakesItsAccountAnew(t *testing.T) {
 		if err := f.SetPasswordByLink(ctx, anonymous, l.Code, secret.New(another), false); err != nil {
 			t.Fatal(err)
 		}
-		if err := setBy(f, l, right); !errors.Is(err, store.ErrCode) {
+		if err := setBy(f, l, right); !errors.Is(err, record.ErrCode) {
 			t.Errorf("the link again: %v", err)
 		}
-		wantResume(t, f, n, store.ErrSession)
-		if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+		wantResume(t, f, n, record.ErrSession)
+		if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 			t.Errorf("the API token: %v", err)
 		}
-		if err := k.alone(t); !errors.Is(err, store.ErrCredentials) {
+		if err := k.alone(t); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("the passkey alone: %v", err)
 		}
-		if _, err := f.Retrieve(ctx, anonymous, push.Token, secret.Text{}, nil); !errors.Is(err, store.ErrNotFound) {
+		if _, err := f.Retrieve(ctx, anonymous, push.Token, secret.Text{}, nil); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("the push: %v", err)
 		}
-		if _, err := f.FindRequest(ctx, request.Token); !errors.Is(err, store.ErrNotFound) {
+		if _, err := f.FindRequest(ctx, request.Token); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("the request: %v", err)
 		}
 		if hooks, err := f.Hooks(ctx, email); err != nil || len(hooks) > 0 {
@@ -271,7 +272,7 @@ func TestALinkToAnAddressThatWasNotConfirmedMakesItsAccountAnew(t *testing.T) {
 			t.Errorf("the new password: %+v, %v", own.SessionInfo, err)
 		}
 		want := []string{"password_change " + email, "password_change " + email, "account_removed account 1 of " + email}
-		if got := eventsOf(t, f, store.AdminPassword, store.AdminAccountRemoved); !slices.Equal(got, want) {
+		if got := eventsOf(t, f, record.AdminPassword, record.AdminAccountRemoved); !slices.Equal(got, want) {
 			t.Errorf("events %q", got)
 		}
 	})
@@ -293,13 +294,13 @@ func TestAMailedLinkMakesAnAccountAnew(t *testing.T) {
 	if err := f.SetPasswordByLink(ctx, anonymous, mails[len(mails)-1].Code, secret.New(another), false); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+	if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 		t.Errorf("an API token of before: %v", err)
 	}
-	if _, err := f.Resume(ctx, eve.session); !errors.Is(err, store.ErrSession) {
+	if _, err := f.Resume(ctx, eve.session); !errors.Is(err, record.ErrSession) {
 		t.Errorf("the session of who signed up: %v", err)
 	}
-	if err := signsIn(f, "ann@corp.example", storetest.Password); !errors.Is(err, store.ErrCredentials) {
+	if err := signsIn(f, "ann@corp.example", storetest.Password); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("the first password: %v", err)
 	}
 	if err := signsIn(f, "ann@corp.example", another); err != nil {
@@ -323,7 +324,7 @@ func TestAnAccountIsToldWhatAnAdministratorDoesToIt(t *testing.T) {
 		}
 		own := store.Actor{Role: store.Admin, Account: ann.ID}
 		_, err := f.MakePasswordLink(ctx, own, email)
-		if again := f.ResetFactors(ctx, own, email); !errors.Is(err, store.ErrOwnAccount) || !errors.Is(again, store.ErrOwnAccount) {
+		if again := f.ResetFactors(ctx, own, email); !errors.Is(err, record.ErrOwnAccount) || !errors.Is(again, record.ErrOwnAccount) {
 			t.Errorf("her own account: %v, %v", err, again)
 		}
 		got := letters(t, f)
@@ -336,7 +337,7 @@ func TestAnAccountIsToldWhatAnAdministratorDoesToIt(t *testing.T) {
 		if n := len(letters(t, f)); n != 3 {
 			t.Errorf("%d mails", n)
 		}
-		events := eventsOf(t, f, store.AdminPasswordLink, store.AdminFactorRemove)
+		events := eventsOf(t, f, record.AdminPasswordLink, record.AdminFactorRemove)
 		if len(events) != 5 {
 			t.Errorf("events %q", events)
 		}

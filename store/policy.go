@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"slices"
+
+	"pushbox/store/record"
 )
 
 // Rules are what pushes must have beyond the Terms of their kind.
@@ -14,11 +16,11 @@ type Rules struct {
 
 // A Policy says what the pushes of an account may be.
 type Policy struct {
-	Name   string         // empty: it is what holds for all
-	Groups []string       // of a provider: their people get the policy when they sign in; none: administrators give it
-	Terms  map[Kind]Terms // a kind without terms is disabled
+	Name   string                // empty: it is what holds for all
+	Groups []string              // of a provider: their people get the policy when they sign in; none: administrators give it
+	Terms  map[record.Kind]Terms // a kind without terms is disabled
 	Files  FileLimits
-	Room   Room // that the account may have; 0: no limit
+	Room   record.Room // that the account may have; 0: no limit
 
 	Unconfirmed bool // the address of the account is not: its pushes count for its client
 	Rules
@@ -63,19 +65,19 @@ func (o *Options) policy(name string) int {
 // PolicyOf returns the policy of the actor's account. What holds for all holds also for
 // anonymous clients.
 func (s *Store) PolicyOf(ctx context.Context, by Actor) (Policy, error) {
-	if by.Account == 0 || len(s.Policies()) == 0 && s.options().Space.Room.Client == (Room{}) { // all have the same
+	if by.Account == 0 || len(s.Policies()) == 0 && s.options().Space.Room.Client == (record.Room{}) { // all have the same
 		return s.Policy(""), nil
 	}
 	a, err := s.engine.Account(ctx, by.Account)
-	return s.policyFor(a), instead(err, ErrNotFound, nil) // the change that follows refuses an account that is gone
+	return s.policyFor(a), instead(err, record.ErrNotFound, nil) // the change that follows refuses an account that is gone
 }
 
 // policyFor is the policy of an account. One that is not confirmed has no more room than an
 // anonymous client: else signing up would lift the bounds of those.
-func (s *Store) policyFor(a Account) Policy {
+func (s *Store) policyFor(a record.Account) Policy {
 	p := s.Policy(a.Policy)
 	if p.Unconfirmed = a.Unconfirmed; a.Unconfirmed {
-		p.Room = p.Room.atMost(s.options().Space.Room.Client)
+		p.Room = atMost(p.Room, s.options().Space.Room.Client)
 	}
 	return p
 }
@@ -83,7 +85,7 @@ func (s *Store) policyFor(a Account) Policy {
 // check adds to bad what the rules ask of a new push beyond the terms of its kind. They ask
 // nothing of an answer: only the owner of its request gets its link, and the request says
 // whether it is encrypted.
-func (r Rules) check(p Push, in NewPush, bad *InvalidError) {
+func (r Rules) check(p record.Push, in NewPush, bad *record.InvalidError) {
 	if p.Kind == 0 || !in.Request.IsZero() { // such pushes are disabled, or it is an answer
 		return
 	}
@@ -96,7 +98,7 @@ func (r Rules) check(p Push, in NewPush, bad *InvalidError) {
 }
 
 // checkMail refuses mail with a link where the rules do.
-func (r Rules) checkMail(to []string, bad *InvalidError) {
+func (r Rules) checkMail(to []string, bad *record.InvalidError) {
 	if r.NoMail && len(to) > 0 {
 		bad.Add(FieldMailTo, "must be empty: by this server's rules, no mail has links")
 	}
@@ -113,7 +115,7 @@ func (s *Store) SetPolicy(ctx context.Context, by Actor, email, name string) err
 	a, err := s.account(ctx, email)
 	switch {
 	case !by.administers():
-		return ErrDenied
+		return record.ErrDenied
 	case err != nil:
 		return err
 	}
@@ -121,16 +123,16 @@ func (s *Store) SetPolicy(ctx context.Context, by Actor, email, name string) err
 }
 
 // setPolicy gives an account another policy, or none. how is the end of the event's detail.
-func (s *Store) setPolicy(ctx context.Context, by Actor, a Account, name, how string) error {
+func (s *Store) setPolicy(ctx context.Context, by Actor, a record.Account, name, how string) error {
 	return s.keeping(ctx, func(ctx context.Context) error {
 		detail := name
 		if name == "" {
 			detail = "none"
 		}
-		event := s.as(by).event(AdminPolicyChange, about(a).with(detail+how))
-		_, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		event := s.as(by).event(record.AdminPolicyChange, about(a).with(detail+how))
+		_, err := s.as(by).changeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Policy = name
-			return a, SessionChange{}, event, nil
+			return a, record.SessionChange{}, event, nil
 		})
 		return err
 	})
@@ -139,7 +141,7 @@ func (s *Store) setPolicy(ctx context.Context, by Actor, a Account, name, how st
 // followGroups gives an account the first policy that has one of the person's groups. Where
 // none has, a policy with groups is taken away. One that has none stays: an administrator
 // gave it.
-func (s *Store) followGroups(ctx context.Context, by Actor, a Account, x External) error {
+func (s *Store) followGroups(ctx context.Context, by Actor, a record.Account, x External) error {
 	o := s.options()
 	next, now := "", o.policy(a.Policy)
 	if now >= 0 && len(o.Policies[now].Groups) == 0 || now < 0 && a.Policy != "" {

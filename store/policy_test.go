@@ -12,18 +12,19 @@ import (
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
 // strict is a policy that differs from what holds for all in everything.
 func strict() store.Policy {
-	t := storetest.Terms()[store.Text]
+	t := storetest.Terms()[record.Text]
 	t.Days, t.Views = store.Range{Default: 2, Min: 1, Max: 3}, store.Range{Default: 4, Min: 1, Max: 6}
 	return store.Policy{
 		Name: "strict", Groups: []string{"staff"},
-		Terms: map[store.Kind]store.Terms{store.Text: t, store.File: t},
+		Terms: map[record.Kind]store.Terms{record.Text: t, record.File: t},
 		Files: store.FileLimits{MaxCount: 2, MaxSize: 1000},
-		Room:  store.Room{Pushes: 2},
+		Room:  record.Room{Pushes: 2},
 		Rules: store.Rules{Passphrase: true, NoMail: true},
 	}
 }
@@ -50,7 +51,7 @@ func governed(t *testing.T, f *storetest.Fixture, email, policy string) store.Ac
 
 // wrongIn names the fields that an error is about; "other" is another error.
 func wrongIn(err error) string {
-	invalid := (*store.InvalidError)(nil)
+	invalid := (*record.InvalidError)(nil)
 	switch {
 	case err == nil:
 		return ""
@@ -80,11 +81,11 @@ func boundsPushesByPolicy(t *testing.T, engine func(*storetest.Setup)) {
 		"a longer one":      {func(in *store.NewPush) { in.Lifetime = 3*day + 1 }, store.FieldDuration},
 		"the most views":    {func(in *store.NewPush) { in.Views = new(6) }, ""},
 		"a view more":       {func(in *store.NewPush) { in.Views = new(7) }, store.FieldViews},
-		"another kind":      {func(in *store.NewPush) { in.Kind, in.Payload = store.URL, secret.New("https://example.com") }, store.FieldKind},
+		"another kind":      {func(in *store.NewPush) { in.Kind, in.Payload = record.URL, secret.New("https://example.com") }, store.FieldKind},
 		"mail":              {func(in *store.NewPush) { in.Mail = mailing("a@example.net") }, store.FieldMailTo},
 		"all that is wrong": {func(in *store.NewPush) { in.Passphrase, in.Views = secret.Text{}, new(7) }, store.FieldViews + " " + store.FieldPassphrase},
 	} {
-		in := store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("y")}
+		in := store.NewPush{Kind: record.Text, Payload: secret.New("x"), Passphrase: secret.New("y")}
 		c.change(&in)
 		p, err := f.CreatePush(ctx, ann, in)
 		if got := wrongIn(err); got != c.want {
@@ -133,16 +134,16 @@ func boundsFilesAndRoomByPolicy(t *testing.T, engine func(*storetest.Setup)) {
 	if err := add(1000, 1000); err != nil {
 		t.Errorf("as many and as large as may be: %v", err)
 	}
-	if err := add(1001); !errors.Is(err, store.ErrFileSize) {
+	if err := add(1001); !errors.Is(err, record.ErrFileSize) {
 		t.Errorf("a byte more: %v", err)
 	}
 	if err := add(1, 1, 1); err == nil {
 		t.Error("a file more is taken")
 	}
 	send := func(by store.Actor) (store.PushInfo, error) {
-		return f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("y")})
+		return f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Passphrase: secret.New("y")})
 	}
-	for n, of := range []store.RoomOf{0, 0, store.RoomOfAccount} {
+	for n, of := range []record.RoomOf{0, 0, record.RoomOfAccount} {
 		if err := f.HasRoom(ctx, ann, 1); (err != nil) != (of != 0) {
 			t.Errorf("asked for room for push %d: %v", n+1, err)
 		}
@@ -197,11 +198,11 @@ func TestAPolicyRequiresEncryptionByTheSender(t *testing.T) {
 		t.Fatal(err)
 	}
 	for payload, want := range map[string]string{envelope.Reveal(): "", "x": store.FieldPayload} {
-		if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.Text, Payload: secret.New(payload)}); wrongIn(err) != want {
+		if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: record.Text, Payload: secret.New(payload)}); wrongIn(err) != want {
 			t.Errorf("%v", err)
 		}
 	}
-	if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.QR, Payload: secret.New("x")}); wrongIn(err) != store.FieldPayload {
+	if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: record.QR, Payload: secret.New("x")}); wrongIn(err) != store.FieldPayload {
 		t.Errorf("a kind that cannot be encrypted: %v", err)
 	}
 	asked := store.NewRequest{Text: secret.New("x")}
@@ -234,9 +235,9 @@ func boundsAnswersByPolicy(t *testing.T, engine func(*storetest.Setup)) {
 		t.Fatal(err)
 	}
 	answer := func() (store.PushInfo, error) {
-		return f.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Request: r.Token})
+		return f.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Request: r.Token})
 	}
-	for n, want := range []error{nil, nil, store.ErrNoAnswers} {
+	for n, want := range []error{nil, nil, record.ErrNoAnswers} {
 		p, err := answer()
 		if !errors.Is(err, want) || err == nil && (p.Days != 2 || p.ViewLimit != 4) {
 			t.Errorf("answer %d: %v, %d days, %d views", n+1, err, p.Days, p.ViewLimit)
@@ -300,10 +301,10 @@ func TestAPolicyThatTheSettingsLackIsNone(t *testing.T) {
 	if err := f.SetPolicy(ctx, storetest.Operator, email, "unknown"); wrongIn(err) != store.FieldPolicy {
 		t.Errorf("one that the settings lack: %v", err)
 	}
-	if err := f.SetPolicy(ctx, ann, email, ""); !errors.Is(err, store.ErrDenied) {
+	if err := f.SetPolicy(ctx, ann, email, ""); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("by its user: %v", err)
 	}
-	if err := f.SetPolicy(ctx, storetest.Operator, "nobody@example.com", "strict"); !errors.Is(err, store.ErrNotFound) {
+	if err := f.SetPolicy(ctx, storetest.Operator, "nobody@example.com", "strict"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("of no account: %v", err)
 	}
 	if lost, err := f.LostPolicies(ctx); err != nil || lost != nil {
@@ -313,12 +314,12 @@ func TestAPolicyThatTheSettingsLackIsNone(t *testing.T) {
 	if lost, err := f.LostPolicies(ctx); err != nil || !slices.Equal(lost, []string{"strict"}) {
 		t.Errorf("%q, %v", lost, err)
 	}
-	if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.URL, Payload: secret.New("https://example.com")}); err != nil {
+	if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: record.URL, Payload: secret.New("https://example.com")}); err != nil {
 		t.Errorf("what holds for all: %v", err)
 	}
 	f.Configure(store.Options{Terms: storetest.Terms(), Rules: store.Rules{Passphrase: true}})
 	for who, by := range map[string]store.Actor{"an account": ann, "an anonymous client": storetest.Anonymous} {
-		if _, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("x")}); wrongIn(err) != store.FieldPassphrase {
+		if _, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("x")}); wrongIn(err) != store.FieldPassphrase {
 			t.Errorf("a rule for all, by %s: %v", who, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -29,11 +30,11 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	at := s.time.Read()
 	switch {
 	case at.Jumped:
-		return PushInfo{}, ErrClock
+		return PushInfo{}, record.ErrClock
 	case in.Files != nil && in.Files.broken:
 		return PushInfo{}, errBroken
 	}
-	var bad InvalidError
+	var bad record.InvalidError
 	var asked RequestInfo
 	policy, err := s.PolicyOf(ctx, by)
 	if !in.Request.IsZero() {
@@ -45,7 +46,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	}
 	p := termsOf(policy.Terms, in.Kind, in.hasFiles()).resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
-	p.checkMail(to, &bad)
+	checkPushMail(p, to, &bad)
 	policy.checkMail(to, &bad)
 	policy.check(p, in, &bad)
 	if err := bad.Err(); err != nil {
@@ -54,7 +55,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	t, dek := s.begin(in, at)
 	p.ID, p.Owner, p.Holder = s.id(t), by.Account, s.holder(by, policy)
 	if !in.Request.IsZero() {
-		p.Owner, p.Holder, p.Request, p.WrappedKey = asked.Owner, Holder{}, asked.ID, in.WrappedKey
+		p.Owner, p.Holder, p.Request, p.WrappedKey = asked.Owner, record.Holder{}, asked.ID, in.WrappedKey
 	}
 	payload, err := s.sealPush(ctx, by, &p, t, dek, in, at.Now)
 	if err != nil {
@@ -66,13 +67,13 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		code = seal.NewReceiptCode()
 		p.Receipt = seal.Digest(code)
 	}
-	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by), Most: policy.Room}
-	p.log(e.Kind, at)
+	e := record.Entry{Kind: record.EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by), Most: policy.Room}
+	logEntry(&p, e.Kind, at)
 	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {
 		then := s.mailEntry(info, by, *in.Mail, to)
-		info.log(then.Kind, at)
-		e.Mail, then.Mail, e.Then = then.Mail, nil, []Entry{then}
+		logEntry(&info.Push, then.Kind, at)
+		e.Mail, then.Mail, e.Then = then.Mail, nil, []record.Entry{then}
 	}
 	if in.Request.IsZero() {
 		err = s.countMail(e.Mail, at, func() error { return s.engine.CreatePush(ctx, info.Push, payload, e) })
@@ -105,8 +106,8 @@ func (s *Store) Preview(ctx context.Context, t Token) (PushInfo, error) {
 }
 
 // ended returns p. If the time of p is over, it ends p first.
-func (s *Store) ended(ctx context.Context, p Push, at clock.Instant) (Push, error) {
-	if over, _ := p.due(at); !over {
+func (s *Store) ended(ctx context.Context, p record.Push, at clock.Instant) (record.Push, error) {
+	if over, _ := isDue(p, at); !over {
 		return p, nil
 	}
 	c, err := s.change(ctx, p.ID, expireRule(at))
@@ -127,7 +128,7 @@ func (s *Store) deletePush(ctx context.Context, by Actor, n Name) (PushInfo, err
 	}
 	at := s.time.Read()
 	c, err := s.change(ctx, id, deleteRule(by, at, s.sealActor(id, by)))
-	return PushInfo{Push: c.Push, At: at.Now, Token: n.token(), Ended: c.Entry.Kind == EntryExpire}, err
+	return PushInfo{Push: c.Push, At: at.Now, Token: n.token(), Ended: c.Entry.Kind == record.EntryExpire}, err
 }
 
 // Pushes lists a page, from 1, of the actor's own pushes, newest first: the live ones,
@@ -141,7 +142,7 @@ func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]Pu
 // one, newest first, the live and the expired ones together; none if there are no more. The
 // zero ID is newer than each. So a walk through all of them finds each push once, whichever
 // begin, expire or go meanwhile. ErrBusy as Pushes.
-func (s *Store) PushesBefore(ctx context.Context, by Actor, before ID) ([]PushInfo, error) {
+func (s *Store) PushesBefore(ctx context.Context, by Actor, before record.ID) ([]PushInfo, error) {
 	at := s.time.Read()
 	live, err := s.currentPushes(ctx, by.Account, true, before, 0, PageSize, at)
 	if err != nil {
@@ -152,14 +153,14 @@ func (s *Store) PushesBefore(ctx context.Context, by Actor, before ID) ([]PushIn
 		return nil, err
 	}
 	all := slices.Concat(ended, live)
-	slices.SortStableFunc(all, func(a, b Push) int { return bytes.Compare(b.ID[:], a.ID[:]) })
-	all = slices.CompactFunc(all, func(a, b Push) bool { return a.ID == b.ID }) // it expired between the two
+	slices.SortStableFunc(all, func(a, b record.Push) int { return bytes.Compare(b.ID[:], a.ID[:]) })
+	all = slices.CompactFunc(all, func(a, b record.Push) bool { return a.ID == b.ID }) // it expired between the two
 	return s.openAll(all[:min(PageSize, len(all))], at)
 }
 
 // ownPushes opens pushes of a list, from skip on.
 func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit int, at clock.Instant) ([]PushInfo, error) {
-	ps, err := s.currentPushes(ctx, by.Account, live, ID{}, skip, limit, at)
+	ps, err := s.currentPushes(ctx, by.Account, live, record.ID{}, skip, limit, at)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit 
 }
 
 // openAll opens pushes for their owner.
-func (s *Store) openAll(ps []Push, at clock.Instant) ([]PushInfo, error) {
+func (s *Store) openAll(ps []record.Push, at clock.Instant) ([]PushInfo, error) {
 	infos := make([]PushInfo, len(ps))
 	var err error
 	for i, p := range ps {
@@ -179,7 +180,7 @@ func (s *Store) openAll(ps []Push, at clock.Instant) ([]PushInfo, error) {
 }
 
 // openOwn opens a push for its owner.
-func (s *Store) openOwn(p Push, at clock.Instant) (PushInfo, error) {
+func (s *Store) openOwn(p record.Push, at clock.Instant) (PushInfo, error) {
 	d, err := s.openDetails(p)
 	info := PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note}
 	if err == nil && p.Live() {
@@ -194,26 +195,26 @@ const maxRounds = 100
 
 // currentPushes reads a list of pushes. It first ends the live ones whose time is over: no
 // list shows a push as expired before that is durable.
-func (s *Store) currentPushes(ctx context.Context, owner AccountID, live bool, before ID, skip, limit int, at clock.Instant) ([]Push, error) {
+func (s *Store) currentPushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int, at clock.Instant) ([]record.Push, error) {
 	for range maxRounds {
 		ps, err := s.engine.Pushes(ctx, owner, live, before, skip, limit)
 		if err != nil {
 			return nil, err
 		}
-		var due []ID
+		var due []record.ID
 		for _, p := range ps {
-			if ended, _ := p.due(at); ended {
+			if ended, _ := isDue(p, at); ended {
 				due = append(due, p.ID)
 			}
 		}
 		if len(due) == 0 {
 			return ps, nil
 		}
-		if _, err := s.changeAll(ctx, due, expireRule(at), func(p Push) bool { return !p.Live() }); err != nil {
+		if _, err := s.changeAll(ctx, due, expireRule(at), func(p record.Push) bool { return !p.Live() }); err != nil {
 			return nil, err
 		}
 	}
-	return nil, ErrBusy
+	return nil, record.ErrBusy
 }
 
 // Audit lists a page, from 1, of a push's audit log, oldest first. ErrNotFound;
@@ -223,14 +224,14 @@ func (s *Store) Audit(ctx context.Context, by Actor, n Name, page int) ([]LogEnt
 	if err != nil {
 		return nil, err
 	}
-	if !p.ownedBy(by) {
-		return nil, ErrDenied
+	if !ownedBy(p, by) {
+		return nil, record.ErrDenied
 	}
 	return s.entries(ctx, p, (page-1)*PageSize, PageSize)
 }
 
 // entries opens entries of a push's audit log, from skip on.
-func (s *Store) entries(ctx context.Context, p Push, skip, limit int) ([]LogEntry, error) {
+func (s *Store) entries(ctx context.Context, p record.Push, skip, limit int) ([]LogEntry, error) {
 	es, err := s.engine.Entries(ctx, p.ID, skip, limit)
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
@@ -240,7 +241,7 @@ func (s *Store) entries(ctx context.Context, p Push, skip, limit int) ([]LogEntr
 		if log[i], err = s.openEntry(p.ID, e); err != nil {
 			return nil, err
 		}
-		if e.Kind == EntryCreation {
+		if e.Kind == record.EntryCreation {
 			log[i].Request = p.Request
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -25,10 +26,10 @@ func ptr[T any](v T) *T { return &v }
 func TestEveryKindOfPushComesBackAsItWasSent(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	for kind, payload := range map[store.Kind]string{
-		store.Text: "line one\r\nline two\x00\t end \U0001F511",
-		store.URL:  "https://example.com/?q=%20&r=é",
-		store.QR:   "WIFI:S:guests;T:WPA;P:pa\\;ss;;",
+	for kind, payload := range map[record.Kind]string{
+		record.Text: "line one\r\nline two\x00\t end \U0001F511",
+		record.URL:  "https://example.com/?q=%20&r=é",
+		record.QR:   "WIFI:S:guests;T:WPA;P:pa\\;ss;;",
 	} {
 		p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Kind, in.Payload = kind, secret.New(payload) })
 		f.Reopen()
@@ -115,10 +116,10 @@ func TestAJumpOfTheClockDeniesAndDestroysNothing(t *testing.T) {
 	p := storetest.Push(t, f, anonymous, nil)
 	f.Clock.Jump(365 * day)
 	f.SweepAll()
-	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); !errors.Is(err, store.ErrClock) {
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); !errors.Is(err, record.ErrClock) {
 		t.Errorf("retrieve: %v", err)
 	}
-	if _, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x")}); !errors.Is(err, store.ErrClock) {
+	if _, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("x")}); !errors.Is(err, record.ErrClock) {
 		t.Errorf("create: %v", err)
 	}
 	f.Clock.Jump(-365 * day)
@@ -129,7 +130,7 @@ func TestAJumpOfTheClockDeniesAndDestroysNothing(t *testing.T) {
 	f.SweepAll()
 	f.Clock.Advance(10 * time.Minute)
 	f.SweepAll()
-	if got, err := f.Preview(ctx, p.Token); err != nil || got.State != store.Expired {
+	if got, err := f.Preview(ctx, p.Token); err != nil || got.State != record.Expired {
 		t.Errorf("ten minutes later it has state %d, %v", got.State, err)
 	}
 }
@@ -140,12 +141,12 @@ func TestWhoMayDelete(t *testing.T) {
 	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
 	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.DeletableByViewer = ptr(false) })
 	for _, by := range []store.Actor{bob, anonymous} {
-		if _, err := f.DeletePush(ctx, by, p.Token); !errors.Is(err, store.ErrDenied) {
+		if _, err := f.DeletePush(ctx, by, p.Token); !errors.Is(err, record.ErrDenied) {
 			t.Errorf("a stranger: %v", err)
 		}
 	}
 	for range 2 {
-		if got, err := f.DeletePush(ctx, ann, p.Token); err != nil || got.State != store.Deleted {
+		if got, err := f.DeletePush(ctx, ann, p.Token); err != nil || got.State != record.Deleted {
 			t.Errorf("the owner: %+v, %v", got, err)
 		}
 	}
@@ -167,7 +168,7 @@ func TestUnknownTokensAreNotFoundEverywhere(t *testing.T) {
 		_, del := f.DeletePush(ctx, ann, token)
 		_, audit := f.Audit(ctx, ann, token, 1)
 		for i, err := range []error{retrieve, preview, del, audit} {
-			if !errors.Is(err, store.ErrNotFound) {
+			if !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("call %d: %v", i, err)
 			}
 		}
@@ -186,18 +187,18 @@ func TestAuditEntriesTellWhoItWas(t *testing.T) {
 	if err != nil || len(log) != 2 {
 		t.Fatalf("%v, %v", log, err)
 	}
-	want := store.LogEntry{Kind: store.EntryView, At: p.CreatedAt.Add(time.Hour), IP: who.IP, UserAgent: who.UserAgent}
+	want := store.LogEntry{Kind: record.EntryView, At: p.CreatedAt.Add(time.Hour), IP: who.IP, UserAgent: who.UserAgent}
 	got := log[1]
 	referrer := got.Referrer.Reveal()
 	if got.Referrer = want.Referrer; got != want || referrer != who.Referrer.Reveal() {
 		t.Errorf("%+v %q", got, referrer)
 	}
 	for _, by := range []store.Actor{anonymous, f.Account("bob@example.com")} {
-		if _, err := f.Audit(ctx, by, p.Token, 1); !errors.Is(err, store.ErrDenied) {
+		if _, err := f.Audit(ctx, by, p.Token, 1); !errors.Is(err, record.ErrDenied) {
 			t.Errorf("a stranger reads it: %v", err)
 		}
 	}
-	if _, err := f.Audit(ctx, anonymous, storetest.Push(t, f, anonymous, nil).Token, 1); !errors.Is(err, store.ErrDenied) {
+	if _, err := f.Audit(ctx, anonymous, storetest.Push(t, f, anonymous, nil).Token, 1); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("an anonymous client owns an anonymous push: %v", err)
 	}
 }

@@ -2,22 +2,17 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
+	"time"
 
+	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
-// A ReceiptDigest is the digest of the code of a receipt. The code shows that a caller is the
-// sender of a push, also of one without an owner; a link does not lead to it.
-type ReceiptDigest [sha256.Size]byte
-
-// IsZero reports whether there is no receipt.
-func (d ReceiptDigest) IsZero() bool { return d == ReceiptDigest{} }
-
 // sentBy reports whether the actor is the push's owner, or has the code of its receipt.
-func (p Push) sentBy(a Actor) bool {
-	if p.ownedBy(a) {
+func sentBy(p record.Push, a Actor) bool {
+	if ownedBy(p, a) {
 		return true
 	}
 	if p.Receipt.IsZero() || a.ReceiptCode.IsZero() {
@@ -35,15 +30,15 @@ func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (Histo
 	if err != nil {
 		return History{}, err
 	}
-	if !p.sentBy(by) {
-		return History{}, ErrNotFound
+	if !sentBy(p, by) {
+		return History{}, record.ErrNotFound
 	}
 	at := s.time.Read()
 	if p, err = s.ended(ctx, p, at); err != nil {
 		return History{}, err
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: t}}
-	if p.ownedBy(by) {
+	if ownedBy(p, by) {
 		d, err := s.openDetails(p)
 		if err != nil {
 			return History{}, err
@@ -52,4 +47,20 @@ func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (Histo
 	}
 	h.Log, err = s.entries(ctx, p, (page-1)*PageSize, PageSize)
 	return h, err
+}
+
+// MaxMinorEntries is how many minor audit entries a push keeps: those that callers can
+// cause without using it up.
+const MaxMinorEntries = 2000
+
+// LogEntry is an opened line of an audit log.
+type LogEntry struct {
+	Kind      record.EntryKind
+	At        time.Time
+	IP        string
+	UserAgent string      // at most 255 characters
+	Referrer  secret.Text // at most 255 characters; it may hold a link
+
+	Recipients secret.Text      // of EntryMail: addresses, separated by commas
+	Request    record.RequestID // of EntryCreation: the request that the push answers; zero: none
 }

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/limit"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 // How many refusals of clients are events: an attacker must not push other events out of
@@ -70,22 +71,22 @@ func (r *refusals) count(now bool) (left int) {
 
 // refused returns err, the outcome of a try to prove who the actor is. If that refuses
 // the actor, it adds an event or counts it. What the client sent is no part of the event.
-func (s *Store) refused(ctx context.Context, by Actor, k AdminKind, of Account, err error) error {
+func (s *Store) refused(ctx context.Context, by Actor, k record.AdminKind, of record.Account, err error) error {
 	return s.refusedOf(ctx, by, k, about(of), err)
 }
 
 // refusedOf is refused with a detail.
-func (s *Store) refusedOf(ctx context.Context, by Actor, k AdminKind, of matter, err error) error {
+func (s *Store) refusedOf(ctx context.Context, by Actor, k record.AdminKind, of matter, err error) error {
 	var why string
-	var cause *RefusedError
+	var cause *record.RefusedError
 	switch {
 	case errors.As(err, &cause):
 		why = cause.Why
 	case errors.Is(err, errCopied):
 		why = errCopied.Error()
-	case errors.Is(err, ErrCredentials), errors.Is(err, ErrToken):
-	case errors.Is(err, ErrLocked):
-		why = ErrLocked.Error()
+	case errors.Is(err, record.ErrCredentials), errors.Is(err, record.ErrToken):
+	case errors.Is(err, record.ErrLocked):
+		why = record.ErrLocked.Error()
 	default:
 		return err
 	}
@@ -106,5 +107,5 @@ func (s *Store) countRefusals(ctx context.Context, now bool) error {
 	if left == 0 {
 		return nil
 	}
-	return s.as(Actor{Role: System}).note(ctx, AdminMoreRefused, matter{detail: strconv.Itoa(left)})
+	return s.as(Actor{Role: System}).note(ctx, record.AdminMoreRefused, matter{detail: strconv.Itoa(left)})
 }

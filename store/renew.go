@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -51,7 +52,7 @@ func (s *Store) FinishRenewal(ctx context.Context, progress func(done, total int
 // next call.
 func (s *Store) RenewIfNeeded(ctx context.Context) (wait time.Duration, err error) {
 	_, err = s.FinishRenewal(ctx, func(int64, int64) {})
-	return tidyRest, instead(err, ErrStaleKeys, nil) // another server was first
+	return tidyRest, instead(err, record.ErrStaleKeys, nil) // another server was first
 }
 
 // finishRenewal does the work. The caller has a place in renewals. It can be cut short at
@@ -83,7 +84,7 @@ func (s *Store) finishRenewal(ctx context.Context, progress func(done, total int
 			return r, s.dropKeys(ctx)
 		}
 	}
-	return r, fmt.Errorf("%w: records were still written under old keys", ErrBusy)
+	return r, fmt.Errorf("%w: records were still written under old keys", record.ErrBusy)
 }
 
 // maxRenewalRounds bounds finishRenewal: the second round finds nothing to do.
@@ -92,7 +93,7 @@ const maxRenewalRounds = 4
 // dropKeys drops all but the newest key of the families that were renewed; neither Drop nor
 // Retire drops that one.
 func (s *Store) dropKeys(ctx context.Context) error {
-	return s.changeRing(ctx, AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) {
+	return s.changeRing(ctx, record.AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) {
 		dropped := 0
 		for _, f := range renewed() {
 			for _, v := range ring.Versions(f) {
@@ -125,7 +126,7 @@ func (s *Store) wrappedBefore(ctx context.Context) (n int, until time.Time, err 
 		}
 		for _, p := range ps {
 			if v, ok := seal.SealedUnder(seal.KEKs, p.Wrap); ok && old[v] && p.Live() && now.Before(p.ExpiresAt) {
-				n, until = n+1, later(until, p.ExpiresAt)
+				n, until = n+1, record.Later(until, p.ExpiresAt)
 			}
 		}
 	}
@@ -155,7 +156,7 @@ func (r resealer) again(f seal.Family, sealed []byte, open func([]byte) ([]byte,
 	}
 	plain, err := open(sealed)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: %w", record.ErrCorrupt, err)
 	}
 	defer clear(plain)
 	return close(plain), nil
@@ -163,7 +164,7 @@ func (r resealer) again(f seal.Family, sealed []byte, open func([]byte) ([]byte,
 
 // ResealPush seals details and link anew. The key of the push itself stays under its KEK,
 // since only the link and the passphrase open it.
-func (r resealer) ResealPush(p Push) (next Push, err error) {
+func (r resealer) ResealPush(p record.Push) (next record.Push, err error) {
 	id := p.ID[:]
 	p.Details, err = r.again(seal.DetailKeys, p.Details,
 		func(b []byte) ([]byte, error) { return r.ring.OpenDetails(id, b) },
@@ -173,7 +174,7 @@ func (r resealer) ResealPush(p Push) (next Push, err error) {
 	}
 	link, err := r.ring.OpenLink(id, p.Link)
 	if err != nil {
-		return p, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		return p, fmt.Errorf("%w: %w", record.ErrCorrupt, err)
 	}
 	p.Link = r.ring.SealLink(r.now, id, link)
 	return p, nil
@@ -190,7 +191,7 @@ func (r resealer) kek() (version uint32) {
 }
 
 // ResealEntry seals who caused an audit entry anew.
-func (r resealer) ResealEntry(id ID, e Entry) (next Entry, err error) {
+func (r resealer) ResealEntry(id record.ID, e record.Entry) (next record.Entry, err error) {
 	e.Sealed, err = r.again(seal.AuditKeys, e.Sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenEntry(id[:], b) },
 		func(b []byte) []byte { return r.ring.SealEntry(id[:], b) })
@@ -198,24 +199,24 @@ func (r resealer) ResealEntry(id ID, e Entry) (next Entry, err error) {
 }
 
 // ResealAccount seals the secret of the authenticator app and the names of passkeys anew.
-func (r resealer) ResealAccount(a Account) (Account, error) {
+func (r resealer) ResealAccount(a record.Account) (record.Account, error) {
 	sealed, err := r.part(binary.BigEndian.AppendUint64(nil, uint64(a.ID)), []byte(a.TOTP))
 	if err != nil {
 		return a, err
 	}
 	a.TOTP = string(sealed)
-	keys, err := a.passkeys()
+	keys, err := a.PasskeyList()
 	for i := 0; i < len(keys) && err == nil; i++ {
-		keys[i].sealed, err = r.part(keys[i].place(a.ID), keys[i].sealed)
+		keys[i].Sealed, err = r.part(passkeyPlace(keys[i], a.ID), keys[i].Sealed)
 	}
 	if err == nil {
-		a.setPasskeys(keys)
+		a.SetPasskeyList(keys)
 	}
 	return a, err
 }
 
 // ResealSession seals the origin of a session anew.
-func (r resealer) ResealSession(s Session) (next Session, err error) {
+func (r resealer) ResealSession(s record.Session) (next record.Session, err error) {
 	s.Sealed, err = r.part(s.Digest[:], s.Sealed)
 	return s, err
 }
@@ -228,15 +229,15 @@ func (r resealer) part(id, sealed []byte) ([]byte, error) {
 }
 
 // ResealHook seals the target of a webhook anew.
-func (r resealer) ResealHook(h Hook) (next Hook, err error) {
+func (r resealer) ResealHook(h record.Hook) (next record.Hook, err error) {
 	h.Sealed, err = r.again(seal.DetailKeys, h.Sealed,
-		func(b []byte) ([]byte, error) { return r.ring.OpenHook(h.place(), b) },
-		func(b []byte) []byte { return r.ring.SealHook(h.place(), b) })
+		func(b []byte) ([]byte, error) { return r.ring.OpenHook(hookPlace(h), b) },
+		func(b []byte) []byte { return r.ring.SealHook(hookPlace(h), b) })
 	return h, err
 }
 
 // ResealRequest seals the text and the token of a request anew.
-func (r resealer) ResealRequest(q Request) (next Request, err error) {
+func (r resealer) ResealRequest(q record.Request) (next record.Request, err error) {
 	q.Sealed, err = r.again(seal.DetailKeys, q.Sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenRequest(q.ID[:], b) },
 		func(b []byte) []byte { return r.ring.SealRequest(q.ID[:], b) })
@@ -244,16 +245,16 @@ func (r resealer) ResealRequest(q Request) (next Request, err error) {
 }
 
 // ResealMessage seals a message of the outbox anew.
-func (r resealer) ResealMessage(m Message) (next Message, err error) {
+func (r resealer) ResealMessage(m record.Message) (next record.Message, err error) {
 	m.Sealed, err = r.again(seal.DetailKeys, m.Sealed,
-		func(b []byte) ([]byte, error) { return r.ring.OpenMessage(m.place(), b) },
-		func(b []byte) []byte { return r.ring.SealMessage(m.place(), b) })
+		func(b []byte) ([]byte, error) { return r.ring.OpenMessage(messagePlace(m), b) },
+		func(b []byte) []byte { return r.ring.SealMessage(messagePlace(m), b) })
 	return m, err
 }
 
 // ResealEvent seals what an event of the instance log says anew. Its digest and its chain
 // stay, since the text does.
-func (r resealer) ResealEvent(e AdminEvent) (next AdminEvent, err error) {
+func (r resealer) ResealEvent(e record.AdminEvent) (next record.AdminEvent, err error) {
 	e.Sealed, err = r.again(seal.AuditKeys, e.Sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenEvent(e.Digest, b) },
 		func(b []byte) []byte { return r.ring.SealEvent(e.Digest, b) })

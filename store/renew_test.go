@@ -15,6 +15,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -26,7 +27,7 @@ type furnished struct {
 	session  store.NewSession
 	totp     secret.Text
 	pushes   []store.PushInfo // of ann; the last one has ended
-	messages []store.Message
+	messages []record.Message
 	request  store.RequestInfo
 }
 
@@ -42,7 +43,7 @@ func newFurnished(t *testing.T) *furnished {
 	if _, _, err := k.add(f.session.Secret, "laptop"); err != nil {
 		t.Fatal(err)
 	}
-	addHook(t, f.Fixture, storetest.Email, store.EventView)
+	addHook(t, f.Fixture, storetest.Email, record.EventView)
 	f.request = asks(t, f.Fixture, f.ann, func(in *store.NewRequest) { in.Days = ptr(90) })
 	for n := range 5 {
 		p := storetest.Push(t, f.Fixture, f.ann, func(in *store.NewPush) {
@@ -221,7 +222,7 @@ func TestTheOldKeyAndAnOldCopyOpenNothingInANewOne(t *testing.T) {
 			t.Errorf("a key ring that it opens: %t, %v; want %t", found, err, want)
 		}
 	}
-	ps, err := engine.Scan(ctx, store.ID{}, 100)
+	ps, err := engine.Scan(ctx, record.ID{}, 100)
 	if err != nil || len(ps) != 6 {
 		t.Fatalf("%d pushes, %v", len(ps), err)
 	}
@@ -256,7 +257,7 @@ func TestTheOldKeyAndAnOldCopyOpenNothingInANewOne(t *testing.T) {
 
 // An interferer is an engine whose steps of a rotation can be made to fail or to wait.
 type interferer struct {
-	store.Engine
+	record.Engine
 	mu     sync.Mutex
 	fail   string        // the step that fails
 	after  int           // how often it works before
@@ -279,14 +280,14 @@ func (e *interferer) cut(step string) error {
 	return errCut
 }
 
-func (e *interferer) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys, told store.AdminEvent) error {
+func (e *interferer) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys, told record.AdminEvent) error {
 	if err := e.cut("ring"); err != nil {
 		return err
 	}
 	return e.Engine.SetKeyRing(ctx, sealed, keys, told)
 }
 
-func (e *interferer) Reseal(ctx context.Context, r store.Resealer, progress func(done, total int64)) (int64, error) {
+func (e *interferer) Reseal(ctx context.Context, r record.Resealer, progress func(done, total int64)) (int64, error) {
 	if err := e.cut("before records"); err != nil {
 		return 0, err
 	}
@@ -318,7 +319,7 @@ func (e *interferer) FindRing(ctx context.Context, opens func([]byte) bool) (boo
 	return e.Engine.FindRing(ctx, opens)
 }
 
-func (e *interferer) CreatePush(ctx context.Context, p store.Push, payload []byte, en store.Entry) error {
+func (e *interferer) CreatePush(ctx context.Context, p record.Push, payload []byte, en record.Entry) error {
 	if e.create != nil {
 		e.begun <- struct{}{}
 		<-e.create
@@ -441,7 +442,7 @@ func TestARotationWaitsForWhatIsSealedAndNotYetKept(t *testing.T) {
 	f.through(e)
 	made := make(chan store.PushInfo, 1)
 	go func() {
-		p, err := f.CreatePush(ctx, f.ann, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Name: secret.New("late")})
+		p, err := f.CreatePush(ctx, f.ann, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret"), Name: secret.New("late")})
 		if err != nil {
 			t.Error(err)
 		}
@@ -482,7 +483,7 @@ func TestRotationsUnderLoadLoseNothing(t *testing.T) {
 					return
 				default:
 				}
-				p, err := f.CreatePush(ctx, f.ann, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Name: secret.New("loaded")})
+				p, err := f.CreatePush(ctx, f.ann, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret"), Name: secret.New("loaded")})
 				if err == nil {
 					_, err = f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
 				}
@@ -523,10 +524,10 @@ func TestARotationEndsBesideSteadyWork(t *testing.T) {
 				s.KeyFile, s.Clock = filepath.Join(t.TempDir(), storetest.KeyFile), clock.NewSystem()
 			})
 			ann := f.Account(storetest.Email)
-			addHook(t, f, storetest.Email, store.EventView)
+			addHook(t, f, storetest.Email, record.EventView)
 			other := secret.New("renamed")
 			work := func() error {
-				p, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Name: secret.New("loaded"), Views: &views})
+				p, err := f.CreatePush(ctx, ann, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret"), Name: secret.New("loaded"), Views: &views})
 				if err == nil {
 					_, err = f.EditPush(ctx, ann, p.Token, store.PushEdit{Name: &other})
 				}

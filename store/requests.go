@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 // CreateRequest keeps a new request of the actor's account and returns it with its token,
@@ -25,18 +26,18 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 	at := s.time.Read()
 	switch {
 	case by.Account == 0:
-		return RequestInfo{}, ErrDenied
+		return RequestInfo{}, record.ErrDenied
 	case at.Jumped:
-		return RequestInfo{}, ErrClock
+		return RequestInfo{}, record.ErrClock
 	}
 	owner, err := s.engine.Account(ctx, by.Account)
 	switch {
 	case err != nil:
-		return RequestInfo{}, instead(err, ErrNotFound, ErrToken)
+		return RequestInfo{}, instead(err, record.ErrNotFound, record.ErrToken)
 	case owner.Unconfirmed: // senders see the address
-		return RequestInfo{}, ErrUnconfirmed
+		return RequestInfo{}, record.ErrUnconfirmed
 	}
-	var bad InvalidError
+	var bad record.InvalidError
 	r := in.resolve(s.policyFor(owner), at, &bad)
 	if err := bad.Err(); err != nil {
 		return RequestInfo{}, err
@@ -49,25 +50,25 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 
 // requestID derives the ID from the token. It is never the ID of a push: no url_token has a
 // space.
-func (s *Store) requestID(t RequestToken) RequestID {
-	return RequestID(newID(Token(t), s.ring.Load().MAC("request "+t.Reveal())))
+func (s *Store) requestID(t RequestToken) record.RequestID {
+	return record.RequestID(newID(Token(t), s.ring.Load().MAC("request "+t.Reveal())))
 }
 
 // resolve makes the record of a request, without ID, owner and sealed parts. It adds to bad
 // what cannot be.
-func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *InvalidError) Request {
+func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *record.InvalidError) record.Request {
 	all := policy.Terms
-	r := Request{CreatedAt: at.Now, Texts: in.Texts, Files: in.Files, X25519: in.X25519, P256: in.P256}
+	r := record.Request{CreatedAt: at.Now, Texts: in.Texts, Files: in.Files, X25519: in.X25519, P256: in.P256}
 	if blank(in.Text.Reveal()) {
 		bad.Add(FieldText, "is required")
 	}
-	if utf8.RuneCountInString(in.Text.Reveal()) > MaxAsked {
+	if utf8.RuneCountInString(in.Text.Reveal()) > record.MaxAsked {
 		bad.Add(FieldText, "is too long (maximum is 2000 characters)")
 	}
 	if !in.Texts && !in.Files {
-		r.Texts, r.Files = all[Text].Enabled, all[File].Enabled
+		r.Texts, r.Files = all[record.Text].Enabled, all[record.File].Enabled
 	}
-	r.MaxAnswers = Range{Default: 1, Min: 1, Max: MaxAnswers}.pick(FieldMaxAnswers, in.MaxAnswers, bad)
+	r.MaxAnswers = Range{Default: 1, Min: 1, Max: record.MaxAnswers}.pick(FieldMaxAnswers, in.MaxAnswers, bad)
 	_, lifetime := Terms{Days: RequestDays}.lifetime(NewPush{Days: in.Days, Lifetime: in.Lifetime}, bad)
 	if lifetime < minRequestTime {
 		bad.Add(FieldDuration, "must be 15 minutes or more")
@@ -76,13 +77,13 @@ func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *InvalidError)
 	if policy.Encryption && !r.Encrypted() {
 		bad.Add(FieldP256, "is required: this server takes only answers that are encrypted")
 	}
-	r.checkKeys(bad)
-	r.limit(in, all, bad)
+	checkRequestKeys(r, bad)
+	limitAnswer(&r, in, all, bad)
 	return r
 }
 
-// checkKeys refuses public keys that no key can be agreed on with.
-func (r Request) checkKeys(bad *InvalidError) {
+// checkRequestKeys refuses public keys that no key can be agreed on with.
+func checkRequestKeys(r record.Request, bad *record.InvalidError) {
 	if !r.Encrypted() {
 		return
 	}
@@ -93,11 +94,11 @@ func (r Request) checkKeys(bad *InvalidError) {
 	}
 }
 
-// limit fills in the limits of the pushes that come. They must be within the terms of each
+// limitAnswer fills in the limits of the pushes that come. They must be within the terms of each
 // kind.
-func (r *Request) limit(in NewRequest, all map[Kind]Terms, bad *InvalidError) {
-	for i, k := range []Kind{Text, File} {
-		if !r.takes(k) {
+func limitAnswer(r *record.Request, in NewRequest, all map[record.Kind]Terms, bad *record.InvalidError) {
+	for i, k := range []record.Kind{record.Text, record.File} {
+		if !requestTakes(*r, k) {
 			continue
 		}
 		t := all[k]
@@ -105,7 +106,7 @@ func (r *Request) limit(in NewRequest, all map[Kind]Terms, bad *InvalidError) {
 			bad.Add(FieldKinds, "cannot be "+k.String()+": such pushes are disabled")
 			continue
 		}
-		var wrong InvalidError
+		var wrong record.InvalidError
 		if in.AnswerDays != nil || in.AnswerLifetime != 0 {
 			_, r.Lifetime = t.lifetime(NewPush{Days: in.AnswerDays, Lifetime: in.AnswerLifetime}, &wrong)
 		}
@@ -130,25 +131,25 @@ var answerFields = map[string]string{FieldDays: FieldAnswerDays, FieldDuration: 
 // Requests lists a page, from 1, of the actor's own requests: the live ones first, and then
 // those that have ended, newest first.
 func (s *Store) Requests(ctx context.Context, by Actor, page int) ([]RequestInfo, error) {
-	return s.ownRequests(ctx, by, Request{}, (page-1)*PageSize)
+	return s.ownRequests(ctx, by, record.Request{}, (page-1)*PageSize)
 }
 
 // RequestsAfter lists up to PageSize of the requests that Requests lists, behind the given
 // one; none if there are no more. So a walk through all of them misses none, whichever begin
 // or end meanwhile. It finds one that ends a second time, with the time of its end.
-func (s *Store) RequestsAfter(ctx context.Context, by Actor, after Request) ([]RequestInfo, error) {
+func (s *Store) RequestsAfter(ctx context.Context, by Actor, after record.Request) ([]RequestInfo, error) {
 	return s.ownRequests(ctx, by, after, 0)
 }
 
-func (s *Store) ownRequests(ctx context.Context, by Actor, after Request, skip int) ([]RequestInfo, error) {
+func (s *Store) ownRequests(ctx context.Context, by Actor, after record.Request, skip int) ([]RequestInfo, error) {
 	if by.Account == 0 {
-		return nil, ErrDenied
+		return nil, record.ErrDenied
 	}
 	rs, err := s.engine.Requests(ctx, by.Account, after, skip, PageSize)
 	if err != nil {
 		return nil, err
 	}
-	var ids []ID
+	var ids []record.ID
 	for _, r := range rs {
 		ids = append(ids, r.Answers...)
 	}
@@ -156,9 +157,9 @@ func (s *Store) ownRequests(ctx context.Context, by Actor, after Request, skip i
 	if err != nil {
 		return nil, err
 	}
-	at, unread := s.time.Read(), make(map[RequestID]int)
+	at, unread := s.time.Read(), make(map[record.RequestID]int)
 	for _, p := range ps {
-		if over, _ := p.due(at); !over && p.Live() && p.ReadAt.IsZero() {
+		if over, _ := isDue(p, at); !over && p.Live() && p.ReadAt.IsZero() {
 			unread[p.Request]++
 		}
 	}
@@ -174,13 +175,13 @@ func (s *Store) ownRequests(ctx context.Context, by Actor, after Request, skip i
 
 // Request returns a request of the actor's account, with the pushes that came. ErrNotFound
 // also for one of another account.
-func (s *Store) Request(ctx context.Context, by Actor, id RequestID) (RequestInfo, error) {
+func (s *Store) Request(ctx context.Context, by Actor, id record.RequestID) (RequestInfo, error) {
 	r, err := s.engine.Request(ctx, id)
 	switch {
 	case err != nil:
 		return RequestInfo{}, err
 	case by.Account == 0 || r.Owner != by.Account:
-		return RequestInfo{}, ErrNotFound
+		return RequestInfo{}, record.ErrNotFound
 	}
 	at := s.time.Read()
 	info, err := s.openRequest(r, at)
@@ -196,7 +197,7 @@ func (s *Store) Request(ctx context.Context, by Actor, id RequestID) (RequestInf
 			continue
 		}
 		opened, err := s.answer(ctx, p, at)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, record.ErrNotFound) {
 			continue // it was purged meanwhile
 		}
 		if err != nil {
@@ -208,7 +209,7 @@ func (s *Store) Request(ctx context.Context, by Actor, id RequestID) (RequestInf
 }
 
 // answer opens a push that answers a request, for its owner.
-func (s *Store) answer(ctx context.Context, p Push, at clock.Instant) (PushInfo, error) {
+func (s *Store) answer(ctx context.Context, p record.Push, at clock.Instant) (PushInfo, error) {
 	p, err := s.ended(ctx, p, at)
 	if err != nil {
 		return PushInfo{}, err
@@ -217,13 +218,13 @@ func (s *Store) answer(ctx context.Context, p Push, at clock.Instant) (PushInfo,
 }
 
 // asked returns the title of the request that a push answers, if it is there.
-func (s *Store) asked(ctx context.Context, p Push) (secret.Text, error) {
+func (s *Store) asked(ctx context.Context, p record.Push) (secret.Text, error) {
 	if !p.IsAnswer() {
 		return secret.Text{}, nil
 	}
 	r, err := s.engine.Request(ctx, p.Request)
 	if err != nil {
-		return secret.Text{}, instead(err, ErrNotFound, nil)
+		return secret.Text{}, instead(err, record.ErrNotFound, nil)
 	}
 	info, err := s.openRequest(r, s.time.Read())
 	return info.Title(), err
@@ -231,7 +232,7 @@ func (s *Store) asked(ctx context.Context, p Push) (secret.Text, error) {
 
 // EndRequest ends a request of the actor's account: no answer comes after it returns. What
 // came stays. One that has ended stays as it is, which is no error. ErrNotFound.
-func (s *Store) EndRequest(ctx context.Context, by Actor, id RequestID) (RequestInfo, error) {
+func (s *Store) EndRequest(ctx context.Context, by Actor, id record.RequestID) (RequestInfo, error) {
 	at := s.time.Read()
 	r, err := s.changeRequest(ctx, id, endRequestRule(by, at))
 	if err != nil {
@@ -245,7 +246,7 @@ func (s *Store) EndRequest(ctx context.Context, by Actor, id RequestID) (Request
 // too, if the request exists. ErrClock if a jump of the clock leaves open whether it has ended.
 func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, error) {
 	if t.IsZero() {
-		return RequestInfo{}, ErrNotFound
+		return RequestInfo{}, record.ErrNotFound
 	}
 	r, err := s.engine.Request(ctx, s.requestID(t))
 	at := s.time.Read()
@@ -253,16 +254,16 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 	case err != nil:
 		return RequestInfo{}, err
 	case !r.Live(at.Ends):
-		return RequestInfo{Request: Request{ID: r.ID}}, ErrNotFound
+		return RequestInfo{Request: record.Request{ID: r.ID}}, record.ErrNotFound
 	case !r.Live(at.Denies):
-		return RequestInfo{}, ErrClock
+		return RequestInfo{}, record.ErrClock
 	}
 	owner, err := s.engine.Account(ctx, r.Owner)
 	if err != nil {
 		return RequestInfo{}, err
 	}
 	if !owner.Active() || owner.Unconfirmed {
-		return RequestInfo{Request: Request{ID: r.ID}}, ErrNotFound
+		return RequestInfo{Request: record.Request{ID: r.ID}}, record.ErrNotFound
 	}
 	info, err := s.openRequest(r, at)
 	info.Answers, info.Token, info.Asker, info.Policy = nil, RequestToken{}, email.Shown(owner.Email), s.policyFor(owner)
@@ -275,32 +276,32 @@ func (s *Store) RequestHasRoom(ctx context.Context, r RequestInfo, bytes int64) 
 	if err := s.checkAnswer(bytes); err != nil {
 		return err
 	}
-	return answerError(s.engine.HasRoom(ctx, Push{Owner: r.Owner}, Room{Pushes: 1, Bytes: bytes}, r.Policy.Room))
+	return answerError(s.engine.HasRoom(ctx, record.Push{Owner: r.Owner}, record.Room{Pushes: 1, Bytes: bytes}, r.Policy.Room))
 }
 
 // checkAnswer refuses an answer that is larger than all that one anonymous client may have
 // live.
 func (s *Store) checkAnswer(bytes int64) error {
 	if most := s.options().Space.Room.Client.Bytes; most != 0 && bytes > most {
-		return ErrFileSize
+		return record.ErrFileSize
 	}
 	return nil
 }
 
 // answerError is an error for the sender of an answer, who learns nothing of the owner.
 func answerError(err error) error {
-	err = instead(err, ErrRoom, ErrNoAnswers)
-	return instead(err, ErrToken, ErrNotFound)
+	err = instead(err, record.ErrRoom, record.ErrNoAnswers)
+	return instead(err, record.ErrToken, record.ErrNotFound)
 }
 
 // changeRequest applies a rule.
-func (s *Store) changeRequest(ctx context.Context, id RequestID, r RequestRule) (Request, error) {
-	return sealing(ctx, s, func(ctx context.Context) (Request, error) { return s.engine.ChangeRequest(ctx, id, r) })
+func (s *Store) changeRequest(ctx context.Context, id record.RequestID, r record.RequestRule) (record.Request, error) {
+	return sealing(ctx, s, func(ctx context.Context) (record.Request, error) { return s.engine.ChangeRequest(ctx, id, r) })
 }
 
 // answering returns a new push that answers a request, as the request says, and the request.
 // It adds to bad what the request does not take.
-func (s *Store) answering(ctx context.Context, in NewPush, bad *InvalidError) (NewPush, RequestInfo, error) {
+func (s *Store) answering(ctx context.Context, in NewPush, bad *record.InvalidError) (NewPush, RequestInfo, error) {
 	r, err := s.FindRequest(ctx, in.Request)
 	if err != nil {
 		return in, r, err
@@ -312,12 +313,12 @@ func (s *Store) answering(ctx context.Context, in NewPush, bad *InvalidError) (N
 	}
 	views = t.Views.near(views)
 	out := NewPush{
-		Kind: in.Kind, Payload: in.Payload, Files: in.Files, Name: r.Title(), Lifetime: r.lifetimeWithin(t.Days),
+		Kind: in.Kind, Payload: in.Payload, Files: in.Files, Name: r.Title(), Lifetime: lifetimeWithin(r.Request, t.Days),
 		Views: &views, RetrievalStep: &r.RetrievalStep, Request: in.Request, WrappedKey: in.WrappedKey,
 	}
 	envelope := isEnvelope(in.Kind, in.Payload)
 	switch {
-	case !r.takes(in.Kind):
+	case !requestTakes(r.Request, in.Kind):
 		bad.Add(FieldKind, "is not what the request asks for")
 	case in.hasFiles() && !r.Files:
 		bad.Add(FieldFiles, "are not what the request asks for")
@@ -333,11 +334,11 @@ func (s *Store) answering(ctx context.Context, in NewPush, bad *InvalidError) (N
 
 // lifetimeWithin returns the time limit of a push that comes now: what the owner of the
 // request chose, or the default, within bounds that may have changed since.
-func (r Request) lifetimeWithin(days Range) time.Duration {
+func lifetimeWithin(r record.Request, days Range) time.Duration {
 	if r.Lifetime == 0 {
-		return time.Duration(days.Default) * day
+		return time.Duration(days.Default) * record.Day
 	}
-	return min(max(r.Lifetime, time.Duration(days.Min-1)*day+1), time.Duration(days.Max)*day)
+	return min(max(r.Lifetime, time.Duration(days.Min-1)*record.Day+1), time.Duration(days.Max)*record.Day)
 }
 
 // near is the number within the bounds that is nearest to n.
@@ -345,13 +346,13 @@ func (r Range) near(n int) int { return min(max(n, r.Min), r.Max) }
 
 // keepAnswer keeps a push that answers a request, with what tells its owner: a mail, and
 // messages to webhooks. Nothing about these keeps the answer out.
-func (s *Store) keepAnswer(ctx context.Context, p Push, payload []byte, e Entry, at clock.Instant) error {
+func (s *Store) keepAnswer(ctx context.Context, p record.Push, payload []byte, e record.Entry, at clock.Instant) error {
 	if err := s.checkAnswer(p.Room().Bytes); err != nil {
 		return err
 	}
 	n := s.notifications()
 	if n != nil {
-		n.compose(Push{Owner: p.Owner}, p, &e)
+		n.compose(record.Push{Owner: p.Owner}, p, &e)
 	}
 	e.Mail = s.ownerMail(ctx, p, MailAnswer, at)
 	mail := e.Mail
@@ -362,7 +363,7 @@ func (s *Store) keepAnswer(ctx context.Context, p Push, payload []byte, e Entry,
 	if err == nil && mail != nil && e.Mail == nil {
 		s.outbox.release(len(mail.Messages))
 	}
-	n.end(Change{Push: p, Entry: e}, err)
+	n.end(record.Change{Push: p, Entry: e}, err)
 	return answerError(err)
 }
 
@@ -390,7 +391,7 @@ func (s *Store) clearRequests(ctx context.Context, at clock.Instant) error {
 	return nil
 }
 
-func (s *Store) clearRequest(ctx context.Context, r Request, at clock.Instant, before time.Time) error {
+func (s *Store) clearRequest(ctx context.Context, r record.Request, at clock.Instant, before time.Time) error {
 	rule := sweepRequestRule(at, before)
 	next, gone, _ := rule(r)
 	if gone {
@@ -406,11 +407,11 @@ func (s *Store) clearRequest(ctx context.Context, r Request, at clock.Instant, b
 		return nil
 	}
 	_, err := s.changeRequest(ctx, r.ID, rule)
-	return instead(err, ErrNotFound, nil)
+	return instead(err, record.ErrNotFound, nil)
 }
 
 // hasAnswer reports whether the record of a push that came is still there.
-func (s *Store) hasAnswer(ctx context.Context, r Request) (bool, error) {
+func (s *Store) hasAnswer(ctx context.Context, r record.Request) (bool, error) {
 	ps, err := s.engine.PushesByID(ctx, r.Answers)
 	return len(ps) > 0, err
 }
@@ -427,7 +428,7 @@ func (s *Store) endRequests(ctx context.Context) error {
 			if !r.EndedAt.IsZero() {
 				continue
 			}
-			_, err := s.changeRequest(ctx, r.ID, func(r Request) (Request, bool, error) {
+			_, err := s.changeRequest(ctx, r.ID, func(r record.Request) (record.Request, bool, error) {
 				r.EndedAt = at.Now // also of one whose time is over: a clock that is set back must not revive it
 				return r, false, nil
 			})

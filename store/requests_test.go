@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/wraptest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -33,7 +34,7 @@ func asks(t *testing.T, f *storetest.Fixture, by store.Actor, change func(*store
 
 // answers sends a text to a request.
 func answers(f *storetest.Fixture, to store.RequestToken, payload string) (store.PushInfo, error) {
-	return f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New(payload), Request: to})
+	return f.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New(payload), Request: to})
 }
 
 func TestARequestIsAnsweredWithAPushOfItsOwner(t *testing.T) {
@@ -47,7 +48,7 @@ func TestARequestIsAnsweredWithAPushOfItsOwner(t *testing.T) {
 		t.Fatalf("the sender sees %+v, %v", seen, err)
 	}
 	sent, err := f.CreatePush(ctx, anonymous, store.NewPush{
-		Kind: store.Text, Payload: secret.New("hunter2"), Request: r.Token,
+		Kind: record.Text, Payload: secret.New("hunter2"), Request: r.Token,
 		Name: secret.New("mine"), Note: secret.New("mine"), Passphrase: secret.New("mine"), Receipt: true,
 	})
 	if err != nil || !sent.Token.IsZero() || !sent.ReceiptCode.IsZero() || !sent.Name.IsZero() {
@@ -68,13 +69,13 @@ func TestARequestIsAnsweredWithAPushOfItsOwner(t *testing.T) {
 		t.Errorf("the owner opens %q, %v", opened.Payload.Reveal(), err)
 	}
 	log, err := f.Audit(ctx, ann, p.Token, 1)
-	if err != nil || len(log) != 2 || log[0].Kind != store.EntryCreation || log[0].IP != anonymous.IP {
+	if err != nil || len(log) != 2 || log[0].Kind != record.EntryCreation || log[0].IP != anonymous.IP {
 		t.Errorf("the audit log is %+v, %v", log, err)
 	}
-	if _, err := f.Request(ctx, bob, r.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Request(ctx, bob, r.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("another account: %v", err)
 	}
-	if _, err := f.Request(ctx, anonymous, r.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Request(ctx, anonymous, r.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("an anonymous client: %v", err)
 	}
 }
@@ -118,7 +119,7 @@ func TestAnAnswerIsReadWhenItsOwnerHasOpenedIt(t *testing.T) {
 	if err != nil || !h.ReadAt.Equal(read) || h.Push.Views != 0 || !h.Has(store.Opened) || h.Asked.Reveal() != r.Title().Reveal() {
 		t.Errorf("the answer that was read is %+v, %v", h, err)
 	}
-	if h.Log[0].Request != r.ID || h.Log[1].Request != (store.RequestID{}) {
+	if h.Log[0].Request != r.ID || h.Log[1].Request != (record.RequestID{}) {
 		t.Errorf("its audit log is %+v", h.Log)
 	}
 	if unread() != 2 {
@@ -143,22 +144,22 @@ func TestTokensOfRequestsAndPushesShareNothing(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	r, p := asks(t, f, ann, nil), storetest.Push(t, f, ann, nil)
-	if _, err := f.Preview(ctx, store.Token(r.Token)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Preview(ctx, store.Token(r.Token)); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("the token of a request as a url_token: %v", err)
 	}
-	if _, err := f.FindRequest(ctx, store.RequestToken(p.Token)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.FindRequest(ctx, store.RequestToken(p.Token)); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a url_token as that of a request: %v", err)
 	}
 	if n, err := store.ParseName(r.ID.String()); err == nil {
-		if _, err := f.Audit(ctx, ann, n, 1); !errors.Is(err, store.ErrNotFound) {
+		if _, err := f.Audit(ctx, ann, n, 1); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("the ID of a request as the name of a push: %v", err)
 		}
 	}
 	for _, text := range []string{"", "x", strings.Repeat("a", 33), strings.Repeat("!", 34)} {
-		if _, err := store.ParseRequestToken(text); !errors.Is(err, store.ErrNotFound) {
+		if _, err := store.ParseRequestToken(text); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%q: %v", text, err)
 		}
-		if _, err := store.ParseRequestID(text); !errors.Is(err, store.ErrNotFound) {
+		if _, err := store.ParseRequestID(text); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -203,7 +204,7 @@ func TestARequestEnds(t *testing.T) {
 			ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
 			r := asks(t, f, ann, nil)
 			for _, other := range []store.Actor{bob, anonymous} {
-				if _, err := f.EndRequest(ctx, other, r.ID); !errors.Is(err, store.ErrNotFound) {
+				if _, err := f.EndRequest(ctx, other, r.ID); !errors.Is(err, record.ErrNotFound) {
 					t.Errorf("by another: %v", err)
 				}
 			}
@@ -211,10 +212,10 @@ func TestARequestEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			end(t, f, ann, r)
-			if _, err := f.FindRequest(ctx, r.Token); !errors.Is(err, store.ErrNotFound) {
+			if _, err := f.FindRequest(ctx, r.Token); !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("found: %v", err)
 			}
-			if _, err := answers(f, r.Token, "y"); !errors.Is(err, store.ErrNotFound) {
+			if _, err := answers(f, r.Token, "y"); !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("answered: %v", err)
 			}
 		})
@@ -224,7 +225,7 @@ func TestARequestEnds(t *testing.T) {
 func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann, most := f.Account("ann@example.com"), store.MaxAnswers
+	ann, most := f.Account("ann@example.com"), record.MaxAnswers
 	text := asks(t, f, ann, func(in *store.NewRequest) { in.Files, in.MaxAnswers = false, &most })
 	files := asks(t, f, ann, func(in *store.NewRequest) { in.Texts, in.MaxAnswers = false, &most })
 	p, err := ecdh.P256().GenerateKey(rand.Reader)
@@ -262,9 +263,9 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 		"a key beside files":              {files.Token, "", key, true, store.FieldWrappedKey},
 		"an envelope":                     {sealed.Token, envelope, key, false, ""},
 	} {
-		in := store.NewPush{Kind: store.Text, Payload: secret.New(c.payload), Request: c.to, WrappedKey: c.key}
+		in := store.NewPush{Kind: record.Text, Payload: secret.New(c.payload), Request: c.to, WrappedKey: c.key}
 		if c.files {
-			in.Kind, in.Files = store.File, f.NewUpload(f.Policy(""))
+			in.Kind, in.Files = record.File, f.NewUpload(f.Policy(""))
 			if err := in.Files.Add(ctx, strings.NewReader("content")); err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +276,7 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		var bad *store.InvalidError
+		var bad *record.InvalidError
 		if c.field == "" && err != nil || c.field != "" && (!errors.As(err, &bad) || bad.Fields[c.field] == nil) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -310,11 +311,11 @@ func TestARequestHasBounds(t *testing.T) {
 		field  string // empty: it is taken
 	}{
 		"no text":               {func(in *store.NewRequest) { in.Text = secret.New(" \n") }, store.FieldText},
-		"the longest text":      {func(in *store.NewRequest) { in.Text = secret.New(strings.Repeat("ä", store.MaxAsked)) }, ""},
-		"too long a text":       {func(in *store.NewRequest) { in.Text = secret.New(strings.Repeat("ä", store.MaxAsked+1)) }, store.FieldText},
+		"the longest text":      {func(in *store.NewRequest) { in.Text = secret.New(strings.Repeat("ä", record.MaxAsked)) }, ""},
+		"too long a text":       {func(in *store.NewRequest) { in.Text = secret.New(strings.Repeat("ä", record.MaxAsked+1)) }, store.FieldText},
 		"no answers":            {func(in *store.NewRequest) { in.MaxAnswers = number(0) }, store.FieldMaxAnswers},
-		"most answers":          {func(in *store.NewRequest) { in.MaxAnswers = number(store.MaxAnswers) }, ""},
-		"too many answers":      {func(in *store.NewRequest) { in.MaxAnswers = number(store.MaxAnswers + 1) }, store.FieldMaxAnswers},
+		"most answers":          {func(in *store.NewRequest) { in.MaxAnswers = number(record.MaxAnswers) }, ""},
+		"too many answers":      {func(in *store.NewRequest) { in.MaxAnswers = number(record.MaxAnswers + 1) }, store.FieldMaxAnswers},
 		"no days":               {func(in *store.NewRequest) { in.Days = number(0) }, store.FieldDays},
 		"most days":             {func(in *store.NewRequest) { in.Days = number(90) }, ""},
 		"too many days":         {func(in *store.NewRequest) { in.Days = number(91) }, store.FieldDays},
@@ -332,12 +333,12 @@ func TestARequestHasBounds(t *testing.T) {
 		in := store.NewRequest{Text: secret.New("x"), Texts: true, Files: true}
 		c.change(&in)
 		_, err := f.CreateRequest(ctx, ann, in)
-		var bad *store.InvalidError
+		var bad *record.InvalidError
 		if c.field == "" && err != nil || c.field != "" && (!errors.As(err, &bad) || len(bad.Fields[c.field]) != 1 || len(bad.Fields) != 1) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := f.CreateRequest(ctx, anonymous, store.NewRequest{Text: secret.New("x")}); !errors.Is(err, store.ErrDenied) {
+	if _, err := f.CreateRequest(ctx, anonymous, store.NewRequest{Text: secret.New("x")}); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("without an account: %v", err)
 	}
 }
@@ -368,7 +369,7 @@ func TestASweepRemovesRequests(t *testing.T) {
 	if _, err := answers(f, answered.Token, "x"); err != nil {
 		t.Fatal(err)
 	}
-	listed := func(want ...store.RequestID) {
+	listed := func(want ...record.RequestID) {
 		t.Helper()
 		f.SweepAll()
 		list, err := f.Requests(ctx, ann, 1)
@@ -392,21 +393,21 @@ func TestASweepRemovesRequests(t *testing.T) {
 
 func TestTheOwnerHasRoomForAnswersOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, bounded(store.RoomLimits{Account: store.Room{Pushes: 1}}))
+	f := storetest.New(t, bounded(record.RoomLimits{Account: record.Room{Pushes: 1}}))
 	ann := f.Account("ann@example.com")
 	most := 5
 	r := asks(t, f, ann, func(in *store.NewRequest) { in.MaxAnswers = &most })
 	if _, err := answers(f, r.Token, "x"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := answers(f, r.Token, "y"); !errors.Is(err, store.ErrNoAnswers) {
+	if _, err := answers(f, r.Token, "y"); !errors.Is(err, record.ErrNoAnswers) {
 		t.Errorf("one more: %v", err)
 	}
 	seen, err := f.FindRequest(ctx, r.Token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.RequestHasRoom(ctx, seen, 1); !errors.Is(err, store.ErrNoAnswers) {
+	if err := f.RequestHasRoom(ctx, seen, 1); !errors.Is(err, record.ErrNoAnswers) {
 		t.Errorf("asked before: %v", err)
 	}
 }
@@ -415,10 +416,10 @@ func TestTheOwnerHasRoomForAnswersOrNotAtAll(t *testing.T) {
 func TestAnAnswerIsNoLargerThanWhatAnAnonymousClientMayHave(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	f.Configure(store.Options{Terms: storetest.Terms(), Files: store.FileLimits{MaxCount: 2, MaxSize: 1 << 20}, Space: store.SpaceLimits{Room: store.RoomLimits{Client: store.Room{Bytes: 10_000}}}})
+	f.Configure(store.Options{Terms: storetest.Terms(), Files: store.FileLimits{MaxCount: 2, MaxSize: 1 << 20}, Space: record.SpaceLimits{Room: record.RoomLimits{Client: record.Room{Bytes: 10_000}}}})
 	ann, most := f.Account("ann@example.com"), 5
 	r := asks(t, f, ann, func(in *store.NewRequest) { in.MaxAnswers = &most })
-	for size, want := range map[int]error{1000: nil, 20_000: store.ErrFileSize} {
+	for size, want := range map[int]error{1000: nil, 20_000: record.ErrFileSize} {
 		seen, err := f.FindRequest(ctx, r.Token)
 		if err != nil {
 			t.Fatal(err)
@@ -427,7 +428,7 @@ func TestAnAnswerIsNoLargerThanWhatAnAnonymousClientMayHave(t *testing.T) {
 		if err := u.Add(ctx, strings.NewReader(strings.Repeat("x", size))); err != nil {
 			t.Fatal(err)
 		}
-		_, err = f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.File, Files: u, Request: r.Token})
+		_, err = f.CreatePush(ctx, anonymous, store.NewPush{Kind: record.File, Files: u, Request: r.Token})
 		if asked := f.RequestHasRoom(ctx, seen, int64(size)); !errors.Is(err, want) || !errors.Is(asked, want) {
 			t.Errorf("%d bytes: %v, and before %v", size, err, asked)
 		}
@@ -448,7 +449,7 @@ func TestTheOwnerIsToldOfAnAnswer(t *testing.T) {
 		ann := f.Account("ann@example.com")
 		r := asks(t, f, ann, nil)
 		if !mail {
-			addHook(t, f, "ann@example.com", store.EventAnswer)
+			addHook(t, f, "ann@example.com", record.EventAnswer)
 		}
 		if _, err := answers(f, r.Token, "x"); err != nil {
 			t.Fatal(err)
@@ -464,7 +465,7 @@ func TestTheOwnerIsToldOfAnAnswer(t *testing.T) {
 			continue
 		}
 		all, _ := notices(t, f)
-		if n := all[0]; n.Event != store.EventAnswer || n.Request != r.ID || !n.URLToken.IsZero() || n.IP != anonymous.IP || n.Name.Reveal() != "The VPN password, please" {
+		if n := all[0]; n.Event != record.EventAnswer || n.Request != r.ID || !n.URLToken.IsZero() || n.IP != anonymous.IP || n.Name.Reveal() != "The VPN password, please" {
 			t.Errorf("the webhook is told %+v", n)
 		}
 	}
@@ -476,7 +477,7 @@ func TestTheFileHoldsNothingOfARequestInClear(t *testing.T) {
 	ann := f.Account("ann@example.com")
 	r := asks(t, f, ann, func(in *store.NewRequest) { in.Text = secret.New("canary-text-of-a-request-77") })
 	by := store.Actor{Client: "203.0.113.99", IP: "203.0.113.99", UserAgent: "canary-agent-of-an-answer"}
-	if _, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("canary-of-an-answer-5521"), Request: r.Token}); err != nil {
+	if _, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("canary-of-an-answer-5521"), Request: r.Token}); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(f.Path)
@@ -496,10 +497,10 @@ func TestTheFileHoldsNothingOfARequestInClear(t *testing.T) {
 }
 
 // unconfirm makes an account one of which it is not known whose address it has.
-func unconfirm(f *storetest.Fixture, id store.AccountID) error {
-	_, err := f.Engine().ChangeAccount(ctx, id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+func unconfirm(f *storetest.Fixture, id record.AccountID) error {
+	_, err := f.Engine().ChangeAccount(ctx, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Unconfirmed = true
-		return a, store.SessionChange{}, storetest.Told(f.Engine()), nil
+		return a, record.SessionChange{}, storetest.Told(f.Engine()), nil
 	})
 	return err
 }
@@ -509,7 +510,7 @@ func TestOnlyAConfirmedAddressAsks(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, sendsMail)
 	eve := signedUp(t, f, "it-support@bank.example")
-	if _, err := f.CreateRequest(ctx, eve.by, store.NewRequest{Text: secret.New("Your PIN, please")}); !errors.Is(err, store.ErrUnconfirmed) {
+	if _, err := f.CreateRequest(ctx, eve.by, store.NewRequest{Text: secret.New("Your PIN, please")}); !errors.Is(err, record.ErrUnconfirmed) {
 		t.Errorf("it is %v", err)
 	}
 	if !eve.confirms(eve.mailCode().Reveal()) {
@@ -522,10 +523,10 @@ func TestOnlyAConfirmedAddressAsks(t *testing.T) {
 	if err := unconfirm(f, eve.by.Account); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := f.FindRequest(ctx, r.Token); !errors.Is(err, store.ErrNotFound) || found.ID != r.ID || found.Asker != "" {
+	if found, err := f.FindRequest(ctx, r.Token); !errors.Is(err, record.ErrNotFound) || found.ID != r.ID || found.Asker != "" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if _, err := answers(f, r.Token, "1234"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := answers(f, r.Token, "1234"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("an answer: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"pushbox/store/record"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -45,7 +47,7 @@ func (s *Store) Restore(ctx context.Context, keepLive bool) (r Restored, err err
 	if err := errors.Join(s.endRequests(ctx), s.engine.Forget(ctx), s.freeOrphans(ctx)); err != nil {
 		return r, err
 	}
-	return r, s.as(restorer(keepLive)).note(ctx, AdminRestore, matter{detail: fmt.Sprintf("%d pushes, %d live in the backup", r.Pushes, r.Live)})
+	return r, s.as(restorer(keepLive)).note(ctx, record.AdminRestore, matter{detail: fmt.Sprintf("%d pushes, %d live in the backup", r.Pushes, r.Live)})
 }
 
 // restorer returns the actor of a restore.
@@ -58,19 +60,19 @@ func restorer(keepLive bool) Actor {
 }
 
 // restoreAll applies the rule of a restore to pushes, many in one commit.
-func (s *Store) restoreAll(ctx context.Context, ps []Push, keepLive bool) error {
+func (s *Store) restoreAll(ctx context.Context, ps []record.Push, keepLive bool) error {
 	by, at := restorer(keepLive), s.time.Read()
-	return s.changeEach(ctx, ps, func(id ID) Rule { return restoreRule(at, s.sealActor(id, by), keepLive) })
+	return s.changeEach(ctx, ps, func(id record.ID) record.Rule { return restoreRule(at, s.sealActor(id, by), keepLive) })
 }
 
 // changeEach changes each push that still exists by a rule of its own, many in one commit.
-func (s *Store) changeEach(ctx context.Context, ps []Push, rule func(ID) Rule) error {
+func (s *Store) changeEach(ctx context.Context, ps []record.Push, rule func(record.ID) record.Rule) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(mostParallel)
 	for _, p := range ps {
 		g.Go(func() error {
 			_, err := s.change(ctx, p.ID, rule(p.ID))
-			return instead(err, ErrNotFound, nil)
+			return instead(err, record.ErrNotFound, nil)
 		})
 	}
 	return g.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -83,7 +84,7 @@ func TestNothingThatWasLiveInABackupIsDeliveredAgain(t *testing.T) {
 		"of files":     {files, "creation view expire ", 1},
 	} {
 		got, err := back.Retrieve(ctx, alice, c.Token, secret.Text{}, nil)
-		if err != nil || got.Live() || got.State != store.Deleted || !got.Payload.IsZero() || !got.Grant.IsZero() || got.Views != c.views {
+		if err != nil || got.Live() || got.State != record.Deleted || !got.Payload.IsZero() || !got.Grant.IsZero() || got.Views != c.views {
 			t.Errorf("%s: state %d, %d views, %v", name, got.State, got.Views, err)
 		}
 		if kinds := storetest.EntryKinds(t, back, alice, c.PushInfo); kinds != c.kinds+"failed_view " {
@@ -140,7 +141,7 @@ func TestARestoreEndsAllSessionsAndKeepsTheAccounts(t *testing.T) {
 	}
 	back := restored(t, f, backUp(t, f), false, store.Restored{})
 	wantResume(t, f, session, nil)
-	wantResume(t, back, session, store.ErrSession)
+	wantResume(t, back, session, record.ErrSession)
 	if _, _, err := back.Authenticate(ctx, storetest.Anonymous, token.Secret); err != nil {
 		t.Errorf("the API token: %v", err)
 	}
@@ -151,17 +152,17 @@ func TestAStoreThatIsDamagedIsNeitherBackedUpNorRestored(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	p := storetest.Push(t, f, anonymous, nil)
-	if _, err := f.Engine().Change(ctx, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+	if _, err := f.Engine().Change(ctx, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 		p.Views++ // and no entry tells of it
 		p.UpdatedAt = p.UpdatedAt.Add(1)
-		return p, store.Entry{}, nil
+		return p, record.Entry{}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	f.Abandon()
 	dir := t.TempDir()
 	damaged := func(err error) bool {
-		return errors.Is(err, store.ErrCorrupt) && strings.Contains(err.Error(), "a check finds 1 problem; the first is: ")
+		return errors.Is(err, record.ErrCorrupt) && strings.Contains(err.Error(), "a check finds 1 problem; the first is: ")
 	}
 	_, err := f.Backup(ctx, storetest.Operator, filepath.Join(dir, "copy"), func(int64, int64) {})
 	if !damaged(err) {
@@ -185,10 +186,10 @@ func TestAnotherKeyDoesNotOpenABackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.CheckKey(seal.NewRootKey(), sealed); !errors.Is(err, store.ErrKey) {
+	if err := store.CheckKey(seal.NewRootKey(), sealed); !errors.Is(err, record.ErrKey) {
 		t.Errorf("another key: %v", err)
 	}
-	if err := store.CheckKey(seal.NewRootKey(), sealed[:9]); !errors.Is(err, store.ErrKey) && !errors.Is(err, store.ErrCorrupt) {
+	if err := store.CheckKey(seal.NewRootKey(), sealed[:9]); !errors.Is(err, record.ErrKey) && !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("a piece of it: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -14,7 +15,7 @@ import (
 // of its sealed payload in bytes, which is slightly more than that of the payload; 0 if
 // there is none. Its error ends the operation, and no view is counted. A nil Reserve
 // reserves nothing.
-type Reserve func(k Kind, payload int64) error
+type Reserve func(k record.Kind, payload int64) error
 
 // Retrieve returns the payload of a push to a caller with its link, and counts a view
 // unless the caller is the owner. The view is durable when Retrieve returns. A push
@@ -50,22 +51,22 @@ func (s *Store) Reveal(ctx context.Context, by Actor, t Token, passphrase secret
 		return Viewing{}, err
 	}
 	before.Count = info.Views // others may have been counted since the history was read
-	if info.Live() && !info.ownedBy(by) {
+	if info.Live() && !ownedBy(info.Push, by) {
 		before.Count-- // this one
 	}
 	return Viewing{PushInfo: info, Before: before}, nil
 }
 
 // sized returns a push, and the length of its sealed payload in bytes.
-func (s *Store) sized(ctx context.Context, t Token) (p Push, payload int, err error) {
+func (s *Store) sized(ctx context.Context, t Token) (p record.Push, payload int, err error) {
 	if t.IsZero() {
-		return Push{}, 0, ErrNotFound
+		return record.Push{}, 0, record.ErrNotFound
 	}
 	return s.engine.PushAndSize(ctx, s.id(t))
 }
 
 // sizedFor is sized for any name that a caller gave. What a handle names has no payload.
-func (s *Store) sizedFor(ctx context.Context, by Actor, n Name) (p Push, payload int, err error) {
+func (s *Store) sizedFor(ctx context.Context, by Actor, n Name) (p record.Push, payload int, err error) {
 	if t, ok := n.(Token); ok {
 		return s.sized(ctx, t)
 	}
@@ -75,7 +76,7 @@ func (s *Store) sizedFor(ctx context.Context, by Actor, n Name) (p Push, payload
 
 // An opening is a push as it was found, and how a caller opens it.
 type opening struct {
-	push       Push
+	push       record.Push
 	token      Token
 	passphrase secret.Text
 	payload    int // bytes, sealed
@@ -108,14 +109,14 @@ func (s *Store) view(ctx context.Context, by Actor, o opening) (PushInfo, error)
 		return PushInfo{}, err
 	}
 	info := PushInfo{Push: c.Push, At: at.Now, Token: t}
-	if c.Entry.Kind == EntryFailedView {
+	if c.Entry.Kind == record.EntryFailedView {
 		return info, nil
 	}
 	if info.Payload, err = dek.OpenPayload(p.ID[:], byte(p.Kind), c.Payload); err != nil {
 		return PushInfo{}, damaged(p.ID, "payload")
 	}
 	info.Files, info.Grant = files.infos, files.token
-	info.State, info.ExpiredAt = Live, p.ExpiredAt // as when it was delivered
+	info.State, info.ExpiredAt = record.Live, p.ExpiredAt // as when it was delivered
 	if p.Protected {
 		info.Mark = s.newMark(by, pushSubject(p.ID))
 	}
@@ -124,12 +125,12 @@ func (s *Store) view(ctx context.Context, by Actor, o opening) (PushInfo, error)
 
 // change has the engine change a push, wakes the sender of messages, and ends the
 // downloads of files that the push no longer holds, whose space the next sweep frees.
-func (s *Store) change(ctx context.Context, id ID, r Rule) (Change, error) {
-	return sealing(ctx, s, func(ctx context.Context) (Change, error) {
+func (s *Store) change(ctx context.Context, id record.ID, r record.Rule) (record.Change, error) {
+	return sealing(ctx, s, func(ctx context.Context) (record.Change, error) {
 		r, n := s.notify(r)
 		w := s.news()
 		held := false
-		run := func(p Push) (Push, Entry, error) {
+		run := func(p record.Push) (record.Push, record.Entry, error) {
 			held = p.HoldsFiles()
 			next, e, err := r(p)
 			if err == nil {
@@ -145,7 +146,7 @@ func (s *Store) change(ctx context.Context, id ID, r Rule) (Change, error) {
 		}
 		n.end(c, err)
 		w.end(c, err)
-		if err == nil && (!c.Push.HoldsFiles() || c.Push.State == Purged) {
+		if err == nil && (!c.Push.HoldsFiles() || c.Push.State == record.Purged) {
 			s.downloads.end(id)
 			if held {
 				signal(s.orphaned)
@@ -163,16 +164,16 @@ func (s *Store) OrphansChanged() <-chan struct{} { return s.orphaned }
 type issued struct {
 	infos []FileInfo
 	token secret.Text
-	issue *NewGrant // nil: there are no files
+	issue *record.NewGrant // nil: there are no files
 }
 
 // issue makes the grant for the files of a push, if it holds any.
-func (s *Store) issue(p Push, dek seal.DEK, at clock.Instant) (i issued, err error) {
+func (s *Store) issue(p record.Push, dek seal.DEK, at clock.Instant) (i issued, err error) {
 	if dek.IsZero() || !p.HoldsFiles() {
 		return issued{}, nil
 	}
 	if at.Jumped { // no view may be spent on a grant whose end is unknown
-		return issued{}, ErrClock
+		return issued{}, record.ErrClock
 	}
 	key := dek.FilesKey()
 	if i.infos, err = openFiles(p, key); err != nil {
@@ -187,11 +188,11 @@ func (s *Store) issue(p Push, dek seal.DEK, at clock.Instant) (i issued, err err
 
 // unwrap opens the key of a push. If the push has expired, it returns no key and needs
 // no passphrase.
-func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
+func (s *Store) unwrap(ctx context.Context, by Actor, p record.Push, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
 	if over, err := s.over(p); over || err != nil {
 		return dek, err
 	}
-	open := func(p Push) (err error) {
+	open := func(p record.Push) (err error) {
 		dek, err = s.ring.Load().OpenWrap(p.Wrap, p.ID[:], t.Text, passphrase)
 		return err
 	}
@@ -207,10 +208,10 @@ func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphras
 }
 
 // over reports whether a push has ended, recorded or not. ErrClock if that is in doubt.
-func (s *Store) over(p Push) (bool, error) {
-	ended, doubtful := p.due(s.time.Read())
+func (s *Store) over(p record.Push) (bool, error) {
+	ended, doubtful := isDue(p, s.time.Read())
 	if doubtful {
-		return false, ErrClock
+		return false, record.ErrClock
 	}
 	return ended || !p.Live(), nil
 }

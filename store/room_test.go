@@ -10,11 +10,12 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
 // bounded gives a fixture limits of room.
-func bounded(l store.RoomLimits) func(*storetest.Setup) {
+func bounded(l record.RoomLimits) func(*storetest.Setup) {
 	return func(s *storetest.Setup) { s.Engine.Room = l }
 }
 
@@ -23,25 +24,25 @@ func from(client string) store.Actor { return store.Actor{Client: client, IP: cl
 
 // sent makes a push whose text has size bytes.
 func sent(f *storetest.Fixture, by store.Actor, size int) (store.PushInfo, error) {
-	return f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New(strings.Repeat("x", size))})
+	return f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New(strings.Repeat("x", size))})
 }
 
 // wantRoom fails the test unless a push is refused for want of that room; 0: unless it is made.
-func wantRoom(t *testing.T, what string, err error, of store.RoomOf) {
+func wantRoom(t *testing.T, what string, err error, of record.RoomOf) {
 	t.Helper()
-	refused := (*store.RoomError)(nil)
-	if of == 0 && err != nil || of != 0 && (!errors.As(err, &refused) || refused.Of != of || !errors.Is(err, store.ErrRoom)) {
+	refused := (*record.RoomError)(nil)
+	if of == 0 && err != nil || of != 0 && (!errors.As(err, &refused) || refused.Of != of || !errors.Is(err, record.ErrRoom)) {
 		t.Errorf("%s: %v, %+v", what, err, refused)
 	}
 }
 
 func TestAnAnonymousClientHasSoManyLivePushes(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, bounded(store.RoomLimits{Client: store.Room{Pushes: 3}}))
+	f := storetest.New(t, bounded(record.RoomLimits{Client: record.Room{Pushes: 3}}))
 	ann := f.Account(email)
 	one, two := from("198.51.100.1"), from("2001:db8::/64")
 	var made []store.PushInfo
-	create := func(what string, by store.Actor, of store.RoomOf) {
+	create := func(what string, by store.Actor, of record.RoomOf) {
 		t.Helper()
 		p, err := sent(f, by, 10)
 		if wantRoom(t, what, err, of); err == nil && by.Client == one.Client {
@@ -51,9 +52,9 @@ func TestAnAnonymousClientHasSoManyLivePushes(t *testing.T) {
 	for range 3 {
 		create("within", one, 0)
 	}
-	create("one more", one, store.RoomOfClient)
+	create("one more", one, record.RoomOfClient)
 	f.Reopen()
-	create("after a restart", one, store.RoomOfClient)
+	create("after a restart", one, record.RoomOfClient)
 	create("another client", two, 0)
 	create("an account", ann, 0)
 	here := one
@@ -66,7 +67,7 @@ func TestAnAnonymousClientHasSoManyLivePushes(t *testing.T) {
 		t.Fatal(err)
 	}
 	create("after a delete", one, 0)
-	create("after a delete, one more", one, store.RoomOfClient)
+	create("after a delete, one more", one, record.RoomOfClient)
 	for range made[1].ViewLimit {
 		if _, err := f.Retrieve(ctx, two, made[1].Token, secret.Text{}, nil); err != nil {
 			t.Fatal(err)
@@ -74,13 +75,13 @@ func TestAnAnonymousClientHasSoManyLivePushes(t *testing.T) {
 	}
 	create("after a last view", one, 0)
 	f.Reopen()
-	create("after a last view, one more", one, store.RoomOfClient)
+	create("after a last view, one more", one, record.RoomOfClient)
 	f.Clock.Advance(8 * day)
 	f.SweepAll()
 	for range 3 {
 		create("after all expired", one, 0)
 	}
-	create("after all expired, one more", one, store.RoomOfClient)
+	create("after all expired, one more", one, record.RoomOfClient)
 }
 
 func TestAnAnonymousClientHasSoManyBytes(t *testing.T) {
@@ -92,9 +93,9 @@ func TestAnAnonymousClientHasSoManyBytes(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		bytes int64
-		of    store.RoomOf
-	}{"just enough": {3 * p.Size, 0}, "a byte short": {3*p.Size - 1, store.RoomOfClient}} {
-		f := storetest.New(t, bounded(store.RoomLimits{Client: store.Room{Bytes: c.bytes}}))
+		of    record.RoomOf
+	}{"just enough": {3 * p.Size, 0}, "a byte short": {3*p.Size - 1, record.RoomOfClient}} {
+		f := storetest.New(t, bounded(record.RoomLimits{Client: record.Room{Bytes: c.bytes}}))
 		for range 2 {
 			_, err := sent(f, from("198.51.100.1"), 1000)
 			wantRoom(t, name, err, 0)
@@ -107,7 +108,7 @@ func TestAnAnonymousClientHasSoManyBytes(t *testing.T) {
 // A name and a note take space as a text does, so they count as one.
 func TestNamesAndNotesTakeRoom(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, bounded(store.RoomLimits{Account: store.Room{Bytes: 25_000}}))
+	f := storetest.New(t, bounded(record.RoomLimits{Account: record.Room{Bytes: 25_000}}))
 	ann := f.Account(email)
 	noted := func() error {
 		_, err := f.CreatePush(ctx, ann, withNote())
@@ -115,12 +116,12 @@ func TestNamesAndNotesTakeRoom(t *testing.T) {
 	}
 	wantRoom(t, "the first", noted(), 0)
 	wantRoom(t, "the second", noted(), 0)
-	wantRoom(t, "the third", noted(), store.RoomOfAccount)
+	wantRoom(t, "the third", noted(), record.RoomOfAccount)
 }
 
 // withNote is a push with the longest note.
 func withNote() store.NewPush {
-	return store.NewPush{Kind: store.Text, Payload: secret.New("x"), Name: secret.New("a name"), Note: secret.New(strings.Repeat("n", store.MaxNote))}
+	return store.NewPush{Kind: record.Text, Payload: secret.New("x"), Name: secret.New("a name"), Note: secret.New(strings.Repeat("n", store.MaxNote))}
 }
 
 // What has ended counts for no room, so a client that makes pushes and deletes them leaves little
@@ -129,7 +130,7 @@ func withNote() store.NewPush {
 func TestNoLongNoteOfAClientIsLeft(t *testing.T) {
 	t.Parallel()
 	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
-		bound := store.RoomLimits{Client: store.Room{Pushes: 10}}
+		bound := record.RoomLimits{Client: record.Room{Pushes: 10}}
 		f := storetest.New(t, engine, sendsMail, bounded(bound), func(s *storetest.Setup) { s.Space.Room = bound })
 		sent, err := f.CreatePush(ctx, from("198.51.100.1"), withNote())
 		if err != nil || sent.Note.Len() != store.MaxNote || len(sent.Details) > 0 {
@@ -168,7 +169,7 @@ func TestAnEditedNoteTakesRoom(t *testing.T) {
 		ann := f.Account(email)
 		room := func() int64 {
 			t.Helper()
-			rooms, err := f.AccountRooms(ctx, []store.AccountID{ann.Account})
+			rooms, err := f.AccountRooms(ctx, []record.AccountID{ann.Account})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,19 +199,19 @@ func TestAnEditedNoteTakesRoom(t *testing.T) {
 
 func TestAnAccountHasSoMuchRoom(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, bounded(store.RoomLimits{Account: store.Room{Pushes: 2, Bytes: 100_000}}))
+	f := storetest.New(t, bounded(record.RoomLimits{Account: record.Room{Pushes: 2, Bytes: 100_000}}))
 	ann, bob := f.Account(email), f.Account("bob@example.com")
 	file := storetest.PushFiles(t, f, ann, nil, storetest.Content(1, 60_000))
 	_, err := sent(f, ann, 50_000)
-	wantRoom(t, "too many bytes", err, store.RoomOfAccount)
+	wantRoom(t, "too many bytes", err, record.RoomOfAccount)
 	small, err := sent(f, ann, 10)
 	wantRoom(t, "few bytes", err, 0)
 	_, err = sent(f, ann, 10)
-	wantRoom(t, "too many pushes", err, store.RoomOfAccount)
+	wantRoom(t, "too many pushes", err, record.RoomOfAccount)
 	_, err = sent(f, bob, 50_000)
 	wantRoom(t, "another account", err, 0)
-	rooms, err := f.AccountRooms(ctx, []store.AccountID{ann.Account, bob.Account, 77})
-	if want := (store.Room{Pushes: 2, Bytes: file.Stored + file.Size + small.Size}); err != nil || rooms[ann.Account] != want || rooms[bob.Account].Pushes != 1 {
+	rooms, err := f.AccountRooms(ctx, []record.AccountID{ann.Account, bob.Account, 77})
+	if want := (record.Room{Pushes: 2, Bytes: file.Stored + file.Size + small.Size}); err != nil || rooms[ann.Account] != want || rooms[bob.Account].Pushes != 1 {
 		t.Errorf("%+v, not %+v, %v", rooms, want, err)
 	}
 	if _, err := f.DeletePush(ctx, ann, file.Token); err != nil {
@@ -221,7 +222,7 @@ func TestAnAccountHasSoMuchRoom(t *testing.T) {
 	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
 		t.Fatal(err)
 	}
-	if rooms, err := f.AccountRooms(ctx, []store.AccountID{ann.Account, bob.Account, 77}); err != nil || rooms[ann.Account] != (store.Room{}) {
+	if rooms, err := f.AccountRooms(ctx, []record.AccountID{ann.Account, bob.Account, 77}); err != nil || rooms[ann.Account] != (record.Room{}) {
 		t.Errorf("after the account was removed: %+v, %v", rooms, err)
 	}
 }
@@ -230,7 +231,7 @@ func TestAnonymousPushesHaveAShareOfTheStore(t *testing.T) {
 	t.Parallel()
 	const whole, size = 8 << 20, 500_000
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Engine = bolt.Options{Path: s.Engine.Path, MaxSize: whole, Room: store.RoomLimits{Anonymous: 50}}
+		s.Engine = bolt.Options{Path: s.Engine.Path, MaxSize: whole, Room: record.RoomLimits{Anonymous: 50}}
 	})
 	ann := f.Account(email)
 	var n int
@@ -238,12 +239,12 @@ func TestAnonymousPushesHaveAShareOfTheStore(t *testing.T) {
 	for n = 0; n < 20 && err == nil; n++ {
 		_, err = sent(f, from("198.51.100.1"), size)
 	}
-	if wantRoom(t, "anonymous clients", err, store.RoomOfAnonymous); n-1 != whole/2/size {
+	if wantRoom(t, "anonymous clients", err, record.RoomOfAnonymous); n-1 != whole/2/size {
 		t.Errorf("%d pushes of %d bytes fit into half of %d", n-1, size, whole)
 	}
 	here := store.Actor{Client: "127.0.0.1", Local: true}
 	_, err = sent(f, here, size)
-	wantRoom(t, "a program on this machine", err, store.RoomOfAnonymous)
+	wantRoom(t, "a program on this machine", err, record.RoomOfAnonymous)
 	for range 4 {
 		_, err = sent(f, ann, size)
 		wantRoom(t, "an account", err, 0)
@@ -273,21 +274,21 @@ func TestAnonymousPushesArePurged(t *testing.T) {
 		return err == nil
 	}
 	in := store.Purge{OlderThan: 2 * day, LargerThan: 1000, DryRun: true}
-	want := store.Room{Pushes: 1, Bytes: made["old large"].Size}
+	want := record.Room{Pushes: 1, Bytes: made["old large"].Size}
 	if gone, err := f.PurgeAnonymous(ctx, storetest.Operator, in); err != nil || gone != want || !here("old large") {
 		t.Errorf("a dry run: %+v, %v", gone, err)
 	}
-	if e := eventsAfter(t, f, 0); e[len(e)-1].Kind == store.AdminPurge {
+	if e := eventsAfter(t, f, 0); e[len(e)-1].Kind == record.AdminPurge {
 		t.Error("a dry run is an event")
 	}
-	if _, err := f.PurgeAnonymous(ctx, ann, in); !errors.Is(err, store.ErrDenied) {
+	if _, err := f.PurgeAnonymous(ctx, ann, in); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("by a client: %v", err)
 	}
 	in.DryRun = false
 	if gone, err := f.PurgeAnonymous(ctx, storetest.Operator, in); err != nil || gone != want {
 		t.Errorf("%+v, not %+v, %v", gone, want, err)
 	}
-	if e := eventsAfter(t, f, 0); e[len(e)-1].Kind != store.AdminPurge || !strings.HasPrefix(e[len(e)-1].Detail, "1 pushes, ") {
+	if e := eventsAfter(t, f, 0); e[len(e)-1].Kind != record.AdminPurge || !strings.HasPrefix(e[len(e)-1].Detail, "1 pushes, ") {
 		t.Errorf("the event is %+v", e[len(e)-1])
 	}
 	for name, left := range map[string]bool{"old small": true, "old large": false, "old, of an account": true, "new large": true} {
@@ -305,19 +306,19 @@ func TestAnonymousPushesArePurged(t *testing.T) {
 
 func TestRoomIsBoundedAnewAtOnce(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, bounded(store.RoomLimits{Client: store.Room{Pushes: 1}}))
+	f := storetest.New(t, bounded(record.RoomLimits{Client: record.Room{Pushes: 1}}))
 	one := from("198.51.100.1")
 	for i, c := range []struct {
-		most store.RoomLimits
-		of   store.RoomOf
+		most record.RoomLimits
+		of   record.RoomOf
 	}{
-		{store.RoomLimits{Client: store.Room{Pushes: 1}}, 0},
-		{store.RoomLimits{Client: store.Room{Pushes: 1}}, store.RoomOfClient},
-		{store.RoomLimits{Client: store.Room{Pushes: 2}}, 0},
-		{store.RoomLimits{Client: store.Room{Bytes: 1}}, store.RoomOfClient},
-		{store.RoomLimits{}, 0},
+		{record.RoomLimits{Client: record.Room{Pushes: 1}}, 0},
+		{record.RoomLimits{Client: record.Room{Pushes: 1}}, record.RoomOfClient},
+		{record.RoomLimits{Client: record.Room{Pushes: 2}}, 0},
+		{record.RoomLimits{Client: record.Room{Bytes: 1}}, record.RoomOfClient},
+		{record.RoomLimits{}, 0},
 	} {
-		f.Configure(store.Options{Terms: storetest.Terms(), Space: store.SpaceLimits{Room: c.most}})
+		f.Configure(store.Options{Terms: storetest.Terms(), Space: record.SpaceLimits{Room: c.most}})
 		_, err := sent(f, one, 10)
 		wantRoom(t, fmt.Sprint("limits ", i), err, c.of)
 	}
@@ -328,12 +329,12 @@ func TestAnAccountThatIsNotConfirmedHasNoMoreRoomThanAnAnonymousClient(t *testin
 	t.Parallel()
 	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
 		f := storetest.New(t, sendsMail, func(s *storetest.Setup) {
-			s.Space.Room.Client, s.Space.Room.Account = store.Room{Pushes: 2, Bytes: 1 << 20}, store.Room{Bytes: 1 << 19}
+			s.Space.Room.Client, s.Space.Room.Account = record.Room{Pushes: 2, Bytes: 1 << 20}, record.Room{Bytes: 1 << 19}
 			s.Engine.Room = s.Space.Room
 		}, engine)
 		eve := signedUp(t, f, "eve@example.com")
-		in := store.NewPush{Kind: store.Text, Payload: secret.New("x")}
-		var room *store.RoomError
+		in := store.NewPush{Kind: record.Text, Payload: secret.New("x")}
+		var room *record.RoomError
 		for i := range 3 {
 			if _, err := f.CreatePush(ctx, eve.by, in); errors.As(err, &room) != (i == 2) || err != nil && i < 2 {
 				t.Errorf("push %d: %v", i, err)
@@ -343,14 +344,14 @@ func TestAnAccountThatIsNotConfirmedHasNoMoreRoomThanAnAnonymousClient(t *testin
 			t.Errorf("an upload: %v", err)
 		}
 		p, err := f.PolicyOf(ctx, eve.by)
-		if want := (store.Room{Pushes: 2, Bytes: 1 << 19}); err != nil || p.Room != want {
+		if want := (record.Room{Pushes: 2, Bytes: 1 << 19}); err != nil || p.Room != want {
 			t.Errorf("%+v, %v", p.Room, err)
 		}
 		if !eve.confirms(eve.mailCode().Reveal()) {
 			t.Fatal("the code is wrong")
 		}
 		for _, by := range []store.Actor{signedUp(t, f, "mallory@example.com").by, {Client: eve.by.Client, IP: eve.by.IP}} {
-			if _, err := f.CreatePush(ctx, by, in); !errors.As(err, &room) || room.Of != store.RoomOfClient {
+			if _, err := f.CreatePush(ctx, by, in); !errors.As(err, &room) || room.Of != record.RoomOfClient {
 				t.Errorf("the same client, account %d: %v", by.Account, err)
 			}
 		}

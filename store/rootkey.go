@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -117,13 +118,13 @@ func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r K
 	old, next := s.root.key, seal.NewRootKey()
 	ring, ok := s.ring.Load().Renew(at)
 	if !ok {
-		return r, old, fmt.Errorf("%w: the key ring has no number left for a new key", ErrDenied)
+		return r, old, fmt.Errorf("%w: the key ring has no number left for a new key", record.ErrDenied)
 	}
 	if err := slot.Stage(next); err != nil {
 		return r, old, notStaged(slot.Path(), err)
 	}
-	if err := s.as(by).setKeyRing(ctx, next, ring, AdminKeyRotate, old.ID()+" by "+next.ID()); err != nil {
-		if !errors.Is(err, ErrFailed) && !errors.Is(err, ErrUnavailable) { // else it is unknown which key opens the ring: see keySlot and FinishRotation
+	if err := s.as(by).setKeyRing(ctx, next, ring, record.AdminKeyRotate, old.ID()+" by "+next.ID()); err != nil {
+		if !errors.Is(err, record.ErrFailed) && !errors.Is(err, record.ErrUnavailable) { // else it is unknown which key opens the ring: see keySlot and FinishRotation
 			err = errors.Join(err, slot.Unstage())
 		}
 		return r, old, err
@@ -141,9 +142,9 @@ func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r K
 
 // notStaged returns ErrFull for the error of a full disk, else ErrDenied.
 func notStaged(file string, err error) error {
-	kind := ErrDenied
+	kind := record.ErrDenied
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		kind = ErrFull
+		kind = record.ErrFull
 	}
 	return fmt.Errorf("%w: the key file %s cannot be replaced: %w", kind, file, err)
 }
@@ -172,7 +173,7 @@ func (s *Store) eraseRings(ctx context.Context, old seal.RootKey, progress func(
 // short. The caller holds root.
 func (s *Store) keySlot(ctx context.Context) (slot seal.KeySlot, err error) {
 	if keeper := s.root.keeper; keeper.Fixed != "" || keeper.File == "" {
-		return slot, fmt.Errorf("%w: the master key comes from %s, which pushbox cannot write to", ErrDenied, keeper.Fixed)
+		return slot, fmt.Errorf("%w: the master key comes from %s, which pushbox cannot write to", record.ErrDenied, keeper.Fixed)
 	}
 	if slot, err = seal.NewKeySlot(s.root.keeper.File); err != nil {
 		return slot, fmt.Errorf("find the key file: %w", err)
@@ -182,14 +183,14 @@ func (s *Store) keySlot(ctx context.Context) (slot seal.KeySlot, err error) {
 		return slot, err
 	}
 	if err := CheckKey(s.root.key, sealed); err != nil { // replaced by another server, or by a rotation whose outcome was unknown
-		return slot, instead(err, ErrKey, ErrStaleKeys)
+		return slot, instead(err, record.ErrKey, record.ErrStaleKeys)
 	}
 	if _, err := finishRotation(slot, opensWith(sealed), s.time.Read().Now); err != nil {
 		return slot, err
 	}
 	there, err := slot.Key()
 	if err == nil && !there.Equal(s.root.key) {
-		err = fmt.Errorf("%w: the key file %s no longer holds the key that is in use", ErrDenied, slot.Path())
+		err = fmt.Errorf("%w: the key file %s no longer holds the key that is in use", record.ErrDenied, slot.Path())
 	}
 	return slot, err
 }
@@ -207,7 +208,7 @@ func opensWith(sealed []byte) func(seal.RootKey) bool {
 // unknown may have happened.
 func (s *Store) openFollowed(sealed []byte) (ring *seal.Ring, key seal.RootKey, err error) {
 	ring, err = openRing(s.root.key, sealed)
-	if !errors.Is(err, ErrKey) || s.root.keeper.File == "" {
+	if !errors.Is(err, record.ErrKey) || s.root.keeper.File == "" {
 		return ring, s.root.key, err
 	}
 	slot, slotErr := seal.NewKeySlot(s.root.keeper.File)
@@ -256,7 +257,7 @@ const (
 // one beside it. If neither does, it changes nothing and returns the former, and Open
 // then fails. With KeyPending comes the reason why the key file stays as it is; the key
 // that it returns is good all the same.
-func FinishRotation(ctx context.Context, e Engine, file string, now time.Time) (key seal.RootKey, how RotationOutcome, err error) {
+func FinishRotation(ctx context.Context, e record.Engine, file string, now time.Time) (key seal.RootKey, how RotationOutcome, err error) {
 	if key, err = seal.LoadKeyFile(file); err != nil {
 		return key, NothingToFinish, err
 	}

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -150,7 +151,7 @@ func TestPushesOpenAfterARotationAndTheOldKeyOpensNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Open(ctx, engine, old, store.Options{}); !errors.Is(err, store.ErrKey) {
+	if _, err := store.Open(ctx, engine, old, store.Options{}); !errors.Is(err, record.ErrKey) {
 		t.Errorf("with the old key: %v", err)
 	}
 	if err := engine.Close(); err != nil {
@@ -284,9 +285,9 @@ func TestARotationIsRefusedWhereTheKeyCannotBeReplaced(t *testing.T) {
 		want error
 		says string
 	}{
-		"from elsewhere":         {store.RootKeeper{Fixed: "the setting master_key"}, store.ErrDenied, "comes from the setting master_key"},
+		"from elsewhere":         {store.RootKeeper{Fixed: "the setting master_key"}, record.ErrDenied, "comes from the setting master_key"},
 		"a file that is gone":    {store.RootKeeper{File: filepath.Join(dir, "none")}, fs.ErrNotExist, "find the key file"},
-		"a file of another key":  {store.RootKeeper{File: other}, store.ErrDenied, "no longer holds the key"},
+		"a file of another key":  {store.RootKeeper{File: other}, record.ErrDenied, "no longer holds the key"},
 		"a file of no key":       {store.RootKeeper{File: filepath.Join(dir, "database")}, seal.ErrKey, ""},
 		"a directory for a file": {store.RootKeeper{File: dir}, seal.ErrKey, "not a plain file"},
 	} {
@@ -331,7 +332,7 @@ func TestARotationIsRefusedWhereTheKeyHasNoRoom(t *testing.T) {
 	}
 	id := k.KeyID()
 	_, err := k.RotateKey(ctx, storetest.Operator, false, quiet)
-	if !errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrDenied) || !strings.Contains(err.Error(), small) || k.KeyID() != id {
+	if !errors.Is(err, record.ErrFull) || errors.Is(err, record.ErrDenied) || !strings.Contains(err.Error(), small) || k.KeyID() != id {
 		t.Errorf("the error is %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
@@ -344,11 +345,11 @@ func TestARotationIsRefusedWhereTheKeyHasNoRoom(t *testing.T) {
 
 // A ringer is an engine that lets a test interfere when the key ring is replaced.
 type ringer struct {
-	store.Engine
+	record.Engine
 	before func() error
 }
 
-func (e ringer) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys, told store.AdminEvent) error {
+func (e ringer) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys, told record.AdminEvent) error {
 	if err := e.before(); err != nil {
 		return err
 	}
@@ -378,8 +379,8 @@ func (k *keyed) withRinger(before func() error) *store.Store {
 func TestARotationThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
-	s, old := k.withRinger(func() error { return store.ErrFull }), k.load(k.key)
-	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); !errors.Is(err, store.ErrFull) || s.KeyID() != old.ID() {
+	s, old := k.withRinger(func() error { return record.ErrFull }), k.load(k.key)
+	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); !errors.Is(err, record.ErrFull) || s.KeyID() != old.ID() {
 		t.Errorf("the error is %v", err)
 	}
 	k.wantFiles("")
@@ -394,8 +395,8 @@ func TestARotationThatTheStoreRefusesLeavesNothing(t *testing.T) {
 func TestARotationOfUnknownOutcomeKeepsBothKeys(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
-	s := k.withRinger(func() error { return store.ErrFailed })
-	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); !errors.Is(err, store.ErrFailed) {
+	s := k.withRinger(func() error { return record.ErrFailed })
+	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); !errors.Is(err, record.ErrFailed) {
 		t.Errorf("the error is %v", err)
 	}
 	k.wantFiles("", ".next")
@@ -416,7 +417,7 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 	k := newKeyed(t)
 	away := k.key + "-away"
 	s := k.withRinger(func() error { return os.Rename(k.key, away) })
-	p, err := s.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
+	p, err := s.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -452,7 +453,7 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 	}
 }
 
-func mustBolt(t *testing.T, path string) store.Engine {
+func mustBolt(t *testing.T, path string) record.Engine {
 	t.Helper()
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path, Timeout: env.Patience})
 	if err != nil {

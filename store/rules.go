@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
-// due reports whether the time of a live push is over, and else whether that is in
+// isDue reports whether the time of a live push is over, and else whether that is in
 // doubt because the clock is.
-func (p Push) due(at clock.Instant) (ended, doubtful bool) {
+func isDue(p record.Push, at clock.Instant) (ended, doubtful bool) {
 	ended = p.Live() && !at.Ends.Before(p.ExpiresAt)
 	doubtful = p.Live() && !ended && !at.Denies.Before(p.ExpiresAt)
 	return ended, doubtful
@@ -18,32 +19,32 @@ func (p Push) due(at clock.Instant) (ended, doubtful bool) {
 // what has ended takes no room, and an account that no one confirmed costs nothing.
 const keptDetails = 512
 
-// end makes a live push one that expired at expiredAt, and removes its keys and its
+// endPush makes a live push one that expired at expiredAt, and removes its keys and its
 // link.
-func (p *Push) end(s State, expiredAt, now time.Time) {
+func endPush(p *record.Push, s record.State, expiredAt, now time.Time) {
 	p.State, p.ExpiredAt, p.UpdatedAt = s, expiredAt, now
 	p.Wrap, p.Link, p.WrappedKey = nil, nil, nil
 	p.Frozen = false
-	if p.RoomOf() == RoomOfClient && len(p.Details) > keptDetails {
+	if p.RoomOf() == record.RoomOfClient && len(p.Details) > keptDetails {
 		p.Details = nil
 	}
 }
 
-// release removes the files of a push, and with them the grants for them.
-func (p *Push) release() { p.Files, p.Stored, p.GrantsEnd = nil, 0, time.Time{} }
+// releaseFiles removes the files of a push, and with them the grants for them.
+func releaseFiles(p *record.Push) { p.Files, p.Stored, p.GrantsEnd = nil, 0, time.Time{} }
 
 // endIfDue ends a push whose time is over. Its files go at once, since no grant lasts
 // beyond that time.
-func (p *Push) endIfDue(at clock.Instant) {
-	if ended, _ := p.due(at); ended {
-		p.end(Expired, p.ExpiresAt, at.Now)
-		p.release()
+func endIfDue(p *record.Push, at clock.Instant) {
+	if ended, _ := isDue(*p, at); ended {
+		endPush(p, record.Expired, p.ExpiresAt, at.Now)
+		releaseFiles(p)
 	}
 }
 
-// log counts an entry of that kind, unless the push has all minor entries that it may
+// logEntry counts an entry of that kind, unless the push has all minor entries that it may
 // have.
-func (p *Push) log(k EntryKind, at clock.Instant) {
+func logEntry(p *record.Push, k record.EntryKind, at clock.Instant) {
 	if k.Minor() {
 		if p.Minor >= MaxMinorEntries {
 			return
@@ -55,19 +56,19 @@ func (p *Push) log(k EntryKind, at clock.Instant) {
 }
 
 // endOrDoubt ends a push whose time is over. ErrClock if that is in doubt.
-func (p *Push) endOrDoubt(at clock.Instant) error {
-	if _, doubtful := p.due(at); doubtful {
-		return ErrClock
+func endOrDoubt(p *record.Push, at clock.Instant) error {
+	if _, doubtful := isDue(*p, at); doubtful {
+		return record.ErrClock
 	}
-	p.endIfDue(at)
+	endIfDue(p, at)
 	return nil
 }
 
 // expireRule ends a push whose time is over and leaves any other as it is.
-func expireRule(at clock.Instant) Rule {
-	return func(p Push) (Push, Entry, error) {
-		p.endIfDue(at)
-		return p, Entry{}, nil
+func expireRule(at clock.Instant) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		endIfDue(&p, at)
+		return p, record.Entry{}, nil
 	}
 }
 
@@ -75,29 +76,29 @@ func expireRule(at clock.Instant) Rule {
 // passphrase. The entry is the outcome: a counted view, a view by the owner, or a
 // failed view of an expired push. issue is the grant to download its files, which
 // outlives the last view.
-func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *NewGrant) Rule {
-	return func(p Push) (Push, Entry, error) {
-		if err := p.endOrDoubt(at); err != nil {
-			return p, Entry{}, err
+func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *record.NewGrant) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		if err := endOrDoubt(&p, at); err != nil {
+			return p, record.Entry{}, err
 		}
-		e := Entry{Kind: EntryView, At: at.Now, Sealed: sealed}
+		e := record.Entry{Kind: record.EntryView, At: at.Now, Sealed: sealed}
 		switch {
 		case !p.Live():
-			e.Kind = EntryFailedView
-		case p.ownedBy(by):
-			e.Kind = EntryOwnerView
+			e.Kind = record.EntryFailedView
+		case ownedBy(p, by):
+			e.Kind = record.EntryOwnerView
 			if p.IsAnswer() && p.ReadAt.IsZero() {
 				p.ReadAt = at.Now
 			}
 		default:
 			p.Views++
 		}
-		p.log(e.Kind, at)
+		logEntry(&p, e.Kind, at)
 		if p.Live() && issue != nil {
-			e.Grant, p.GrantsEnd = issue, later(p.GrantsEnd, issue.ExpiresAt)
+			e.Grant, p.GrantsEnd = issue, record.Later(p.GrantsEnd, issue.ExpiresAt)
 		}
 		if p.Live() && p.Views >= p.ViewLimit {
-			p.end(Expired, at.Now, at.Now)
+			endPush(&p, record.Expired, at.Now, at.Now)
 		}
 		return p, e, nil
 	}
@@ -105,114 +106,114 @@ func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *NewGrant) Ru
 
 // wrongPassphraseRule records a wrong passphrase. After most of them (0: any number) the
 // push is frozen. One that has ended already stays as it is, without an entry.
-func wrongPassphraseRule(at clock.Instant, sealed []byte, most int) Rule {
-	return func(p Push) (Push, Entry, error) {
-		if err := p.endOrDoubt(at); err != nil {
-			return p, Entry{}, err
+func wrongPassphraseRule(at clock.Instant, sealed []byte, most int) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		if err := endOrDoubt(&p, at); err != nil {
+			return p, record.Entry{}, err
 		}
 		if !p.Live() {
-			return p, Entry{}, nil
+			return p, record.Entry{}, nil
 		}
-		e := Entry{Kind: EntryFailedPassphrase, At: at.Now, Sealed: sealed}
+		e := record.Entry{Kind: record.EntryFailedPassphrase, At: at.Now, Sealed: sealed}
 		p.Failed++
 		if most > 0 && p.Failed >= most && !p.Frozen {
-			p.Frozen, e.Kind = true, EntryFreeze
+			p.Frozen, e.Kind = true, record.EntryFreeze
 		}
-		p.log(e.Kind, at)
+		logEntry(&p, e.Kind, at)
 		return p, e, nil
 	}
 }
 
 // thawRule lets a frozen push be opened again, for its sender. Wrong passphrases count from
 // 0. A push that is not frozen stays as it is.
-func thawRule(by Actor, at clock.Instant, sealed []byte) Rule {
-	return func(p Push) (Push, Entry, error) {
-		if !p.sentBy(by) {
-			return p, Entry{}, ErrDenied
+func thawRule(by Actor, at clock.Instant, sealed []byte) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		if !sentBy(p, by) {
+			return p, record.Entry{}, record.ErrDenied
 		}
-		if err := p.endOrDoubt(at); err != nil {
-			return p, Entry{}, err
+		if err := endOrDoubt(&p, at); err != nil {
+			return p, record.Entry{}, err
 		}
 		if !p.Live() || !p.Frozen {
-			return p, Entry{}, nil
+			return p, record.Entry{}, nil
 		}
 		p.Frozen, p.Failed = false, 0
-		p.log(EntryThaw, at)
-		return p, Entry{Kind: EntryThaw, At: at.Now, Sealed: sealed}, nil
+		logEntry(&p, record.EntryThaw, at)
+		return p, record.Entry{Kind: record.EntryThaw, At: at.Now, Sealed: sealed}, nil
 	}
 }
 
 // deleteRule ends a push for its sender, for an administrator, or for any client with the
 // link if the sender allowed that. A push that has expired only loses its files. The entry is of
 // EntryExpire, appended or not, if there was anything to end.
-func deleteRule(by Actor, at clock.Instant, sealed []byte) Rule {
-	return func(p Push) (Push, Entry, error) {
-		if !p.sentBy(by) && !by.administers() && !p.DeletableByViewer {
-			return p, Entry{}, ErrDenied
+func deleteRule(by Actor, at clock.Instant, sealed []byte) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		if !sentBy(p, by) && !by.administers() && !p.DeletableByViewer {
+			return p, record.Entry{}, record.ErrDenied
 		}
-		p.endIfDue(at)
+		endIfDue(&p, at)
 		live, held := p.Live(), p.HoldsFiles()
-		p.release()
+		releaseFiles(&p)
 		switch {
 		case !live && held:
-			return p, Entry{Kind: EntryExpire}, nil
+			return p, record.Entry{Kind: record.EntryExpire}, nil
 		case !live:
-			return p, Entry{}, nil
+			return p, record.Entry{}, nil
 		}
-		p.log(EntryExpire, at)
-		p.end(Deleted, at.Now, at.Now)
-		return p, Entry{Kind: EntryExpire, At: at.Now, Sealed: sealed}, nil
+		logEntry(&p, record.EntryExpire, at)
+		endPush(&p, record.Deleted, at.Now, at.Now)
+		return p, record.Entry{Kind: record.EntryExpire, At: at.Now, Sealed: sealed}, nil
 	}
 }
 
 // releaseRule removes the files of an expired push whose last grant has ended.
-func releaseRule(at clock.Instant) Rule {
-	return func(p Push) (Push, Entry, error) {
-		if !p.Live() && !at.Ends.Before(p.filesEnd()) {
-			p.release()
+func releaseRule(at clock.Instant) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		if !p.Live() && !at.Ends.Before(p.FilesEnd()) {
+			releaseFiles(&p)
 		}
-		return p, Entry{}, nil
+		return p, record.Entry{}, nil
 	}
 }
 
 // purgeRule removes a push, if it still waits in that queue.
-func purgeRule(from ExpiryQueue) Rule {
-	return func(p Push) (Push, Entry, error) {
+func purgeRule(from record.ExpiryQueue) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		if s, _ := p.ExpiryQueue(); s == from {
-			p.State = Purged
+			p.State = record.Purged
 		}
-		return p, Entry{}, nil
+		return p, record.Entry{}, nil
 	}
 }
 
 // purgeAlways removes a push, whatever its state.
-func purgeAlways(p Push) (Push, Entry, error) {
-	p.State = Purged
-	return p, Entry{}, nil
+func purgeAlways(p record.Push) (record.Push, record.Entry, error) {
+	p.State = record.Purged
+	return p, record.Entry{}, nil
 }
 
 // restoreRule decides what becomes of a push of a restored backup. A live one ends as
 // by a delete of the operator. With keepLive it stays live, with an entry that says so.
 // That entry ignores MaxMinorEntries, since no outsider can cause it. Grants of the
 // time of the backup are gone, so the files of an expired push go too.
-func restoreRule(at clock.Instant, sealed []byte, keepLive bool) Rule {
-	return func(p Push) (Push, Entry, error) {
-		p.endIfDue(at)
-		e := Entry{Kind: EntryExpire, At: at.Now, Sealed: sealed}
+func restoreRule(at clock.Instant, sealed []byte, keepLive bool) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		endIfDue(&p, at)
+		e := record.Entry{Kind: record.EntryExpire, At: at.Now, Sealed: sealed}
 		switch {
 		case !p.Live():
-			p.release()
-			return p, Entry{}, nil
+			releaseFiles(&p)
+			return p, record.Entry{}, nil
 		case keepLive:
-			e.Kind, p.GrantsEnd = EntryEdit, time.Time{}
+			e.Kind, p.GrantsEnd = record.EntryEdit, time.Time{}
 			p.Minor++
 			p.Seq++
 			p.UpdatedAt = at.Now
 			return p, e, nil
 		}
-		p.release()
-		p.log(EntryExpire, at)
-		p.end(Deleted, at.Now, at.Now)
+		releaseFiles(&p)
+		logEntry(&p, record.EntryExpire, at)
+		endPush(&p, record.Deleted, at.Now, at.Now)
 		return p, e, nil
 	}
 }
@@ -220,48 +221,48 @@ func restoreRule(at clock.Instant, sealed []byte, keepLive bool) Rule {
 // editRule changes limits, name and note of a live push for its owner. A limit that does not
 // change need not be within the terms, which may have been others when the push was
 // made. A push that has expired stays as it is. rename returns the sealed details.
-func editRule(by Actor, at clock.Instant, sealed []byte, terms map[Kind]Terms, e PushEdit, rename func(Push, PushEdit) ([]byte, bool, error)) Rule {
-	return func(p Push) (Push, Entry, error) {
-		if !p.ownedBy(by) {
-			return p, Entry{}, ErrDenied
+func editRule(by Actor, at clock.Instant, sealed []byte, terms map[record.Kind]Terms, e PushEdit, rename func(record.Push, PushEdit) ([]byte, bool, error)) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		if !ownedBy(p, by) {
+			return p, record.Entry{}, record.ErrDenied
 		}
-		if err := p.endOrDoubt(at); err != nil {
-			return p, Entry{}, err
+		if err := endOrDoubt(&p, at); err != nil {
+			return p, record.Entry{}, err
 		}
-		newDays, newViews := p.setsDays(e.Days), e.Views != nil && *e.Views != p.ViewLimit
+		newDays, newViews := setsDays(p, e.Days), e.Views != nil && *e.Views != p.ViewLimit
 		if !p.Live() {
-			return p, Entry{}, nil
+			return p, record.Entry{}, nil
 		}
 		details, renamed, err := rename(p, e)
 		if err != nil || !newDays && !newViews && !renamed {
-			return p, Entry{}, err
+			return p, record.Entry{}, err
 		}
-		var bad InvalidError
+		var bad record.InvalidError
 		next := p
 		if renamed {
 			next.Details = details
 			next.Size += int64(len(details) - len(p.Details)) // it counts for the room of the owner
 			e.check(&bad)
 		}
-		days, views := p.editBounds(termsOf(terms, p.Kind, p.HoldsFiles()), at)
+		days, views := editBounds(p, termsOf(terms, p.Kind, p.HoldsFiles()), at)
 		if newDays {
 			next.Days = days.pick(FieldDays, e.Days, &bad)
-			next.ExpiresAt = p.CreatedAt.Add(time.Duration(next.Days) * day)
+			next.ExpiresAt = p.CreatedAt.Add(time.Duration(next.Days) * record.Day)
 		}
 		if newViews {
 			next.ViewLimit = views.pick(FieldViews, e.Views, &bad)
 		}
 		if err := bad.Err(); err != nil {
-			return p, Entry{}, err
+			return p, record.Entry{}, err
 		}
-		next.log(EntryEdit, at)
+		logEntry(&next, record.EntryEdit, at)
 		next.UpdatedAt = at.Now // even if the log is full
-		return next, Entry{Kind: EntryEdit, At: at.Now, Sealed: sealed}, nil
+		return next, record.Entry{Kind: record.EntryEdit, At: at.Now, Sealed: sealed}, nil
 	}
 }
 
 // check refuses words that are too long.
-func (e PushEdit) check(bad *InvalidError) {
+func (e PushEdit) check(bad *record.InvalidError) {
 	if e.Name != nil {
 		checkLength(FieldName, e.Name.Len(), MaxName, bad)
 	}
@@ -272,15 +273,12 @@ func (e PushEdit) check(bad *InvalidError) {
 
 // setsDays reports whether a number of days is another time limit than the push has,
 // which may be less than whole days.
-func (p Push) setsDays(days *int) bool { return days != nil && (*days != p.Days || !p.InDays()) }
-
-// InDays reports whether the time limit is whole days.
-func (p Push) InDays() bool { return p.ExpiresAt.Equal(p.CreatedAt.Add(time.Duration(p.Days) * day)) }
+func setsDays(p record.Push, days *int) bool { return days != nil && (*days != p.Days || !p.InDays()) }
 
 // editBounds returns what the limits of a live push may become: within the terms, with
 // its end in the future and a view left. The defaults are the limits that it has.
-func (p Push) editBounds(t Terms, at clock.Instant) (days, views Range) {
-	begun := int(at.Denies.Sub(p.CreatedAt)/day) + 1 // days, with the one that has begun
+func editBounds(p record.Push, t Terms, at clock.Instant) (days, views Range) {
+	begun := int(at.Denies.Sub(p.CreatedAt)/record.Day) + 1 // days, with the one that has begun
 	days = Range{Default: p.Days, Min: max(t.Days.Min, begun), Max: t.Days.Max}
 	views = Range{Default: p.ViewLimit, Min: max(t.Views.Min, p.Views+1), Max: t.Views.Max}
 	return days, views
@@ -288,22 +286,22 @@ func (p Push) editBounds(t Terms, at clock.Instant) (days, views Range) {
 
 // mailRule sends mail for a live push. It leaves one that has expired as it is, and
 // sends no mail.
-func mailRule(by Actor, at clock.Instant, e Entry) Rule {
-	return func(p Push) (Push, Entry, error) {
-		if !p.ownedBy(by) {
-			return p, Entry{}, ErrDenied
+func mailRule(by Actor, at clock.Instant, e record.Entry) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		if !ownedBy(p, by) {
+			return p, record.Entry{}, record.ErrDenied
 		}
-		if err := p.endOrDoubt(at); err != nil {
-			return p, Entry{}, err
+		if err := endOrDoubt(&p, at); err != nil {
+			return p, record.Entry{}, err
 		}
 		if !p.Live() {
-			return p, Entry{}, nil
+			return p, record.Entry{}, nil
 		}
-		p.log(e.Kind, at)
+		logEntry(&p, e.Kind, at)
 		return p, e, nil
 	}
 }
 
 // ownedBy reports whether the actor is the push's owner. An anonymous push has none, so
 // no anonymous caller owns it.
-func (p Push) ownedBy(a Actor) bool { return a.Account != 0 && p.Owner == a.Account }
+func ownedBy(p record.Push, a Actor) bool { return a.Account != 0 && p.Owner == a.Account }

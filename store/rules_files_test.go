@@ -7,54 +7,55 @@ import (
 	"time"
 
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 // filePush is livePush as one that holds files, and has a grant that ends an
 // hour after newYear.
-func filePush() Push {
+func filePush() record.Push {
 	p := livePush()
-	p.Kind, p.Files, p.Stored, p.GrantsEnd = File, []byte("list"), 1000, newYear.Add(time.Hour)
+	p.Kind, p.Files, p.Stored, p.GrantsEnd = record.File, []byte("list"), 1000, newYear.Add(time.Hour)
 	return p
 }
 
 // closedPush is filePush after its last view.
-func closedPush() Push {
+func closedPush() record.Push {
 	p := filePush()
-	p.State, p.ExpiredAt, p.Views, p.Wrap, p.Link = Expired, newYear, p.ViewLimit, nil, nil
+	p.State, p.ExpiredAt, p.Views, p.Wrap, p.Link = record.Expired, newYear, p.ViewLimit, nil, nil
 	return p
 }
 
-func samePush(a, b Push) bool { return reflect.DeepEqual(a, b) }
+func samePush(a, b record.Push) bool { return reflect.DeepEqual(a, b) }
 
 // released reports whether nothing of a push's files is left.
-func released(p Push) bool {
+func released(p record.Push) bool {
 	return !p.HoldsFiles() && p.Files == nil && p.Stored == 0 && p.GrantsEnd.IsZero()
 }
 
 func TestARetrievalOfFilesIssuesAGrant(t *testing.T) {
 	t.Parallel()
-	over := newYear.Add(7 * day)
+	over := newYear.Add(7 * record.Day)
 	for name, test := range map[string]struct {
-		change    func(*Push)
+		change    func(*record.Push)
 		by        Actor
 		at        time.Time
-		kind      EntryKind
-		state     State
+		kind      record.EntryKind
+		state     record.State
 		issued    bool
 		grantsEnd time.Duration // since newYear; 0: the files are given up
 	}{
-		"with a view":                     {by: anonymous, at: newYear.Add(time.Hour), kind: EntryView, state: Live, issued: true, grantsEnd: time.Hour + window},
-		"with the owner's look":           {by: owner, at: newYear.Add(time.Hour), kind: EntryOwnerView, state: Live, issued: true, grantsEnd: time.Hour + window},
-		"where others end later":          {by: anonymous, at: newYear, kind: EntryView, state: Live, issued: true, grantsEnd: time.Hour},
-		"where there was none":            {change: func(p *Push) { p.GrantsEnd = time.Time{} }, by: anonymous, at: newYear, kind: EntryView, state: Live, issued: true, grantsEnd: window},
-		"with the last view, and keeps":   {change: func(p *Push) { p.Views = 2 }, by: anonymous, at: newYear.Add(time.Hour), kind: EntryView, state: Expired, issued: true, grantsEnd: time.Hour + window},
-		"not beyond the time limit":       {by: anonymous, at: over.Add(-time.Minute), kind: EntryView, state: Live, issued: true, grantsEnd: 7 * day},
-		"not when the time is over":       {by: anonymous, at: over, kind: EntryFailedView, state: Expired},
-		"not to the owner then":           {by: owner, at: over, kind: EntryFailedView, state: Expired},
-		"not after the last view":         {change: func(p *Push) { *p = closedPush() }, by: anonymous, at: newYear, kind: EntryFailedView, state: Expired, grantsEnd: time.Hour},
-		"not to the owner after it":       {change: func(p *Push) { *p = closedPush() }, by: owner, at: newYear, kind: EntryFailedView, state: Expired, grantsEnd: time.Hour},
-		"not of one that was deleted":     {change: func(p *Push) { p.State = Deleted; p.release() }, by: anonymous, at: newYear, kind: EntryFailedView, state: Deleted},
-		"and a full log does not hold it": {change: func(p *Push) { p.Minor = MaxMinorEntries }, by: owner, at: newYear.Add(time.Hour), kind: EntryOwnerView, state: Live, issued: true, grantsEnd: time.Hour + window},
+		"with a view":                     {by: anonymous, at: newYear.Add(time.Hour), kind: record.EntryView, state: record.Live, issued: true, grantsEnd: time.Hour + window},
+		"with the owner's look":           {by: owner, at: newYear.Add(time.Hour), kind: record.EntryOwnerView, state: record.Live, issued: true, grantsEnd: time.Hour + window},
+		"where others end later":          {by: anonymous, at: newYear, kind: record.EntryView, state: record.Live, issued: true, grantsEnd: time.Hour},
+		"where there was none":            {change: func(p *record.Push) { p.GrantsEnd = time.Time{} }, by: anonymous, at: newYear, kind: record.EntryView, state: record.Live, issued: true, grantsEnd: window},
+		"with the last view, and keeps":   {change: func(p *record.Push) { p.Views = 2 }, by: anonymous, at: newYear.Add(time.Hour), kind: record.EntryView, state: record.Expired, issued: true, grantsEnd: time.Hour + window},
+		"not beyond the time limit":       {by: anonymous, at: over.Add(-time.Minute), kind: record.EntryView, state: record.Live, issued: true, grantsEnd: 7 * record.Day},
+		"not when the time is over":       {by: anonymous, at: over, kind: record.EntryFailedView, state: record.Expired},
+		"not to the owner then":           {by: owner, at: over, kind: record.EntryFailedView, state: record.Expired},
+		"not after the last view":         {change: func(p *record.Push) { *p = closedPush() }, by: anonymous, at: newYear, kind: record.EntryFailedView, state: record.Expired, grantsEnd: time.Hour},
+		"not to the owner after it":       {change: func(p *record.Push) { *p = closedPush() }, by: owner, at: newYear, kind: record.EntryFailedView, state: record.Expired, grantsEnd: time.Hour},
+		"not of one that was deleted":     {change: func(p *record.Push) { p.State = record.Deleted; releaseFiles(p) }, by: anonymous, at: newYear, kind: record.EntryFailedView, state: record.Deleted},
+		"and a full log does not hold it": {change: func(p *record.Push) { p.Minor = MaxMinorEntries }, by: owner, at: newYear.Add(time.Hour), kind: record.EntryOwnerView, state: record.Live, issued: true, grantsEnd: time.Hour + window},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,9 +87,9 @@ func TestARetrievalOfFilesIssuesAGrant(t *testing.T) {
 func TestARetrievalInDoubtOfTheTimeIssuesNothing(t *testing.T) {
 	t.Parallel()
 	p := filePush()
-	at := doubted(newYear, 7*day)
+	at := doubted(newYear, 7*record.Day)
 	next, e, err := retrieveRule(anonymous, at, nil, newGrant(p, at, window))(p)
-	if !errors.Is(err, ErrClock) || e.Grant != nil || !samePush(next, p) {
+	if !errors.Is(err, record.ErrClock) || e.Grant != nil || !samePush(next, p) {
 		t.Errorf("%+v %+v %v", next, e, err)
 	}
 }
@@ -104,7 +105,7 @@ func TestARetrievalWithoutAnIssueLeavesTheGrantsAsTheyAre(t *testing.T) {
 
 func TestAWrongPassphraseGivesUpFilesOnlyWhenTheTimeIsOver(t *testing.T) {
 	t.Parallel()
-	for at, gone := range map[time.Time]bool{newYear.Add(7*day - time.Millisecond): false, newYear.Add(7 * day): true} {
+	for at, gone := range map[time.Time]bool{newYear.Add(7*record.Day - time.Millisecond): false, newYear.Add(7 * record.Day): true} {
 		next, e, err := wrongPassphraseRule(sureAt(at), nil, 0)(filePush())
 		if err != nil || e.Grant != nil || released(next) != gone {
 			t.Errorf("at %v: %+v %+v %v", at, next, e, err)
@@ -114,24 +115,24 @@ func TestAWrongPassphraseGivesUpFilesOnlyWhenTheTimeIsOver(t *testing.T) {
 
 func TestADeleteGivesUpTheFilesAtOnce(t *testing.T) {
 	t.Parallel()
-	over := newYear.Add(7 * day)
-	viewer := func(p *Push) { p.Owner, p.DeletableByViewer = 0, true }
+	over := newYear.Add(7 * record.Day)
+	viewer := func(p *record.Push) { p.Owner, p.DeletableByViewer = 0, true }
 	for name, test := range map[string]struct {
-		push   Push
-		change func(*Push)
+		push   record.Push
+		change func(*record.Push)
 		by     Actor
 		at     clock.Instant
-		state  State
+		state  record.State
 		logged bool
 		denied bool
 	}{
-		"of a live one":                          {push: filePush(), by: owner, at: sureAt(newYear), state: Deleted, logged: true},
-		"of a live one by a viewer who may":      {push: filePush(), change: viewer, by: anonymous, at: sureAt(newYear), state: Deleted, logged: true},
-		"of a live one in doubt of the time":     {push: filePush(), by: owner, at: doubted(newYear, 400*day), state: Deleted, logged: true},
-		"of one whose time is over":              {push: filePush(), by: owner, at: sureAt(over), state: Expired},
-		"of one that is closed":                  {push: closedPush(), by: owner, at: sureAt(newYear), state: Expired},
-		"of one that is closed, by a viewer":     {push: closedPush(), change: viewer, by: anonymous, at: sureAt(newYear), state: Expired},
-		"of one that is closed, after its time":  {push: closedPush(), by: owner, at: sureAt(over), state: Expired},
+		"of a live one":                          {push: filePush(), by: owner, at: sureAt(newYear), state: record.Deleted, logged: true},
+		"of a live one by a viewer who may":      {push: filePush(), change: viewer, by: anonymous, at: sureAt(newYear), state: record.Deleted, logged: true},
+		"of a live one in doubt of the time":     {push: filePush(), by: owner, at: doubted(newYear, 400*record.Day), state: record.Deleted, logged: true},
+		"of one whose time is over":              {push: filePush(), by: owner, at: sureAt(over), state: record.Expired},
+		"of one that is closed":                  {push: closedPush(), by: owner, at: sureAt(newYear), state: record.Expired},
+		"of one that is closed, by a viewer":     {push: closedPush(), change: viewer, by: anonymous, at: sureAt(newYear), state: record.Expired},
+		"of one that is closed, after its time":  {push: closedPush(), by: owner, at: sureAt(over), state: record.Expired},
 		"not of a live one by another":           {push: filePush(), by: stranger, at: sureAt(newYear), denied: true},
 		"not of one that is closed, by a viewer": {push: closedPush(), by: anonymous, at: sureAt(newYear), denied: true},
 	} {
@@ -143,7 +144,7 @@ func TestADeleteGivesUpTheFilesAtOnce(t *testing.T) {
 			}
 			next, e, err := deleteRule(test.by, test.at, nil)(p)
 			if test.denied {
-				if !errors.Is(err, ErrDenied) || !samePush(next, p) {
+				if !errors.Is(err, record.ErrDenied) || !samePush(next, p) {
 					t.Errorf("error %v, %+v", err, next)
 				}
 				return
@@ -151,7 +152,7 @@ func TestADeleteGivesUpTheFilesAtOnce(t *testing.T) {
 			if err != nil || next.State != test.state || !released(next) || next.Wrap != nil || next.Link != nil {
 				t.Errorf("error %v, %+v", err, next)
 			}
-			if logged := next.Seq == p.Seq+1; logged != test.logged || (e.Kind == EntryExpire) != (logged || !test.push.Live()) {
+			if logged := next.Seq == p.Seq+1; logged != test.logged || (e.Kind == record.EntryExpire) != (logged || !test.push.Live()) {
 				t.Errorf("%d entries, the last of kind %q", next.Seq, e.Kind)
 			}
 			if !p.Live() && (!next.ExpiredAt.Equal(p.ExpiredAt) || !next.UpdatedAt.Equal(p.UpdatedAt)) {
@@ -163,11 +164,11 @@ func TestADeleteGivesUpTheFilesAtOnce(t *testing.T) {
 
 func TestExpiryGivesUpTheFiles(t *testing.T) {
 	t.Parallel()
-	over := newYear.Add(7 * day)
-	if p, _, err := expireRule(sureAt(over))(filePush()); err != nil || p.State != Expired || !released(p) {
+	over := newYear.Add(7 * record.Day)
+	if p, _, err := expireRule(sureAt(over))(filePush()); err != nil || p.State != record.Expired || !released(p) {
 		t.Errorf("%+v, %v", p, err)
 	}
-	for name, p := range map[string]Push{"in its last moment": filePush(), "closed already": closedPush()} {
+	for name, p := range map[string]record.Push{"in its last moment": filePush(), "closed already": closedPush()} {
 		at := over
 		if p.Live() {
 			at = over.Add(-time.Millisecond)
@@ -176,7 +177,7 @@ func TestExpiryGivesUpTheFiles(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, next, err)
 		}
 	}
-	if p, _, _ := expireRule(doubted(newYear, 400*day))(filePush()); !samePush(p, filePush()) {
+	if p, _, _ := expireRule(doubted(newYear, 400*record.Day))(filePush()); !samePush(p, filePush()) {
 		t.Errorf("in doubt: %+v", p)
 	}
 }
@@ -187,15 +188,15 @@ func TestFilesOfAClosedPushGoWithItsLastGrant(t *testing.T) {
 	noGrant := closedPush()
 	noGrant.GrantsEnd = time.Time{}
 	for name, test := range map[string]struct {
-		push Push
+		push record.Push
 		at   clock.Instant
 		gone bool
 	}{
 		"before it ends":                 {closedPush(), sureAt(ends.Add(-time.Millisecond)), false},
 		"when it ends":                   {closedPush(), sureAt(ends), true},
-		"after it":                       {closedPush(), sureAt(ends.Add(day)), true},
-		"not in doubt":                   {closedPush(), doubted(newYear, 400*day), false},
-		"not while the push is live":     {filePush(), sureAt(ends.Add(day)), false},
+		"after it":                       {closedPush(), sureAt(ends.Add(record.Day)), true},
+		"not in doubt":                   {closedPush(), doubted(newYear, 400*record.Day), false},
+		"not while the push is live":     {filePush(), sureAt(ends.Add(record.Day)), false},
 		"at once where there is no such": {noGrant, sureAt(newYear), true},
 	} {
 		next, e, err := releaseRule(test.at)(test.push)
@@ -213,24 +214,24 @@ func TestFilesOfAClosedPushGoWithItsLastGrant(t *testing.T) {
 
 func TestAPushWaitsInTheQueueOfItsEnd(t *testing.T) {
 	t.Parallel()
-	unowned := func(p Push) Push { p.Owner = 0; return p }
-	ours := func(p Push) Push { p.ID = newID(NewToken(newYear), [16]byte{}); return p }
-	without := func(p Push) Push { p.release(); return ours(p) }
+	unowned := func(p record.Push) record.Push { p.Owner = 0; return p }
+	ours := func(p record.Push) record.Push { p.ID = newID(NewToken(newYear), [16]byte{}); return p }
+	without := func(p record.Push) record.Push { releaseFiles(&p); return ours(p) }
 	ends := newYear.Add(time.Hour)
 	for name, test := range map[string]struct {
-		push  Push
-		shelf ExpiryQueue
+		push  record.Push
+		shelf record.ExpiryQueue
 		when  time.Time
 	}{
-		"live":                            {livePush(), Expiring, newYear.Add(7 * day)},
-		"live, anonymous":                 {unowned(livePush()), Expiring, newYear.Add(7 * day)},
-		"live, with files and grants":     {filePush(), Expiring, newYear.Add(7 * day)},
-		"closed, with files":              {closedPush(), Granted, ends},
-		"closed, with files, anonymous":   {unowned(closedPush()), Granted, ends},
-		"closed, files gone":              {without(closedPush()), ExpiredOwned, newYear},
-		"closed, files gone, anonymous":   {unowned(without(closedPush())), ExpiredAnon, newYear},
-		"ended, of another server":        {func() Push { p := without(closedPush()); p.ID = ID{}; return p }(), ExpiredOwned, newYear.Add(7 * day)},
-		"files for no grant are due soon": {func() Push { p := closedPush(); p.GrantsEnd = time.Time{}; return p }(), Granted, time.Time{}},
+		"live":                            {livePush(), record.Expiring, newYear.Add(7 * record.Day)},
+		"live, anonymous":                 {unowned(livePush()), record.Expiring, newYear.Add(7 * record.Day)},
+		"live, with files and grants":     {filePush(), record.Expiring, newYear.Add(7 * record.Day)},
+		"closed, with files":              {closedPush(), record.Granted, ends},
+		"closed, with files, anonymous":   {unowned(closedPush()), record.Granted, ends},
+		"closed, files gone":              {without(closedPush()), record.ExpiredOwned, newYear},
+		"closed, files gone, anonymous":   {unowned(without(closedPush())), record.ExpiredAnon, newYear},
+		"ended, of another server":        {func() record.Push { p := without(closedPush()); p.ID = record.ID{}; return p }(), record.ExpiredOwned, newYear.Add(7 * record.Day)},
+		"files for no grant are due soon": {func() record.Push { p := closedPush(); p.GrantsEnd = time.Time{}; return p }(), record.Granted, time.Time{}},
 	} {
 		if shelf, when := test.push.ExpiryQueue(); shelf != test.shelf || !when.Equal(test.when) {
 			t.Errorf("%s: shelf %d at %v", name, shelf, when)
@@ -240,8 +241,8 @@ func TestAPushWaitsInTheQueueOfItsEnd(t *testing.T) {
 
 func TestAPurgeDoesNotTakeAPushWhoseFilesAreStillGranted(t *testing.T) {
 	t.Parallel()
-	for _, from := range []ExpiryQueue{ExpiredAnon, ExpiredOwned} {
-		if next, _, _ := purgeRule(from)(closedPush()); next.State == Purged {
+	for _, from := range []record.ExpiryQueue{record.ExpiredAnon, record.ExpiredOwned} {
+		if next, _, _ := purgeRule(from)(closedPush()); next.State == record.Purged {
 			t.Errorf("from shelf %d it was taken", from)
 		}
 	}
@@ -251,46 +252,46 @@ func TestACheckComparesAPushWithWhatBelongsToIt(t *testing.T) {
 	t.Parallel()
 	ends := newYear.Add(time.Hour)
 	for name, test := range map[string]struct {
-		push   Push
-		change func(*Push, *Tally)
+		push   record.Push
+		change func(*record.Push, *record.Tally)
 		want   string
 	}{
 		"live":                      {push: filePush()},
 		"closed":                    {push: closedPush()},
-		"its last grant is gone":    {push: closedPush(), change: func(_ *Push, t *Tally) { t.GrantsEnd = time.Time{} }},
-		"its last grant ended less": {push: filePush(), change: func(_ *Push, t *Tally) { t.GrantsEnd = ends.Add(-time.Minute) }},
+		"its last grant is gone":    {push: closedPush(), change: func(_ *record.Push, t *record.Tally) { t.GrantsEnd = time.Time{} }},
+		"its last grant ended less": {push: filePush(), change: func(_ *record.Push, t *record.Tally) { t.GrantsEnd = ends.Add(-time.Minute) }},
 		"a grant ends later": {
-			push: filePush(), change: func(_ *Push, t *Tally) { t.GrantsEnd = ends.Add(time.Millisecond) },
+			push: filePush(), change: func(_ *record.Push, t *record.Tally) { t.GrantsEnd = ends.Add(time.Millisecond) },
 			want: "a grant for its files ends later than it says",
 		},
 		"a byte is missing": {
-			push: filePush(), change: func(_ *Push, t *Tally) { t.Stored-- },
+			push: filePush(), change: func(_ *record.Push, t *record.Tally) { t.Stored-- },
 			want: "its files take 1000 bytes, 999 are there",
 		},
 		"a byte too many": {
-			push: filePush(), change: func(_ *Push, t *Tally) { t.Stored++ },
+			push: filePush(), change: func(_ *record.Push, t *record.Tally) { t.Stored++ },
 			want: "its files take 1000 bytes, 1001 are there",
 		},
 		"files that take nothing": {
-			push: filePush(), change: func(p *Push, t *Tally) { p.Stored, t.Stored = 0, 0 },
+			push: filePush(), change: func(p *record.Push, t *record.Tally) { p.Stored, t.Stored = 0, 0 },
 			want: "its files and what they take disagree",
 		},
 		"closed, with its key": {
-			push: closedPush(), change: func(p *Push, _ *Tally) { p.Wrap = []byte{1} },
+			push: closedPush(), change: func(p *record.Push, _ *record.Tally) { p.Wrap = []byte{1} },
 			want: "it has expired and its key is still there",
 		},
 		"closed, with its link": {
-			push: closedPush(), change: func(p *Push, _ *Tally) { p.Link = []byte{1} },
+			push: closedPush(), change: func(p *record.Push, _ *record.Tally) { p.Link = []byte{1} },
 			want: "it has expired and its link is still there",
 		},
-		"live, with its link": {push: filePush(), change: func(p *Push, _ *Tally) { p.Link = []byte{1} }},
+		"live, with its link": {push: filePush(), change: func(p *record.Push, _ *record.Tally) { p.Link = []byte{1} }},
 		"closed for no grant": {
-			push: closedPush(), change: func(p *Push, t *Tally) { p.GrantsEnd, t.GrantsEnd = time.Time{}, time.Time{} },
+			push: closedPush(), change: func(p *record.Push, t *record.Tally) { p.GrantsEnd, t.GrantsEnd = time.Time{}, time.Time{} },
 			want: "it has expired and holds files for no grant",
 		},
 	} {
 		p := test.push
-		tally := Tally{
+		tally := record.Tally{
 			Payload: p.Live(), Entries: p.Seq, Views: p.Views, Numbered: true, Indexed: true,
 			Stored: p.Stored, GrantsEnd: p.GrantsEnd,
 		}
@@ -306,8 +307,8 @@ func TestACheckComparesAPushWithWhatBelongsToIt(t *testing.T) {
 		}
 	}
 	p := filePush()
-	p.release()
-	got := p.Problems(Tally{Payload: true, Entries: 1, Numbered: true, Indexed: true, Stored: 5, GrantsEnd: ends})
+	releaseFiles(&p)
+	got := p.Problems(record.Tally{Payload: true, Entries: 1, Numbered: true, Indexed: true, Stored: 5, GrantsEnd: ends})
 	want := []string{
 		"its files take 0 bytes, 5 are there",
 		"a grant for its files ends later than it says",

@@ -5,34 +5,35 @@ import (
 	"time"
 
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 func TestARestore(t *testing.T) {
 	t.Parallel()
-	later := newYear.Add(8 * day)
+	later := newYear.Add(8 * record.Day)
 	doubtful := clock.Instant{Now: later, Denies: later, Ends: newYear} // a backup of some days ago
-	files := func(p *Push) { p.Files, p.Stored, p.GrantsEnd = []byte("files"), 9, newYear.Add(time.Hour) }
-	expired := func(p *Push) { p.State, p.ExpiredAt, p.Wrap, p.Link = Expired, newYear, nil, nil }
-	full := func(p *Push) { p.Seq, p.Minor = MaxMinorEntries+1, MaxMinorEntries }
+	files := func(p *record.Push) { p.Files, p.Stored, p.GrantsEnd = []byte("files"), 9, newYear.Add(time.Hour) }
+	expired := func(p *record.Push) { p.State, p.ExpiredAt, p.Wrap, p.Link = record.Expired, newYear, nil, nil }
+	full := func(p *record.Push) { p.Seq, p.Minor = MaxMinorEntries+1, MaxMinorEntries }
 	for name, test := range map[string]struct {
-		change []func(*Push)
+		change []func(*record.Push)
 		at     clock.Instant
 		keep   bool
-		kind   EntryKind // 0: no entry
-		state  State
+		kind   record.EntryKind // 0: no entry
+		state  record.State
 		holds  bool
 	}{
-		"ends what is live":                       {at: sureAt(newYear), kind: EntryExpire, state: Deleted},
-		"ends files, and the grants for them":     {change: []func(*Push){files}, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
-		"ends what the clock may have ended":      {at: doubtful, kind: EntryExpire, state: Deleted},
-		"leaves to time what it has ended":        {at: sureAt(later), state: Expired},
-		"leaves what has expired":                 {change: []func(*Push){expired}, at: sureAt(newYear), state: Expired},
-		"frees files that wait for a grant":       {change: []func(*Push){expired, files}, at: sureAt(newYear), state: Expired},
-		"keeps what is live":                      {at: sureAt(newYear), keep: true, kind: EntryEdit, state: Live},
-		"keeps files, and no grant":               {change: []func(*Push){files}, at: sureAt(newYear), keep: true, kind: EntryEdit, state: Live, holds: true},
-		"keeps with an entry however many it has": {change: []func(*Push){full}, at: sureAt(newYear), keep: true, kind: EntryEdit, state: Live},
-		"keeps nothing whose time is over":        {at: sureAt(later), keep: true, state: Expired},
-		"keeps what only a doubt would end":       {at: doubtful, keep: true, kind: EntryEdit, state: Live},
+		"ends what is live":                       {at: sureAt(newYear), kind: record.EntryExpire, state: record.Deleted},
+		"ends files, and the grants for them":     {change: []func(*record.Push){files}, at: sureAt(newYear), kind: record.EntryExpire, state: record.Deleted},
+		"ends what the clock may have ended":      {at: doubtful, kind: record.EntryExpire, state: record.Deleted},
+		"leaves to time what it has ended":        {at: sureAt(later), state: record.Expired},
+		"leaves what has expired":                 {change: []func(*record.Push){expired}, at: sureAt(newYear), state: record.Expired},
+		"frees files that wait for a grant":       {change: []func(*record.Push){expired, files}, at: sureAt(newYear), state: record.Expired},
+		"keeps what is live":                      {at: sureAt(newYear), keep: true, kind: record.EntryEdit, state: record.Live},
+		"keeps files, and no grant":               {change: []func(*record.Push){files}, at: sureAt(newYear), keep: true, kind: record.EntryEdit, state: record.Live, holds: true},
+		"keeps with an entry however many it has": {change: []func(*record.Push){full}, at: sureAt(newYear), keep: true, kind: record.EntryEdit, state: record.Live},
+		"keeps nothing whose time is over":        {at: sureAt(later), keep: true, state: record.Expired},
+		"keeps what only a doubt would end":       {at: doubtful, keep: true, kind: record.EntryEdit, state: record.Live},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -21,38 +22,38 @@ var newYear = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func sureAt(t time.Time) clock.Instant { return clock.Instant{Now: t, Denies: t, Ends: t} }
 
 // livePush is an owned push that expires a week after newYear, after 3 views.
-func livePush() Push {
-	return Push{
-		Kind: Text, State: Live, Owner: owner.Account, CreatedAt: newYear, UpdatedAt: newYear,
-		ExpiresAt: newYear.Add(7 * day), Days: 7, ViewLimit: 3, Seq: 1, Wrap: []byte("wrap"), Link: []byte("link"),
+func livePush() record.Push {
+	return record.Push{
+		Kind: record.Text, State: record.Live, Owner: owner.Account, CreatedAt: newYear, UpdatedAt: newYear,
+		ExpiresAt: newYear.Add(7 * record.Day), Days: 7, ViewLimit: 3, Seq: 1, Wrap: []byte("wrap"), Link: []byte("link"),
 	}
 }
 
 func TestARetrieval(t *testing.T) {
 	t.Parallel()
-	before, on := newYear.Add(7*day-time.Millisecond), newYear.Add(7*day)
+	before, on := newYear.Add(7*record.Day-time.Millisecond), newYear.Add(7*record.Day)
 	for name, test := range map[string]struct {
-		change  func(*Push)
+		change  func(*record.Push)
 		by      Actor
 		at      clock.Instant
-		kind    EntryKind
-		state   State
+		kind    record.EntryKind
+		state   record.State
 		views   int
 		refused error
 	}{
-		"counts a view":                        {by: anonymous, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
-		"of another account counts":            {by: stranger, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
-		"of the owner counts nothing":          {by: owner, at: sureAt(newYear), kind: EntryOwnerView, state: Live},
-		"of an anonymous push counts":          {change: func(p *Push) { p.Owner = 0 }, by: anonymous, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
-		"in the last moment counts":            {by: anonymous, at: sureAt(before), kind: EntryView, state: Live, views: 1},
-		"when the time is over ends it":        {by: anonymous, at: sureAt(on), kind: EntryFailedView, state: Expired},
-		"by the owner then ends it too":        {by: owner, at: sureAt(on), kind: EntryFailedView, state: Expired},
-		"before the last view":                 {change: func(p *Push) { p.Views = 1 }, by: anonymous, at: sureAt(newYear), kind: EntryView, state: Live, views: 2},
-		"that is the last view ends it":        {change: func(p *Push) { p.Views = 2 }, by: anonymous, at: sureAt(newYear), kind: EntryView, state: Expired, views: 3},
-		"of an expired push fails":             {change: func(p *Push) { p.State, p.Views = Expired, 3 }, by: anonymous, at: sureAt(newYear), kind: EntryFailedView, state: Expired, views: 3},
-		"of a deleted push fails":              {change: func(p *Push) { p.State = Deleted }, by: owner, at: sureAt(newYear), kind: EntryFailedView, state: Deleted},
-		"waits while a jump may have ended it": {by: anonymous, at: clock.Instant{Now: newYear, Denies: on, Ends: newYear, Jumped: true}, refused: ErrClock},
-		"goes on in a doubt that is not its":   {by: anonymous, at: clock.Instant{Now: newYear, Denies: before, Ends: newYear, Jumped: true}, kind: EntryView, state: Live, views: 1},
+		"counts a view":                        {by: anonymous, at: sureAt(newYear), kind: record.EntryView, state: record.Live, views: 1},
+		"of another account counts":            {by: stranger, at: sureAt(newYear), kind: record.EntryView, state: record.Live, views: 1},
+		"of the owner counts nothing":          {by: owner, at: sureAt(newYear), kind: record.EntryOwnerView, state: record.Live},
+		"of an anonymous push counts":          {change: func(p *record.Push) { p.Owner = 0 }, by: anonymous, at: sureAt(newYear), kind: record.EntryView, state: record.Live, views: 1},
+		"in the last moment counts":            {by: anonymous, at: sureAt(before), kind: record.EntryView, state: record.Live, views: 1},
+		"when the time is over ends it":        {by: anonymous, at: sureAt(on), kind: record.EntryFailedView, state: record.Expired},
+		"by the owner then ends it too":        {by: owner, at: sureAt(on), kind: record.EntryFailedView, state: record.Expired},
+		"before the last view":                 {change: func(p *record.Push) { p.Views = 1 }, by: anonymous, at: sureAt(newYear), kind: record.EntryView, state: record.Live, views: 2},
+		"that is the last view ends it":        {change: func(p *record.Push) { p.Views = 2 }, by: anonymous, at: sureAt(newYear), kind: record.EntryView, state: record.Expired, views: 3},
+		"of an expired push fails":             {change: func(p *record.Push) { p.State, p.Views = record.Expired, 3 }, by: anonymous, at: sureAt(newYear), kind: record.EntryFailedView, state: record.Expired, views: 3},
+		"of a deleted push fails":              {change: func(p *record.Push) { p.State = record.Deleted }, by: owner, at: sureAt(newYear), kind: record.EntryFailedView, state: record.Deleted},
+		"waits while a jump may have ended it": {by: anonymous, at: clock.Instant{Now: newYear, Denies: on, Ends: newYear, Jumped: true}, refused: record.ErrClock},
+		"goes on in a doubt that is not its":   {by: anonymous, at: clock.Instant{Now: newYear, Denies: before, Ends: newYear, Jumped: true}, kind: record.EntryView, state: record.Live, views: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,26 +80,26 @@ func TestARetrieval(t *testing.T) {
 
 func TestADelete(t *testing.T) {
 	t.Parallel()
-	allow := func(p *Push) { p.DeletableByViewer = true }
+	allow := func(p *record.Push) { p.DeletableByViewer = true }
 	for name, test := range map[string]struct {
-		change  func(*Push)
+		change  func(*record.Push)
 		by      Actor
 		at      clock.Instant
-		kind    EntryKind
-		state   State
+		kind    record.EntryKind
+		state   record.State
 		refused error
 	}{
-		"by the owner":                   {by: owner, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
-		"by an anonymous client":         {by: anonymous, at: sureAt(newYear), refused: ErrDenied},
-		"by another account":             {by: stranger, at: sureAt(newYear), refused: ErrDenied},
-		"of an anonymous push":           {change: func(p *Push) { p.Owner = 0 }, by: anonymous, at: sureAt(newYear), refused: ErrDenied},
-		"by the operator":                {by: Actor{Role: Operator}, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
-		"by a viewer who may":            {change: allow, by: anonymous, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
-		"by another account that may":    {change: allow, by: stranger, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
-		"again":                          {change: func(p *Push) { p.State = Deleted }, by: owner, at: sureAt(newYear), state: Deleted},
-		"of an expired one":              {change: func(p *Push) { p.State = Expired }, by: owner, at: sureAt(newYear), state: Expired},
-		"after its time is no delete":    {by: owner, at: sureAt(newYear.Add(7 * day)), state: Expired},
-		"does not wait for a clear time": {by: owner, at: clock.Instant{Now: newYear, Denies: newYear.Add(8 * day), Ends: newYear, Jumped: true}, kind: EntryExpire, state: Deleted},
+		"by the owner":                   {by: owner, at: sureAt(newYear), kind: record.EntryExpire, state: record.Deleted},
+		"by an anonymous client":         {by: anonymous, at: sureAt(newYear), refused: record.ErrDenied},
+		"by another account":             {by: stranger, at: sureAt(newYear), refused: record.ErrDenied},
+		"of an anonymous push":           {change: func(p *record.Push) { p.Owner = 0 }, by: anonymous, at: sureAt(newYear), refused: record.ErrDenied},
+		"by the operator":                {by: Actor{Role: Operator}, at: sureAt(newYear), kind: record.EntryExpire, state: record.Deleted},
+		"by a viewer who may":            {change: allow, by: anonymous, at: sureAt(newYear), kind: record.EntryExpire, state: record.Deleted},
+		"by another account that may":    {change: allow, by: stranger, at: sureAt(newYear), kind: record.EntryExpire, state: record.Deleted},
+		"again":                          {change: func(p *record.Push) { p.State = record.Deleted }, by: owner, at: sureAt(newYear), state: record.Deleted},
+		"of an expired one":              {change: func(p *record.Push) { p.State = record.Expired }, by: owner, at: sureAt(newYear), state: record.Expired},
+		"after its time is no delete":    {by: owner, at: sureAt(newYear.Add(7 * record.Day)), state: record.Expired},
+		"does not wait for a clear time": {by: owner, at: clock.Instant{Now: newYear, Denies: newYear.Add(8 * record.Day), Ends: newYear, Jumped: true}, kind: record.EntryExpire, state: record.Deleted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,11 +124,11 @@ func TestADelete(t *testing.T) {
 func TestAWrongPassphrase(t *testing.T) {
 	t.Parallel()
 	next, e, err := wrongPassphraseRule(sureAt(newYear), nil, 50)(livePush())
-	if err != nil || e.Kind != EntryFailedPassphrase || next.Views != 0 || next.Seq != 2 || next.Minor != 1 || next.Failed != 1 || !next.Live() {
+	if err != nil || e.Kind != record.EntryFailedPassphrase || next.Views != 0 || next.Seq != 2 || next.Minor != 1 || next.Failed != 1 || !next.Live() {
 		t.Errorf("%+v %+v %v", next, e, err)
 	}
-	next, e, err = wrongPassphraseRule(sureAt(newYear.Add(7*day)), nil, 50)(livePush())
-	if err != nil || e.Kind != 0 || next.State != Expired || next.Seq != 1 || next.Failed != 0 {
+	next, e, err = wrongPassphraseRule(sureAt(newYear.Add(7*record.Day)), nil, 50)(livePush())
+	if err != nil || e.Kind != 0 || next.State != record.Expired || next.Seq != 1 || next.Failed != 0 {
 		t.Errorf("too late: %+v %+v %v", next, e, err)
 	}
 }
@@ -138,22 +139,22 @@ func TestTooManyWrongPassphrases(t *testing.T) {
 	t.Parallel()
 	at := sureAt(newYear.Add(time.Hour))
 	for name, c := range map[string]struct {
-		owner  AccountID
+		owner  record.AccountID
 		failed int
 		most   int
 		frozen bool // before
 
-		kind   EntryKind
+		kind   record.EntryKind
 		freeze bool
 	}{
-		"one before the last":           {owner: owner.Account, failed: 48, most: 50, kind: EntryFailedPassphrase},
-		"the last":                      {owner: owner.Account, failed: 49, most: 50, kind: EntryFreeze, freeze: true},
-		"one more, of a known browser":  {owner: owner.Account, failed: 50, most: 50, frozen: true, kind: EntryFailedPassphrase, freeze: true},
-		"beyond a limit that was lower": {owner: owner.Account, failed: 70, most: 50, kind: EntryFreeze, freeze: true},
-		"without a limit":               {owner: owner.Account, failed: 5000, kind: EntryFailedPassphrase},
-		"anonymous, one before":         {failed: 48, most: 50, kind: EntryFailedPassphrase},
-		"anonymous, the last":           {failed: 49, most: 50, kind: EntryFreeze, freeze: true},
-		"anonymous, without a limit":    {failed: 5000, kind: EntryFailedPassphrase},
+		"one before the last":           {owner: owner.Account, failed: 48, most: 50, kind: record.EntryFailedPassphrase},
+		"the last":                      {owner: owner.Account, failed: 49, most: 50, kind: record.EntryFreeze, freeze: true},
+		"one more, of a known browser":  {owner: owner.Account, failed: 50, most: 50, frozen: true, kind: record.EntryFailedPassphrase, freeze: true},
+		"beyond a limit that was lower": {owner: owner.Account, failed: 70, most: 50, kind: record.EntryFreeze, freeze: true},
+		"without a limit":               {owner: owner.Account, failed: 5000, kind: record.EntryFailedPassphrase},
+		"anonymous, one before":         {failed: 48, most: 50, kind: record.EntryFailedPassphrase},
+		"anonymous, the last":           {failed: 49, most: 50, kind: record.EntryFreeze, freeze: true},
+		"anonymous, without a limit":    {failed: 5000, kind: record.EntryFailedPassphrase},
 	} {
 		p := filePush()
 		p.Owner, p.Failed, p.Frozen = c.owner, c.failed, c.frozen
@@ -172,7 +173,7 @@ func TestTheFreezeIsRecordedInAFullLog(t *testing.T) {
 	p := livePush()
 	p.Owner, p.Failed, p.Minor, p.Seq = owner.Account, 49, MaxMinorEntries, MaxMinorEntries+1
 	next, e, err := wrongPassphraseRule(sureAt(newYear), nil, 50)(p)
-	if err != nil || e.Kind != EntryFreeze || next.Seq != p.Seq+1 || next.Minor != p.Minor {
+	if err != nil || e.Kind != record.EntryFreeze || next.Seq != p.Seq+1 || next.Minor != p.Minor {
 		t.Errorf("%+v %+v %v", next, e, err)
 	}
 }
@@ -189,13 +190,13 @@ func TestAThaw(t *testing.T) {
 	}{
 		"by its owner":     {by: owner, thaws: true},
 		"by its receipt":   {by: Actor{ReceiptCode: secret.New("code")}, thaws: true},
-		"by another code":  {by: Actor{ReceiptCode: secret.New("other")}, err: ErrDenied},
-		"by another":       {by: stranger, err: ErrDenied},
-		"by no client":     {err: ErrDenied},
-		"when it was over": {by: owner, after: 7 * day},
+		"by another code":  {by: Actor{ReceiptCode: secret.New("other")}, err: record.ErrDenied},
+		"by another":       {by: stranger, err: record.ErrDenied},
+		"by no client":     {err: record.ErrDenied},
+		"when it was over": {by: owner, after: 7 * record.Day},
 	} {
 		next, e, err := thawRule(c.by, sureAt(newYear.Add(c.after)), nil)(frozen)
-		if !errors.Is(err, c.err) || (e.Kind == EntryThaw) != c.thaws || err == nil && next.Frozen || c.thaws && next.Failed != 0 {
+		if !errors.Is(err, c.err) || (e.Kind == record.EntryThaw) != c.thaws || err == nil && next.Frozen || c.thaws && next.Failed != 0 {
 			t.Errorf("%s: %+v %+v %v", name, next, e, err)
 		}
 	}
@@ -215,7 +216,7 @@ func TestMinorEntriesStopAndOthersDoNot(t *testing.T) {
 	if p.Minor != MaxMinorEntries || p.Seq != MaxMinorEntries+1 {
 		t.Fatalf("the last one was not kept: %d of %d", p.Minor, p.Seq)
 	}
-	for name, rule := range map[string]Rule{
+	for name, rule := range map[string]record.Rule{
 		"owner_view":        retrieveRule(owner, at, nil, nil),
 		"failed_passphrase": wrongPassphraseRule(at, nil, 0),
 	} {
@@ -233,11 +234,11 @@ func TestMinorEntriesStopAndOthersDoNot(t *testing.T) {
 
 func TestAPushEndsWhenItsTimeIsOverAndNotWhenItIsNoticed(t *testing.T) {
 	t.Parallel()
-	p, _, _ := expireRule(sureAt(newYear.Add(9 * day)))(livePush())
-	if p.State != Expired || p.ExpiredAt != newYear.Add(7*day) || p.UpdatedAt != newYear.Add(9*day) || p.Wrap != nil || p.Link != nil {
+	p, _, _ := expireRule(sureAt(newYear.Add(9 * record.Day)))(livePush())
+	if p.State != record.Expired || p.ExpiredAt != newYear.Add(7*record.Day) || p.UpdatedAt != newYear.Add(9*record.Day) || p.Wrap != nil || p.Link != nil {
 		t.Errorf("%+v", p)
 	}
-	if p, _, _ := expireRule(sureAt(newYear.Add(7*day - time.Millisecond)))(livePush()); !p.Live() {
+	if p, _, _ := expireRule(sureAt(newYear.Add(7*record.Day - time.Millisecond)))(livePush()); !p.Live() {
 		t.Error("it ended too soon")
 	}
 }
@@ -245,15 +246,15 @@ func TestAPushEndsWhenItsTimeIsOverAndNotWhenItIsNoticed(t *testing.T) {
 func TestAPurgeTakesOnlyWhatWaitsForIt(t *testing.T) {
 	t.Parallel()
 	expired := livePush()
-	expired.State = Expired
+	expired.State = record.Expired
 	for _, test := range []struct {
-		push  Push
-		from  ExpiryQueue
-		state State
+		push  record.Push
+		from  record.ExpiryQueue
+		state record.State
 	}{
-		{livePush(), ExpiredOwned, Live},
-		{expired, ExpiredOwned, Purged},
-		{expired, ExpiredAnon, Expired},
+		{livePush(), record.ExpiredOwned, record.Live},
+		{expired, record.ExpiredOwned, record.Purged},
+		{expired, record.ExpiredAnon, record.Expired},
 	} {
 		if next, _, _ := purgeRule(test.from)(test.push); next.State != test.state {
 			t.Errorf("from shelf %d: state %d", test.from, next.State)

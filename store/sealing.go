@@ -7,13 +7,14 @@ import (
 	"unicode/utf8"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
 // find returns the record of the push with that link, or ErrNotFound.
-func (s *Store) find(ctx context.Context, t Token) (Push, error) {
+func (s *Store) find(ctx context.Context, t Token) (record.Push, error) {
 	if t.IsZero() {
-		return Push{}, ErrNotFound
+		return record.Push{}, record.ErrNotFound
 	}
 	return s.engine.Push(ctx, s.id(t))
 }
@@ -21,23 +22,23 @@ func (s *Store) find(ctx context.Context, t Token) (Push, error) {
 // findFor returns the record of a push by a name that a caller gave, or ErrNotFound. A
 // handle is the name of a push that has ended, and for its owner alone: for all others
 // it is as unknown as any other text.
-func (s *Store) findFor(ctx context.Context, by Actor, n Name) (Push, error) {
+func (s *Store) findFor(ctx context.Context, by Actor, n Name) (record.Push, error) {
 	switch n := n.(type) {
 	case Token:
 		return s.find(ctx, n)
 	case Handle:
-		p, err := s.engine.Push(ctx, ID(n))
-		if err == nil && (p.Live() || !p.ownedBy(by)) {
-			err = ErrNotFound
+		p, err := s.engine.Push(ctx, record.ID(n))
+		if err == nil && (p.Live() || !ownedBy(p, by)) {
+			err = record.ErrNotFound
 		}
 		return p, err
 	default:
-		return Push{}, ErrNotFound
+		return record.Push{}, record.ErrNotFound
 	}
 }
 
 // idFor is findFor for a caller that needs no record: it reads one only for a handle.
-func (s *Store) idFor(ctx context.Context, by Actor, n Name) (ID, error) {
+func (s *Store) idFor(ctx context.Context, by Actor, n Name) (record.ID, error) {
 	if t, ok := n.(Token); ok && !t.IsZero() {
 		return s.id(t), nil
 	}
@@ -45,16 +46,16 @@ func (s *Store) idFor(ctx context.Context, by Actor, n Name) (ID, error) {
 	return p.ID, err
 }
 
-func (s *Store) id(t Token) ID { return newID(t, s.ring.Load().MAC(t.Reveal())) }
+func (s *Store) id(t Token) record.ID { return newID(t, s.ring.Load().MAC(t.Reveal())) }
 
 // damaged returns the error for a sealed part that does not open.
-func damaged(id ID, part string) error {
-	return fmt.Errorf("%w: the %s of push %s does not open", ErrCorrupt, part, id)
+func damaged(id record.ID, part string) error {
+	return fmt.Errorf("%w: the %s of push %s does not open", record.ErrCorrupt, part, id)
 }
 
 // sealPush fills in the sealed parts of a push, under the keys of that moment, and
 // returns its sealed payload.
-func (s *Store) sealPush(ctx context.Context, by Actor, p *Push, t Token, dek seal.DEK, in NewPush, now time.Time) (payload []byte, err error) {
+func (s *Store) sealPush(ctx context.Context, by Actor, p *record.Push, t Token, dek seal.DEK, in NewPush, now time.Time) (payload []byte, err error) {
 	ring := s.ring.Load()
 	wrap := func() error {
 		p.Wrap = ring.Wrap(now, p.ID[:], t.Text, in.Passphrase, dek, s.options().Argon2)
@@ -77,7 +78,7 @@ func (s *Store) sealPush(ctx context.Context, by Actor, p *Push, t Token, dek se
 }
 
 // openLink opens the url_token of a live push for its owner.
-func (s *Store) openLink(p Push) (Token, error) {
+func (s *Store) openLink(p record.Push) (Token, error) {
 	text, err := s.ring.Load().OpenLink(p.ID[:], p.Link)
 	if err != nil {
 		return Token{}, damaged(p.ID, "link")
@@ -89,14 +90,14 @@ func (s *Store) openLink(p Push) (Token, error) {
 type details struct{ name, note secret.Text }
 
 // seal returns nil if there are none.
-func (d details) seal(ring *seal.Ring, id ID) []byte {
+func (d details) seal(ring *seal.Ring, id record.ID) []byte {
 	if d.name.IsZero() && d.note.IsZero() {
 		return nil
 	}
-	return ring.SealDetails(id[:], appendBytes(appendBytes(nil, d.name.Reveal()), d.note.Reveal()))
+	return ring.SealDetails(id[:], record.AppendBytes(record.AppendBytes(nil, d.name.Reveal()), d.note.Reveal()))
 }
 
-func (s *Store) openDetails(p Push) (d details, err error) {
+func (s *Store) openDetails(p record.Push) (d details, err error) {
 	if p.Details == nil {
 		return d, nil
 	}
@@ -104,9 +105,9 @@ func (s *Store) openDetails(p Push) (d details, err error) {
 	if err != nil {
 		return d, damaged(p.ID, "details")
 	}
-	r := reader{b: plain}
-	d.name, d.note = r.text(), r.text()
-	if r.end() != nil {
+	r := record.Reader{Rest: plain}
+	d.name, d.note = r.Text(), r.Text()
+	if r.End() != nil {
 		return d, damaged(p.ID, "details")
 	}
 	return d, nil
@@ -117,28 +118,28 @@ const maxAgent = 255
 
 // sealActor seals who does something, and what else the entry says, for the audit log
 // of a push.
-func (s *Store) sealActor(id ID, by Actor, more ...string) []byte {
+func (s *Store) sealActor(id record.ID, by Actor, more ...string) []byte {
 	b := make([]byte, 0, 256)
 	for _, text := range [...]string{by.IP, cut(by.UserAgent), cut(by.Referrer.Reveal())} {
-		b = appendBytes(b, text)
+		b = record.AppendBytes(b, text)
 	}
 	for _, text := range more {
-		b = appendBytes(b, text)
+		b = record.AppendBytes(b, text)
 	}
 	return s.ring.Load().SealEntry(id[:], b)
 }
 
-func (s *Store) openEntry(id ID, e Entry) (LogEntry, error) {
+func (s *Store) openEntry(id record.ID, e record.Entry) (LogEntry, error) {
 	plain, err := s.ring.Load().OpenEntry(id[:], e.Sealed)
 	if err != nil {
 		return LogEntry{}, damaged(id, "audit log")
 	}
-	r := reader{b: plain}
-	l := LogEntry{Kind: e.Kind, At: e.At, IP: string(r.bytes()), UserAgent: string(r.bytes()), Referrer: r.text()}
-	if e.Kind == EntryMail {
-		l.Recipients = r.text()
+	r := record.Reader{Rest: plain}
+	l := LogEntry{Kind: e.Kind, At: e.At, IP: string(r.Bytes()), UserAgent: string(r.Bytes()), Referrer: r.Text()}
+	if e.Kind == record.EntryMail {
+		l.Recipients = r.Text()
 	}
-	if r.end() != nil {
+	if r.End() != nil {
 		return LogEntry{}, damaged(id, "audit log")
 	}
 	return l, nil

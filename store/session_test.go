@@ -7,21 +7,22 @@ import (
 	"time"
 
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 func TestASignInIsOfThePasswordThatWasGiven(t *testing.T) {
 	t.Parallel()
-	known := Account{ID: 7, PasswordHash: "$hash"}
+	known := record.Account{ID: 7, PasswordHash: "$hash"}
 	for name, c := range map[string]struct {
-		change  func(*Account)
+		change  func(*record.Account)
 		want    error
 		pending bool
 	}{
-		"as it was":             {func(*Account) {}, nil, false},
-		"with a second factor":  {func(a *Account) { a.TOTP = "sealed" }, nil, true},
-		"another password":      {func(a *Account) { a.PasswordHash = "$other" }, ErrCredentials, false},
-		"disabled meanwhile":    {func(a *Account) { a.Disabled = true }, ErrCredentials, false},
-		"being removed already": {func(a *Account) { a.Removing = true }, ErrCredentials, false},
+		"as it was":             {func(*record.Account) {}, nil, false},
+		"with a second factor":  {func(a *record.Account) { a.TOTP = "sealed" }, nil, true},
+		"another password":      {func(a *record.Account) { a.PasswordHash = "$other" }, record.ErrCredentials, false},
+		"disabled meanwhile":    {func(a *record.Account) { a.Disabled = true }, record.ErrCredentials, false},
+		"being removed already": {func(a *record.Account) { a.Removing = true }, record.ErrCredentials, false},
 	} {
 		a := known
 		c.change(&a)
@@ -51,9 +52,9 @@ func TestHowLongASessionLasts(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%+v", c)
 		l := SessionLimits{Idle: c.idle, MaxAge: c.age}
-		s := l.start(Session{Pending: c.pending}, newYear)
+		s := l.start(record.Session{Pending: c.pending}, newYear)
 		if c.lasts == 0 {
-			if l.over(s, newYear.Add(1000*day)) {
+			if l.over(s, newYear.Add(1000*record.Day)) {
 				t.Errorf("%s: it ends", name)
 			}
 			continue

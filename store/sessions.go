@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -34,9 +35,9 @@ func (s *Store) Resume(ctx context.Context, session secret.Text) (SessionInfo, e
 func (s *Store) SignOut(ctx context.Context, by Actor, session secret.Text) error {
 	found, owner, err := s.engine.Session(ctx, seal.Digest(session))
 	if err == nil {
-		err = s.as(by.proved(owner.ID)).removeSession(ctx, owner, found.ID, AdminSignOut)
+		err = s.as(by.proved(owner.ID)).removeSession(ctx, owner, found.ID, record.AdminSignOut)
 	}
-	return instead(err, ErrNotFound, nil)
+	return instead(err, record.ErrNotFound, nil)
 }
 
 // Sessions lists the sessions of the account of a session, newest first, without
@@ -67,19 +68,19 @@ func (s *Store) Sessions(ctx context.Context, session secret.Text) ([]SessionInf
 
 // EndSession ends a session of the account of a session, possibly that same one.
 // ErrSession; ErrNotFound if the account has no such session.
-func (s *Store) EndSession(ctx context.Context, by Actor, session secret.Text, id SessionID) error {
+func (s *Store) EndSession(ctx context.Context, by Actor, session secret.Text, id record.SessionID) error {
 	c, err := s.signedIn(ctx, by, session)
 	if err != nil {
 		return err
 	}
-	return s.as(c.by).removeSession(ctx, c.account, id, AdminSessionEnd)
+	return s.as(c.by).removeSession(ctx, c.account, id, record.AdminSessionEnd)
 }
 
 // A caller is an actor with a session.
 type caller struct {
 	by      Actor
-	session Session
-	account Account
+	session record.Session
+	account record.Account
 	at      clock.Instant
 }
 
@@ -89,9 +90,9 @@ func (s *Store) caller(ctx context.Context, by Actor, session secret.Text) (call
 	at := s.time.Read()
 	switch {
 	case err != nil:
-		return caller{}, instead(err, ErrNotFound, ErrSession)
+		return caller{}, instead(err, record.ErrNotFound, record.ErrSession)
 	case !a.Active(), s.options().Sessions.over(found, at.Denies):
-		return caller{}, ErrSession
+		return caller{}, record.ErrSession
 	}
 	return caller{by.proved(a.ID), found, a, at}, nil
 }
@@ -100,7 +101,7 @@ func (s *Store) caller(ctx context.Context, by Actor, session secret.Text) (call
 func (s *Store) signedIn(ctx context.Context, by Actor, session secret.Text) (caller, error) {
 	c, err := s.caller(ctx, by, session)
 	if err == nil && c.session.Pending {
-		return caller{}, ErrSession
+		return caller{}, record.ErrSession
 	}
 	return c, err
 }
@@ -109,18 +110,18 @@ func (s *Store) signedIn(ctx context.Context, by Actor, session secret.Text) (ca
 // asks, unless that is zero. how is the detail of the event, and via notes the
 // provider that the user came from, if there is one. ErrClock while the clock is in
 // doubt.
-func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks SessionDigest, how string, via func(*Session), r startRule) (NewSession, error) {
+func (s *Store) startSession(ctx context.Context, by Actor, of record.Account, asks record.SessionDigest, how string, via func(*record.Session), r startRule) (NewSession, error) {
 	return sealing(ctx, s, func(ctx context.Context) (NewSession, error) {
 		at := s.time.Read()
 		if at.Jumped {
-			return NewSession{}, ErrClock
+			return NewSession{}, record.ErrClock
 		}
 		n, begins := s.newSession(by)
-		full, half := s.as(by).event(AdminSignIn, about(of).with(how)), s.as(by).event(AdminFirstFactor, about(of).with(how))
-		c, err := s.as(by).changeAccount(ctx, of.ID, asks, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		full, half := s.as(by).event(record.AdminSignIn, about(of).with(how)), s.as(by).event(record.AdminFirstFactor, about(of).with(how))
+		c, err := s.as(by).changeAccount(ctx, of.ID, asks, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			next, pending, err := r(a)
 			if err != nil {
-				return a, SessionChange{}, full, err
+				return a, record.SessionChange{}, full, err
 			}
 			one := begins
 			if via != nil {
@@ -129,10 +130,10 @@ func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks Ses
 			one.Pending = pending
 			one = s.options().Sessions.start(one, at.Now)
 			if pending {
-				return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: maxPending}, half, nil
+				return next, record.SessionChange{Revoke: record.RevokeOwn, Begin: &one, Most: maxPending}, half, nil
 			}
 			next.SignedInAt = at.Now
-			return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: MaxSessions}, full, nil
+			return next, record.SessionChange{Revoke: record.RevokeOwn, Begin: &one, Most: MaxSessions}, full, nil
 		})
 		if err != nil {
 			return NewSession{}, err
@@ -148,27 +149,27 @@ func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks Ses
 }
 
 // newSession makes a secret, and the session that it opens, without times.
-func (s *Store) newSession(by Actor) (NewSession, Session) {
+func (s *Store) newSession(by Actor) (NewSession, record.Session) {
 	n := NewSession{Secret: secret.New(randomText(sessionSize))}
 	digest := seal.Digest(n.Secret)
-	return n, Session{Digest: digest, Sealed: s.sealOrigin(digest, by)}
+	return n, record.Session{Digest: digest, Sealed: s.sealOrigin(digest, by)}
 }
 
 // A startRule decides whether a session begins, and whether it is pending. It runs
 // inside an AccountRule.
-type startRule func(a Account) (next Account, pending bool, err error)
+type startRule func(a record.Account) (next record.Account, pending bool, err error)
 
 // sealOrigin seals where a session begins.
-func (s *Store) sealOrigin(d SessionDigest, by Actor) []byte {
-	return s.ring.Load().SealAccount(d[:], appendBytes(appendBytes(nil, by.IP), cut(by.UserAgent)))
+func (s *Store) sealOrigin(d record.SessionDigest, by Actor) []byte {
+	return s.ring.Load().SealAccount(d[:], record.AppendBytes(record.AppendBytes(nil, by.IP), cut(by.UserAgent)))
 }
 
-func (s *Store) sessionInfo(of Session, a Account) (SessionInfo, error) {
+func (s *Store) sessionInfo(of record.Session, a record.Account) (SessionInfo, error) {
 	plain, err := s.ring.Load().OpenAccount(of.Digest[:], of.Sealed)
-	r := reader{b: plain}
-	info := SessionInfo{Session: of, IP: string(r.bytes()), UserAgent: string(r.bytes()), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", RecoveryCodes: len(a.Recovery) / recoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere(), Language: a.Language}
-	if err != nil || r.end() != nil {
-		return SessionInfo{}, fmt.Errorf("%w: the origin of session %d does not open", ErrCorrupt, of.ID)
+	r := record.Reader{Rest: plain}
+	info := SessionInfo{Session: of, IP: string(r.Bytes()), UserAgent: string(r.Bytes()), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", RecoveryCodes: len(a.Recovery) / record.RecoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere(), Language: a.Language}
+	if err != nil || r.End() != nil {
+		return SessionInfo{}, fmt.Errorf("%w: the origin of session %d does not open", record.ErrCorrupt, of.ID)
 	}
 	return info, nil
 }
@@ -184,7 +185,7 @@ func (s *Store) clearSessions(ctx context.Context, at clock.Instant) error {
 		return nil
 	}
 	ended := s.options().Sessions.cutoff(at.Ends)
-	var last SessionDigest
+	var last record.SessionDigest
 	for more := true; more; {
 		var err error
 		if last, more, err = s.engine.ClearSessions(ctx, last, clearBatch, ended); err != nil {

@@ -7,29 +7,30 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
 // begun begins sessions in the engine, without the time that Argon2 takes.
-func begun(t *testing.T, f *storetest.Fixture, owner store.AccountID, first, count int) {
+func begun(t *testing.T, f *storetest.Fixture, owner record.AccountID, first, count int) {
 	t.Helper()
 	for i := range count {
-		one := store.Session{
-			Digest:    store.SessionDigest{0: byte(first + i), 1: byte((first + i) >> 8), 31: 1},
+		one := record.Session{
+			Digest:    record.SessionDigest{0: byte(first + i), 1: byte((first + i) >> 8), 31: 1},
 			CreatedAt: f.Clock.Now(), LastUsedAt: f.Clock.Now(), ExpiresAt: f.Clock.Now().Add(30 * day),
 		}
 		told := storetest.Told(f.Engine())
-		rule := func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
-			return a, store.SessionChange{Begin: &one, Most: store.MaxSessions}, told, nil
+		rule := func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+			return a, record.SessionChange{Begin: &one, Most: store.MaxSessions}, told, nil
 		}
-		if _, err := f.Engine().ChangeAccount(ctx, owner, store.SessionDigest{}, rule); err != nil {
+		if _, err := f.Engine().ChangeAccount(ctx, owner, record.SessionDigest{}, rule); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 // kept counts the sessions of an account in the file, over or not.
-func kept(t *testing.T, f *storetest.Fixture, owner store.AccountID) int {
+func kept(t *testing.T, f *storetest.Fixture, owner record.AccountID) int {
 	t.Helper()
 	list, err := f.Engine().Sessions(ctx, owner, 1000)
 	if err != nil {
@@ -46,7 +47,7 @@ func TestAnAccountHasAHundredSessionsAtMost(t *testing.T) {
 	begun(t, f, ann.ID, 0, store.MaxSessions-2)
 	wantResume(t, f, first, nil)
 	third := storetest.SignIn(t, f)
-	wantResume(t, f, first, store.ErrSession)
+	wantResume(t, f, first, record.ErrSession)
 	wantResume(t, f, second, nil)
 	wantResume(t, f, third, nil)
 	if n := kept(t, f, ann.ID); n != store.MaxSessions {
@@ -60,17 +61,17 @@ func TestWhatEndsAllSessionsOfAnAccount(t *testing.T) {
 		do   func(*storetest.Fixture) error
 		want error
 	}{
-		"disable": {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, storetest.Operator, email, true) }, store.ErrSession},
+		"disable": {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, storetest.Operator, email, true) }, record.ErrSession},
 		"disable and enable": {func(f *storetest.Fixture) error {
 			return errors.Join(f.SetDisabled(ctx, storetest.Operator, email, true), f.SetDisabled(ctx, storetest.Operator, email, false))
-		}, store.ErrSession},
+		}, record.ErrSession},
 		"another password": {func(f *storetest.Fixture) error {
 			return f.SetPassword(ctx, storetest.Operator, email, secret.New("another long one"), false)
-		}, store.ErrSession},
+		}, record.ErrSession},
 		"the same password": {func(f *storetest.Fixture) error {
 			return f.SetPassword(ctx, storetest.Operator, email, secret.New(right), false)
-		}, store.ErrSession},
-		"removal":      {func(f *storetest.Fixture) error { return f.RemoveAccount(ctx, storetest.Operator, email) }, store.ErrSession},
+		}, record.ErrSession},
+		"removal":      {func(f *storetest.Fixture) error { return f.RemoveAccount(ctx, storetest.Operator, email) }, record.ErrSession},
 		"enable":       {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, storetest.Operator, email, false) }, nil},
 		"reset of MFA": {func(f *storetest.Fixture) error { return f.ResetFactors(ctx, storetest.Operator, email) }, nil},
 	} {
@@ -104,14 +105,14 @@ func TestAnAccountThatIsBeingRemovedHasNoSession(t *testing.T) {
 	begun(t, f, ann.ID, 0, 3)
 	n := storetest.SignIn(t, f)
 	told := storetest.Told(f.Engine())
-	rule := func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	rule := func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Removing = true
-		return a, store.SessionChange{}, told, nil
+		return a, record.SessionChange{}, told, nil
 	}
-	if _, err := f.Engine().ChangeAccount(ctx, ann.ID, store.SessionDigest{}, rule); err != nil {
+	if _, err := f.Engine().ChangeAccount(ctx, ann.ID, record.SessionDigest{}, rule); err != nil {
 		t.Fatal(err)
 	}
-	wantResume(t, f, n, store.ErrSession)
+	wantResume(t, f, n, record.ErrSession)
 	f.SweepAll()
 	if kept(t, f, ann.ID) != 0 {
 		t.Error("sessions are left")
@@ -123,7 +124,7 @@ func TestTheSweeperRemovesSessionsThatHaveEnded(t *testing.T) {
 	f := storetest.New(t)
 	ann, bob, cid := storetest.AddMember(t, f, email), storetest.AddMember(t, f, "bob@example.com"), storetest.AddMember(t, f, "cid@example.com")
 	all := func() int { return kept(t, f, ann.ID) + kept(t, f, bob.ID) + kept(t, f, cid.ID) }
-	for i, a := range []store.Account{ann, bob, cid} { // more than a batch
+	for i, a := range []record.Account{ann, bob, cid} { // more than a batch
 		begun(t, f, a.ID, 100*i, 100)
 	}
 	f.Clock.Advance(6 * time.Hour)
@@ -156,8 +157,8 @@ func TestAClockInDoubtRefusesSessionsAndEndsNone(t *testing.T) {
 	ann := storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	f.Clock.Jump(1000 * day)
-	wantResume(t, f, n, store.ErrSession)
-	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, store.ErrClock) {
+	wantResume(t, f, n, record.ErrSession)
+	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, record.ErrClock) {
 		t.Errorf("signing in: %v", err)
 	}
 	f.SweepAll()
@@ -203,9 +204,9 @@ func TestASessionFromAWrongFutureEndsWhenTheClockIsRight(t *testing.T) {
 	f.Clock.Jump(-day) // still in doubt: a day is what the clock may stray
 	wantResume(t, f, n, nil)
 	f.Clock.Jump(-time.Millisecond)
-	wantResume(t, f, n, store.ErrSession)
+	wantResume(t, f, n, record.ErrSession)
 	f.Clock.Jump(-399*day + time.Millisecond)
-	wantResume(t, f, n, store.ErrSession)
+	wantResume(t, f, n, record.ErrSession)
 	f.SweepAll()
 	if kept(t, f, ann.ID) != 0 {
 		t.Error("it is left")

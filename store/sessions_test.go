@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -42,7 +43,7 @@ func TestAnUnknownSession(t *testing.T) {
 			f.EndSession(ctx, store.Actor{}, s, n.ID), f.DisableTOTP(ctx, anonymous, s, secret.New(right), store.Factor{}),
 			changed,
 		} {
-			if !errors.Is(err, store.ErrSession) {
+			if !errors.Is(err, record.ErrSession) {
 				t.Errorf("%s, call %d: %v", name, i, err)
 			}
 		}
@@ -63,7 +64,7 @@ func TestASessionEndsWithoutUse(t *testing.T) {
 		wantResume(t, f, n, nil)
 	}
 	f.Clock.Advance(12 * time.Hour)
-	wantResume(t, f, n, store.ErrSession)
+	wantResume(t, f, n, record.ErrSession)
 }
 
 func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
@@ -78,7 +79,7 @@ func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 	f.Clock.Advance(6*time.Hour - time.Millisecond)
 	wantResume(t, f, n, nil)
 	f.Clock.Advance(time.Millisecond)
-	wantResume(t, f, n, store.ErrSession)
+	wantResume(t, f, n, record.ErrSession)
 }
 
 func TestWithoutLimitsASessionLasts(t *testing.T) {
@@ -121,11 +122,11 @@ func TestSigningOutEndsASessionForGood(t *testing.T) {
 		if err := f.SignOut(ctx, store.Actor{}, n.Secret); err != nil {
 			t.Error(err)
 		}
-		wantResume(t, f, n, store.ErrSession)
+		wantResume(t, f, n, record.ErrSession)
 	}
 	wantResume(t, f, other, nil)
 	f.Reopen()
-	wantResume(t, f, n, store.ErrSession)
+	wantResume(t, f, n, record.ErrSession)
 	wantResume(t, f, other, nil)
 }
 
@@ -172,13 +173,13 @@ func TestASessionIsEndedByItsAccountAlone(t *testing.T) {
 		by, ends store.NewSession
 		want     error
 	}{
-		{bob, first, store.ErrNotFound},
-		{second, bob, store.ErrNotFound},
+		{bob, first, record.ErrNotFound},
+		{second, bob, record.ErrNotFound},
 		{second, first, nil},
-		{second, first, store.ErrNotFound},
-		{first, second, store.ErrSession},
+		{second, first, record.ErrNotFound},
+		{first, second, record.ErrSession},
 		{second, second, nil},
-		{second, second, store.ErrSession},
+		{second, second, record.ErrSession},
 	} {
 		if err := f.EndSession(ctx, store.Actor{}, c.by.Secret, c.ends.ID); !errors.Is(err, c.want) {
 			t.Errorf("session %d by %d: %v, want %v", c.ends.ID, c.by.ID, err, c.want)
@@ -193,51 +194,51 @@ func TestDamageIsTold(t *testing.T) {
 	ann := storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	told := storetest.Told(f.Engine())
-	alter := func(r store.AccountRule) {
+	alter := func(r record.AccountRule) {
 		t.Helper()
-		if _, err := f.Engine().ChangeAccount(ctx, ann.ID, store.SessionDigest{}, r); err != nil {
+		if _, err := f.Engine().ChangeAccount(ctx, ann.ID, record.SessionDigest{}, r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	begun(t, f, ann.ID, 0, 1) // with an origin that does not open
-	if _, err := f.Sessions(ctx, n.Secret); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := f.Sessions(ctx, n.Secret); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("the list: %v", err)
 	}
-	alter(func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	alter(func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.TOTP = "not sealed"
-		return a, store.SessionChange{}, told, nil
+		return a, record.SessionChange{}, told, nil
 	})
 	pending := storetest.SignIn(t, f)
-	if _, err := f.SignInCode(ctx, anonymous, pending.Secret, secret.New("123456")); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := f.SignInCode(ctx, anonymous, pending.Secret, secret.New("123456")); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("the second factor: %v", err)
 	}
-	alter(func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	alter(func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.PasswordHash = "no hash"
-		return a, store.SessionChange{}, told, nil
+		return a, record.SessionChange{}, told, nil
 	})
-	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("the password: %v", err)
 	}
 }
 
 // A crammed engine has no room to note a use, or says what else is wrong.
 type crammed struct {
-	store.Engine
+	record.Engine
 	err error
 }
 
-func (e *crammed) TouchSession(context.Context, store.SessionDigest, time.Time) error { return e.err }
+func (e *crammed) TouchSession(context.Context, record.SessionDigest, time.Time) error { return e.err }
 
 func TestASessionIsResumedWithoutRoomToNoteIt(t *testing.T) {
 	t.Parallel()
 	engine := &crammed{}
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
+		s.Wrap = func(e record.Engine) record.Engine { engine.Engine = e; return engine }
 	})
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	f.Clock.Advance(time.Minute)
-	for err, want := range map[error]error{store.ErrFull: nil, store.ErrFailed: store.ErrFailed} {
+	for err, want := range map[error]error{record.ErrFull: nil, record.ErrFailed: record.ErrFailed} {
 		engine.err = err
 		wantResume(t, f, n, want)
 	}
@@ -245,7 +246,7 @@ func TestASessionIsResumedWithoutRoomToNoteIt(t *testing.T) {
 
 // An unstamped engine says why it keeps no time.
 type unstamped struct {
-	store.Engine
+	record.Engine
 	err error
 }
 
@@ -262,7 +263,7 @@ func TestAStoreClosesWithoutRoom(t *testing.T) {
 	t.Parallel()
 	engine := &unstamped{}
 	storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
+		s.Wrap = func(e record.Engine) record.Engine { engine.Engine = e; return engine }
 	})
-	engine.err = store.ErrFull
+	engine.err = record.ErrFull
 }

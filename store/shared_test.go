@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -38,7 +39,7 @@ func TestAnUploadIsNotSweptByAnotherServer(t *testing.T) {
 	}
 	u := upload()
 	b.SweepAll()
-	if _, err := a.CreatePush(ctx, alice, store.NewPush{Kind: store.File, Files: u}); err != nil {
+	if _, err := a.CreatePush(ctx, alice, store.NewPush{Kind: record.File, Files: u}); err != nil {
 		t.Errorf("another server swept the files of an upload: %v", err)
 	}
 	upload() // which comes to nothing
@@ -72,12 +73,12 @@ func TestServersFollowEachOthersWebhooks(t *testing.T) {
 		t.Helper()
 		follow(t, b)
 		view()
-		if counts, err := b.Engine().CountMessages(ctx); err != nil || counts[store.Recipient{Route: store.ByWebhook, To: 1}] != waiting {
+		if counts, err := b.Engine().CountMessages(ctx); err != nil || counts[record.Recipient{Route: record.ByWebhook, To: 1}] != waiting {
 			t.Errorf("%s %v wait: %v", when, counts, err)
 		}
 	}
 	want("before there is a webhook", 0)
-	hook := addHook(t, a, "ann@example.com", store.EventView)
+	hook := addHook(t, a, "ann@example.com", record.EventView)
 	want("with a webhook of the other server", 1)
 	if err := a.SetDisabled(ctx, storetest.Operator, "ann@example.com", true); err != nil {
 		t.Fatal(err)
@@ -93,7 +94,7 @@ func TestServersFollowEachOthersWebhooks(t *testing.T) {
 	want("after the webhook was removed", 2)
 
 	// A command need not wait for that: it looks for itself.
-	other := addHook(t, a, "ann@example.com", store.EventView)
+	other := addHook(t, a, "ann@example.com", record.EventView)
 	if err := b.RemoveHook(ctx, storetest.Operator, other.ID); err != nil {
 		t.Errorf("a webhook that the other server has just added: %v", err)
 	}
@@ -106,7 +107,7 @@ func TestServersShareTheRoomOfTheOutbox(t *testing.T) {
 	a := storetest.New(t, storetest.Postgres(t), func(o *storetest.Setup) { o.Shared, o.Hooks.Queue = true, 20 })
 	b := a.Beside()
 	ann := a.Account("ann@example.com")
-	addHook(t, a, "ann@example.com", store.EventView)
+	addHook(t, a, "ann@example.com", record.EventView)
 	follow(t, b)
 	p := storetest.Push(t, a, ann, func(in *store.NewPush) { in.Views = ptr(100) })
 	views := func(f *storetest.Fixture, times, waiting int, dropped uint64) {
@@ -115,8 +116,8 @@ func TestServersShareTheRoomOfTheOutbox(t *testing.T) {
 		for range times {
 			storetest.Retrieve(t, f, anonymous, p)
 		}
-		if f.Waiting() != waiting || f.WaitingBy(store.ByWebhook) != waiting || f.Dropped() != dropped {
-			t.Errorf("%d and %d wait, %d were dropped, not %d and %d", f.Waiting(), f.WaitingBy(store.ByWebhook), f.Dropped(), waiting, dropped)
+		if f.Waiting() != waiting || f.WaitingBy(record.ByWebhook) != waiting || f.Dropped() != dropped {
+			t.Errorf("%d and %d wait, %d were dropped, not %d and %d", f.Waiting(), f.WaitingBy(record.ByWebhook), f.Dropped(), waiting, dropped)
 		}
 	}
 	views(a, 4, 4, 0)
@@ -150,14 +151,14 @@ func TestAFreezeByTwoServersIsToldOnce(t *testing.T) {
 		for n := range 8 {
 			guesses.Go(func() {
 				_, err := both[n%2].Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil)
-				var wrong *store.PassphraseError
-				if !errors.As(err, &wrong) && !errors.Is(err, store.ErrFrozen) {
+				var wrong *record.PassphraseError
+				if !errors.As(err, &wrong) && !errors.Is(err, record.ErrFrozen) {
 					t.Errorf("a wrong passphrase: %v", err)
 				}
 			})
 		}
 		guesses.Wait()
-		all, err := a.Engine().Messages(ctx, store.Message{}, 10)
+		all, err := a.Engine().Messages(ctx, record.Message{}, 10)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d mails wait, %v", len(all), err)
 		}
@@ -177,11 +178,11 @@ func keyedServer(t *testing.T) *storetest.Fixture {
 
 // A slow engine keeps no push before it is told to.
 type slow struct {
-	store.Engine
+	record.Engine
 	begun, goOn chan struct{}
 }
 
-func (e slow) CreatePush(ctx context.Context, p store.Push, payload []byte, en store.Entry) error {
+func (e slow) CreatePush(ctx context.Context, p record.Push, payload []byte, en record.Entry) error {
 	select {
 	case e.begun <- struct{}{}:
 		<-e.goOn
@@ -197,7 +198,7 @@ func TestNothingIsKeptUnderKeysThatAnotherServerDropped(t *testing.T) {
 	a := keyedServer(t)
 	e := slow{begun: make(chan struct{}, 1), goOn: make(chan struct{})}
 	b := a.Beside(func(o *storetest.Setup) {
-		o.Wrap = func(engine store.Engine) store.Engine {
+		o.Wrap = func(engine record.Engine) record.Engine {
 			e.Engine = engine
 			return e
 		}
@@ -207,7 +208,7 @@ func TestNothingIsKeptUnderKeysThatAnotherServerDropped(t *testing.T) {
 	made := make(chan store.PushInfo, 1)
 	var late sync.WaitGroup
 	late.Go(func() {
-		p, err := b.CreatePush(ctx, ann, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Name: secret.New("late")})
+		p, err := b.CreatePush(ctx, ann, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret"), Name: secret.New("late")})
 		if err != nil {
 			t.Errorf("create: %v", err)
 		}
@@ -239,7 +240,7 @@ func TestNoClientSeesARotationByAnotherServer(t *testing.T) {
 	a := keyedServer(t)
 	b := a.Beside()
 	ann := a.Account(storetest.Email)
-	addHook(t, a, storetest.Email, store.EventView)
+	addHook(t, a, storetest.Email, record.EventView)
 	follow(t, b)
 	var over atomic.Bool
 	var load sync.WaitGroup
@@ -278,7 +279,7 @@ func TestNoClientSeesARotationByAnotherServer(t *testing.T) {
 	over.Store(true)
 	load.Wait()
 	close(made)
-	all, err := a.Engine().Messages(ctx, store.Message{}, len(made)+1)
+	all, err := a.Engine().Messages(ctx, record.Message{}, len(made)+1)
 	if err != nil || len(all) != len(made) {
 		t.Errorf("%d messages about %d views wait: %v", len(all), len(made), err)
 	}
@@ -301,16 +302,16 @@ func TestNoClientSeesARotationByAnotherServer(t *testing.T) {
 // A doubtful engine replaces the key ring once without saying so, as one does whose database
 // was cut off before it answered.
 type doubtful struct {
-	store.Engine
-	through store.Engine
+	record.Engine
+	through record.Engine
 	done    *atomic.Bool
 }
 
-func (e doubtful) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys, told store.AdminEvent) error {
+func (e doubtful) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys, told record.AdminEvent) error {
 	if e.done.Swap(true) {
 		return e.Engine.SetKeyRing(ctx, sealed, keys, told)
 	}
-	return errors.Join(e.through.SetKeyRing(ctx, sealed, keys, told), store.ErrUnavailable)
+	return errors.Join(e.through.SetKeyRing(ctx, sealed, keys, told), record.ErrUnavailable)
 }
 
 // A rotation whose outcome is unknown may have happened, so its key must not be lost.
@@ -320,11 +321,11 @@ func TestARotationOfUnknownOutcomeKeepsItsKey(t *testing.T) {
 	through := a.Beside()
 	through.Abandon() // its store does not know what its engine did
 	c := a.Beside(func(o *storetest.Setup) {
-		o.Wrap = func(e store.Engine) store.Engine { return doubtful{e, through.Engine(), new(atomic.Bool)} }
+		o.Wrap = func(e record.Engine) record.Engine { return doubtful{e, through.Engine(), new(atomic.Bool)} }
 	})
 	ann := a.Account(storetest.Email)
 	p := storetest.Push(t, a, ann, func(in *store.NewPush) { in.Name = secret.New("before") })
-	if _, err := c.RotateKey(ctx, storetest.Operator, true, quiet); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := c.RotateKey(ctx, storetest.Operator, true, quiet); !errors.Is(err, record.ErrUnavailable) {
 		t.Fatalf("the error is %v", err)
 	}
 	works := func(when string) {
@@ -340,7 +341,7 @@ func TestARotationOfUnknownOutcomeKeepsItsKey(t *testing.T) {
 	begun := time.Now()
 	for again := true; again; { // until it has taken the ring that it does not know it made
 		_, err := c.RotateKey(ctx, storetest.Operator, true, quiet)
-		if again = errors.Is(err, store.ErrStaleKeys) && time.Since(begun) < env.Patience; again {
+		if again = errors.Is(err, record.ErrStaleKeys) && time.Since(begun) < env.Patience; again {
 			time.Sleep(10 * time.Millisecond)
 		} else if err != nil {
 			t.Fatalf("another rotation: %v", err)
@@ -367,11 +368,11 @@ func TestServersCountGuessesTogether(t *testing.T) {
 		for n := range guesses {
 			all.Go(func() {
 				_, err := both[n%2].Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil)
-				var wrong *store.PassphraseError
+				var wrong *record.PassphraseError
 				switch {
 				case errors.As(err, &wrong):
 					tried.Add(1)
-				case !errors.Is(err, store.ErrLocked):
+				case !errors.Is(err, record.ErrLocked):
 					t.Errorf("a wrong passphrase: %v", err)
 				}
 			})

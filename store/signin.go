@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -18,14 +19,14 @@ import (
 // passwords wait; ErrClock while the clock is in doubt.
 func (s *Store) SignIn(ctx context.Context, by Actor, email string, password secret.Text) (n NewSession, err error) {
 	a, err := s.account(ctx, email)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return NewSession{}, err
 	}
 	exists := err == nil
-	err = s.attempt(ctx, s.trier(by, a, accountKey(email)), func() (AccountID, error) {
+	err = s.attempt(ctx, s.trier(by, a, accountKey(email)), func() (record.AccountID, error) {
 		if !exists {
 			s.options().Argon2.HashPassword(password) // else the time would tell
-			return 0, ErrCredentials
+			return 0, record.ErrCredentials
 		}
 		if err := s.checkCredentials(a, password); err != nil {
 			return 0, err
@@ -34,14 +35,14 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 		if seal.IsBcrypt(a.PasswordHash) {
 			hash = s.options().Argon2.HashPassword(password)
 		}
-		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "", nil, signInRule(a, hash))
-		return a.ID, instead(err, ErrNotFound, ErrCredentials)
+		n, err = s.startSession(ctx, by.proved(a.ID), a, record.SessionDigest{}, "", nil, signInRule(a, hash))
+		return a.ID, instead(err, record.ErrNotFound, record.ErrCredentials)
 	})
-	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+	return n, s.refused(ctx, by, record.AdminSignInRefused, a, err)
 }
 
 // trier returns who tries to sign in to an account, or to an address without one.
-func (s *Store) trier(by Actor, a Account, email string) trier {
+func (s *Store) trier(by Actor, a record.Account, email string) trier {
 	if m := s.markOf(by, accountSubject(a)); !m.IsZero() {
 		return asKnown("browser "+m.Reveal(), by.Client)
 	}
@@ -51,10 +52,10 @@ func (s *Store) trier(by Actor, a Account, email string) trier {
 // signInRule begins a session of an account whose password was checked, unless the
 // password has changed since. A hash, unless empty, replaces that of an imported
 // account.
-func signInRule(known Account, hash string) startRule {
-	return func(a Account) (Account, bool, error) {
+func signInRule(known record.Account, hash string) startRule {
+	return func(a record.Account) (record.Account, bool, error) {
 		if !a.Active() || a.PasswordHash != known.PasswordHash {
-			return a, false, ErrCredentials
+			return a, false, record.ErrCredentials
 		}
 		a.PasswordHash = cmp.Or(hash, a.PasswordHash)
 		return a, a.MFA(), nil
@@ -76,19 +77,19 @@ func (s *Store) signInSecond(ctx context.Context, by Actor, pending secret.Text,
 	case err != nil:
 		return NewSession{}, err
 	case !c.session.Pending || !c.account.MFA():
-		return NewSession{}, ErrSession
+		return NewSession{}, record.ErrSession
 	case c.at.Jumped:
-		return NewSession{}, ErrClock
+		return NewSession{}, record.ErrClock
 	}
-	err = s.attempt(ctx, s.trier(by, c.account, c.account.Email), func() (AccountID, error) {
+	err = s.attempt(ctx, s.trier(by, c.account, c.account.Email), func() (record.AccountID, error) {
 		how, r, err := s.readFactor(c, f)
 		if err != nil {
 			return 0, err
 		}
-		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, how, c.session.sameVia, r)
+		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, how, c.session.SameVia, r)
 		return c.account.ID, err
 	})
-	return n, s.refused(ctx, by, AdminSignInRefused, c.account, err) // without the code, the client has not proved the account
+	return n, s.refused(ctx, by, record.AdminSignInRefused, c.account, err) // without the code, the client has not proved the account
 }
 
 // ChangePassword replaces the password of the account of a session. All its sessions
@@ -99,7 +100,7 @@ func (s *Store) signInSecond(ctx context.Context, by Actor, pending secret.Text,
 // *LockedError after too many tries; ErrBusy; ErrDenied for an account that signs in elsewhere;
 // ErrClock while the clock is in doubt.
 func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new secret.Text, endTokens bool) (NewSession, error) {
-	var bad InvalidError
+	var bad record.InvalidError
 	checkPassword(new, &bad)
 	if err := bad.Err(); err != nil {
 		return NewSession{}, err
@@ -109,16 +110,16 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 	case err != nil:
 		return NewSession{}, err
 	case c.account.SignsInElsewhere():
-		return NewSession{}, ErrDenied
+		return NewSession{}, record.ErrDenied
 	}
 	if err := s.countChange(ctx, c.account.ID); err != nil {
 		return NewSession{}, err
 	}
-	var hashed Account
+	var hashed record.Account
 	if err := s.hashPassword(ctx, by, &hashed, new); err != nil {
 		return NewSession{}, err
 	}
-	return s.renew(ctx, c, AdminPassword, "", endTokens, func(a *Account) error {
+	return s.renew(ctx, c, record.AdminPassword, "", endTokens, func(a *record.Account) error {
 		a.PasswordHash = hashed.PasswordHash
 		return nil
 	})
@@ -134,7 +135,7 @@ func (s *Store) checkAgain(c caller, password secret.Text) error {
 	case !c.account.SignsInElsewhere():
 		return s.checkCredentials(c.account, password)
 	case c.at.Now.Sub(c.session.CreatedAt) > freshFor:
-		return ErrStale
+		return record.ErrStale
 	default:
 		return nil
 	}
@@ -146,8 +147,8 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 	if err != nil {
 		return caller{}, err
 	}
-	err = s.attempt(ctx, c.trier(), func() (AccountID, error) { return 0, s.checkAgain(c, password) })
-	return c, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
+	err = s.attempt(ctx, c.trier(), func() (record.AccountID, error) { return 0, s.checkAgain(c, password) })
+	return c, s.refused(ctx, c.by, record.AdminSignInRefused, c.account, err)
 }
 
 // trier is who gives the password of a session's account again. Strangers cannot use up
@@ -156,13 +157,13 @@ func (c caller) trier() trier { return asKnown("session "+string(c.session.Diges
 
 // provenTwice is proven for a caller who also gives a second factor, if the account needs one. In
 // the change that they prove, use uses the factor up.
-func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor, needs func(Account) bool) (c caller, use func(*Account) error, err error) {
+func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor, needs func(record.Account) bool) (c caller, use func(*record.Account) error, err error) {
 	c, err = s.signedIn(ctx, by, session)
 	if err != nil {
 		return caller{}, nil, err
 	}
 	r := proof{}.rule
-	err = s.attempt(ctx, c.trier(), func() (AccountID, error) {
+	err = s.attempt(ctx, c.trier(), func() (record.AccountID, error) {
 		if err := s.checkAgain(c, password); err != nil || !needs(c.account) {
 			return 0, err
 		}
@@ -170,26 +171,26 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password sec
 		_, r, err = s.readFactor(c, f)
 		return 0, err
 	})
-	use = func(a *Account) (err error) {
+	use = func(a *record.Account) (err error) {
 		if needs(c.account) || needs(*a) {
 			*a, _, err = r(*a)
 		}
 		return err
 	}
-	return c, use, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
+	return c, use, s.refused(ctx, c.by, record.AdminSignInRefused, c.account, err)
 }
 
 // changeOwn changes the account of a proven caller, unless its session has ended or its
 // password has changed since. The event is of that kind, with that detail.
-func (s *Store) changeOwn(ctx context.Context, c caller, k AdminKind, detail string, change func(*Account) (SessionChange, error)) (AccountChange, error) {
-	return sealing(ctx, s, func(ctx context.Context) (AccountChange, error) {
+func (s *Store) changeOwn(ctx context.Context, c caller, k record.AdminKind, detail string, change func(*record.Account) (record.SessionChange, error)) (record.AccountChange, error) {
+	return sealing(ctx, s, func(ctx context.Context) (record.AccountChange, error) {
 		event := s.as(c.by).event(k, about(c.account).with(detail))
-		return s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		return s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			switch {
 			case !a.Active():
-				return a, SessionChange{}, event, ErrSession
+				return a, record.SessionChange{}, event, record.ErrSession
 			case a.PasswordHash != c.account.PasswordHash:
-				return a, SessionChange{}, event, ErrCredentials
+				return a, record.SessionChange{}, event, record.ErrCredentials
 			}
 			sessions, err := change(&a)
 			return a, sessions, event, err
@@ -199,19 +200,19 @@ func (s *Store) changeOwn(ctx context.Context, c caller, k AdminKind, detail str
 
 // renew is changeOwn that also ends all sessions of the account, since another person
 // may know them, and begins a new one. With endTokens its API tokens end, too.
-func (s *Store) renew(ctx context.Context, c caller, k AdminKind, detail string, endTokens bool, change func(*Account) error) (NewSession, error) {
+func (s *Store) renew(ctx context.Context, c caller, k record.AdminKind, detail string, endTokens bool, change func(*record.Account) error) (NewSession, error) {
 	return sealing(ctx, s, func(ctx context.Context) (NewSession, error) {
 		if c.at.Jumped {
-			return NewSession{}, ErrClock
+			return NewSession{}, record.ErrClock
 		}
 		n, begins := s.newSession(c.by)
 		begins = s.options().Sessions.start(begins, c.at.Now)
-		c.session.sameVia(&begins)
+		c.session.SameVia(&begins)
 		if c.account.SignsInElsewhere() {
 			begins.CreatedAt = c.session.CreatedAt // what proves the account is the sign-in there
 		}
-		ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
-		_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *Account) (SessionChange, error) {
+		ends := record.SessionChange{Revoke: record.RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
+		_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *record.Account) (record.SessionChange, error) {
 			err := change(a)
 			n.Mark = s.newMark(c.by, accountSubject(*a))
 			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
@@ -226,17 +227,17 @@ func (s *Store) renew(ctx context.Context, c caller, k AdminKind, detail string,
 
 // checkCredentials runs Argon2. ErrCredentials if the account may not act or the
 // password is wrong.
-func (s *Store) checkCredentials(a Account, password secret.Text) error {
+func (s *Store) checkCredentials(a record.Account, password secret.Text) error {
 	if a.PasswordHash == "" {
 		s.options().Argon2.HashPassword(password) // else the time would tell
-		return ErrCredentials
+		return record.ErrCredentials
 	}
 	ok, err := seal.VerifyPassword(a.PasswordHash, password)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: account %d: %w", ErrCorrupt, a.ID, err)
+		return fmt.Errorf("%w: account %d: %w", record.ErrCorrupt, a.ID, err)
 	case !ok || !a.Active():
-		return ErrCredentials
+		return record.ErrCredentials
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -69,7 +70,7 @@ func TestSigningInIsRefused(t *testing.T) {
 		"disabled and wrong one": {"disabled@example.com", "wrong"},
 	} {
 		n, err := f.SignIn(ctx, anonymous, c[0], secret.New(c[1]))
-		if !errors.Is(err, store.ErrCredentials) || !n.Secret.IsZero() {
+		if !errors.Is(err, record.ErrCredentials) || !n.Secret.IsZero() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -83,7 +84,7 @@ func TestAnAddressOfNoAccountTakesAsLong(t *testing.T) {
 	signIn := func(address string) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := f.SignIn(ctx, anonymous, address, secret.New("wrong")); !errors.Is(err, store.ErrCredentials) {
+		if _, err := f.SignIn(ctx, anonymous, address, secret.New("wrong")); !errors.Is(err, record.ErrCredentials) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
@@ -104,11 +105,11 @@ func TestAClientIsWrongOnlySoOften(t *testing.T) {
 		return err
 	}
 	for i, password := range []string{"wrong", right, "wrong", "wrong", right, "wrong", "wrong"} {
-		if err := try("a", password); errors.Is(err, store.ErrLocked) {
+		if err := try("a", password); errors.Is(err, record.ErrLocked) {
 			t.Fatalf("try %d: %v", i+1, err)
 		}
 	}
-	var locked *store.LockedError
+	var locked *record.LockedError
 	if err := try("a", right); !errors.As(err, &locked) || locked.RetryAfter != 20*time.Second {
 		t.Errorf("after five wrong ones: %v", err)
 	}
@@ -151,11 +152,11 @@ func TestPeopleBehindOneAddressSignIn(t *testing.T) {
 	}
 	f.Clock.Advance(20 * time.Second)
 	for n := range 5 {
-		if err := signIn(n, "wrong"); !errors.Is(err, store.ErrCredentials) {
+		if err := signIn(n, "wrong"); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("guess %d: %v", n+1, err)
 		}
 	}
-	if err := signIn(6, right); !errors.Is(err, store.ErrLocked) {
+	if err := signIn(6, right); !errors.Is(err, record.ErrLocked) {
 		t.Errorf("after five guesses: %v", err)
 	}
 }
@@ -188,12 +189,12 @@ func TestWrongPasswordsOfAnAddressAreBounded(t *testing.T) {
 			return err
 		}
 		for i, typed := range []string{address, " " + address, strings.ToUpper(address)} {
-			if err := try(typed, "wrong"); !errors.Is(err, store.ErrCredentials) {
+			if err := try(typed, "wrong"); !errors.Is(err, record.ErrCredentials) {
 				t.Fatalf("%s: wrong one %d: %v", address, i+1, err)
 			}
 			f.Clock.Advance(time.Minute)
 		}
-		var locked *store.LockedError
+		var locked *record.LockedError
 		for range 2 {
 			if err := try(address, right); !errors.As(err, &locked) || locked.RetryAfter != 57*time.Minute {
 				t.Errorf("%s: after three wrong ones: %v", address, err)
@@ -203,11 +204,11 @@ func TestWrongPasswordsOfAnAddressAreBounded(t *testing.T) {
 			t.Errorf("another account: %v", err)
 		}
 		f.Clock.Advance(57*time.Minute - time.Millisecond)
-		if err := try(address, right); !errors.Is(err, store.ErrLocked) {
+		if err := try(address, right); !errors.Is(err, record.ErrLocked) {
 			t.Errorf("%s: a moment before an hour: %v", address, err)
 		}
 		f.Clock.Advance(time.Millisecond)
-		if err := try(address, right); errors.Is(err, store.ErrLocked) || (err == nil) != (address == email) {
+		if err := try(address, right); errors.Is(err, record.ErrLocked) || (err == nil) != (address == email) {
 			t.Errorf("%s: after an hour: %v", address, err)
 		}
 	}
@@ -220,7 +221,7 @@ func TestRightPasswordsDoNotCountForTheAddress(t *testing.T) {
 	for range 4 {
 		storetest.SignIn(t, f)
 	}
-	if _, err := f.SignIn(ctx, anonymous, email, secret.New("wrong")); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignIn(ctx, anonymous, email, secret.New("wrong")); !errors.Is(err, record.ErrCredentials) {
 		t.Error(err)
 	}
 	storetest.SignIn(t, f)
@@ -250,9 +251,9 @@ func TestManySignInsAtOnceDoNotGetPastTheLimits(t *testing.T) {
 			}
 			all.Go(func() {
 				_, err := f.SignIn(ctx, store.Actor{Client: own(c.client)}, own(c.email), secret.New("wrong"))
-				if errors.Is(err, store.ErrCredentials) {
+				if errors.Is(err, record.ErrCredentials) {
 					tried.Add(1)
-				} else if !errors.Is(err, store.ErrLocked) {
+				} else if !errors.Is(err, record.ErrLocked) {
 					t.Errorf("sign in: %v", err)
 				}
 			})
@@ -282,7 +283,7 @@ func TestChangingThePasswordEndsAllSessionsAndBeginsOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		session secret.Text
 		want    error
-	}{"the one that asked": {own.Secret, store.ErrSession}, "the new one": {begun.Secret, nil}, "another": {other.Secret, store.ErrSession}, "another account's": {bob.Secret, nil}} {
+	}{"the one that asked": {own.Secret, record.ErrSession}, "the new one": {begun.Secret, nil}, "another": {other.Secret, record.ErrSession}, "another account's": {bob.Secret, nil}} {
 		if _, err := f.Resume(ctx, c.session); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -291,7 +292,7 @@ func TestChangingThePasswordEndsAllSessionsAndBeginsOne(t *testing.T) {
 	if info := begun.SessionInfo; err != nil || !kept.ExpiresAt.Equal(info.ExpiresAt) || kept.Email != info.Email || kept.IP != info.IP || kept.UserAgent != info.UserAgent || kept.MFA != info.MFA {
 		t.Errorf("%+v was told of %+v, %v", info, kept, err)
 	}
-	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("with the old password: %v", err)
 	}
 	if _, err := f.SignIn(ctx, anonymous, email, secret.New(next)); err != nil {
@@ -308,23 +309,23 @@ func TestAPasswordIsNotChanged(t *testing.T) {
 		_, err := f.ChangePassword(ctx, anonymous, session, secret.New(old), secret.New(next), false)
 		return err
 	}
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	if err := change(n.Secret, right, "too short"); !errors.As(err, &invalid) || len(invalid.Fields["password"]) != 1 {
 		t.Errorf("a short one: %v", err)
 	}
-	if err := change(secret.New("unknown"), right, "long enough"); !errors.Is(err, store.ErrSession) {
+	if err := change(secret.New("unknown"), right, "long enough"); !errors.Is(err, record.ErrSession) {
 		t.Errorf("without a session: %v", err)
 	}
 	for range 2 {
-		if err := change(n.Secret, "wrong", "long enough"); !errors.Is(err, store.ErrCredentials) {
+		if err := change(n.Secret, "wrong", "long enough"); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("a wrong old one: %v", err)
 		}
 	}
-	if err := change(n.Secret, right, "long enough"); !errors.Is(err, store.ErrLocked) {
+	if err := change(n.Secret, right, "long enough"); !errors.Is(err, record.ErrLocked) {
 		t.Errorf("after two wrong ones: %v", err)
 	}
 	other := storetest.SignIn(t, f) // each session has tries of its own
-	if err := change(other.Secret, "wrong", "long enough"); !errors.Is(err, store.ErrCredentials) {
+	if err := change(other.Secret, "wrong", "long enough"); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("in another session: %v", err)
 	}
 	f.Clock.Advance(time.Hour)
@@ -340,7 +341,7 @@ func TestNoPasswordIsChangedWhileTheClockIsInDoubt(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	f.Clock.Jump(300 * 24 * time.Hour)
-	if _, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New("long enough"), false); !errors.Is(err, store.ErrClock) {
+	if _, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New("long enough"), false); !errors.Is(err, record.ErrClock) {
 		t.Errorf("it is changed: %v", err)
 	}
 	f.Clock.Jump(-300 * 24 * time.Hour)
@@ -360,7 +361,7 @@ func TestTheFirstAccountIsMadeOnce(t *testing.T) {
 			a, err := f.AddFirstAccount(ctx, storetest.Operator, fmt.Sprintf("%d@example.com", i), secret.New(right))
 			if err == nil && a.ID != 0 {
 				made.Add(1)
-			} else if !errors.Is(err, store.ErrExists) {
+			} else if !errors.Is(err, record.ErrExists) {
 				t.Errorf("add: %v", err)
 			}
 		})
@@ -373,7 +374,7 @@ func TestTheFirstAccountIsMadeOnce(t *testing.T) {
 	if has, err := f.HasAccounts(ctx); !has || err != nil {
 		t.Errorf("there is none: %v", err)
 	}
-	var invalid *store.InvalidError
+	var invalid *record.InvalidError
 	if _, err := f.AddFirstAccount(ctx, storetest.Operator, "no address", secret.New("short")); !errors.As(err, &invalid) {
 		t.Errorf("what is wrong is not told: %v", err)
 	}
@@ -384,7 +385,7 @@ func TestTheFirstAccountIsMadeOnce(t *testing.T) {
 
 func TestTooManyPasswordsAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
-	wantRefusals(t, store.ErrCredentials, func(f *storetest.Fixture) func(int) error {
+	wantRefusals(t, record.ErrCredentials, func(f *storetest.Fixture) func(int) error {
 		return func(n int) error {
 			_, err := f.SignIn(ctx, anonymous, fmt.Sprintf("%d@example.com", n), secret.New("wrong"))
 			return err

@@ -9,12 +9,13 @@ import (
 
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 // An External is what a provider says of a person who signed in there, and what the settings
 // make of it.
 type External struct {
-	Identity
+	record.Identity
 	Provider string   // its name, for the instance log
 	Name     string   // what the provider calls its session: Session.ViaName; may be empty
 	Email    string   // may be empty
@@ -42,11 +43,11 @@ type External struct {
 // doubt.
 func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (NewSession, error) {
 	n, a, err := s.signInAs(ctx, by, x)
-	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
+	return n, s.refusedOf(ctx, by, record.AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
 // signInAs returns the account, too, if there is one.
-func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSession, a Account, err error) {
+func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSession, a record.Account, err error) {
 	by = by.proved(0) // who was signed in before does not matter
 	a, err = s.accountFor(ctx, by, x)
 	if err == nil && x.Admin != nil && *x.Admin != a.Admin {
@@ -56,15 +57,15 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 		err = s.followGroups(ctx, by, a, x)
 	}
 	if err == nil {
-		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, x.by(), x.note, x.rule)
+		n, err = s.startSession(ctx, by.proved(a.ID), a, record.SessionDigest{}, x.by(), x.note, x.rule)
 	}
-	return n, a, instead(err, ErrNotFound, ErrCredentials)
+	return n, a, instead(err, record.ErrNotFound, record.ErrCredentials)
 }
 
 // An Elsewhere finds whose login it is at a provider that checks passwords, such as a directory.
 // The identity is zero if it is no one's. check checks the password, also that of no one, so that
 // the time does not tell.
-type Elsewhere func(ctx context.Context) (whose Identity, check func(context.Context) (External, error), err error)
+type Elsewhere func(ctx context.Context) (whose record.Identity, check func(context.Context) (External, error), err error)
 
 // SignInAt is SignIn for a person whose password a provider checks. With local, where the account
 // of an address has a password here, that alone decides. A try that ends with ErrCredentials counts
@@ -78,44 +79,44 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 	switch {
 	case err == nil && local && a.PasswordHash != "":
 		return s.SignIn(ctx, by, login, password)
-	case err != nil && !errors.Is(err, ErrNotFound):
+	case err != nil && !errors.Is(err, record.ErrNotFound):
 		return NewSession{}, err
 	}
 	var x External
 	who, a, check, err := s.findElsewhere(ctx, by, a, login, at)
 	if err == nil {
-		err = s.attemptElsewhere(ctx, who, func() (_ AccountID, err error) {
+		err = s.attemptElsewhere(ctx, who, func() (_ record.AccountID, err error) {
 			if x, err = check(ctx); err == nil {
 				n, a, err = s.signInAs(ctx, by, x)
 			}
 			return a.ID, err
 		})
 	}
-	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
+	return n, s.refusedOf(ctx, by, record.AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
 // findElsewhere asks a provider whose login it is. It returns who tries that person's password, and
 // the account that has the identity. typed is the account whose address was typed.
-func (s *Store) findElsewhere(ctx context.Context, by Actor, typed Account, login string, at Elsewhere) (who trier, a Account, check func(context.Context) (External, error), err error) {
+func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Account, login string, at Elsewhere) (who trier, a record.Account, check func(context.Context) (External, error), err error) {
 	tries := s.triesOf(by.Client)
 	if len(by.Marks) == 0 { // else it may be known to the account, which has tries of its own for it
-		err = s.guess.afterOthers(ctx, by.Client, func() error { return s.lookTries(ctx, LimitSignInsPerClient, tries) })
+		err = s.guess.afterOthers(ctx, by.Client, func() error { return s.lookTries(ctx, record.LimitSignInsPerClient, tries) })
 		if err != nil {
 			return trier{}, typed, nil, err
 		}
 	}
 	whose, check, err := at(ctx)
 	if err != nil {
-		_ = s.countTry(context.WithoutCancel(ctx), LimitSignInsPerClient, tries) // what the client is told is why the provider fails
+		_ = s.countTry(context.WithoutCancel(ctx), record.LimitSignInsPerClient, tries) // what the client is told is why the provider fails
 		return trier{}, typed, nil, err
 	}
-	if whose == (Identity{}) {
+	if whose == (record.Identity{}) {
 		return s.trier(by, typed, accountKey(login)), typed, check, nil
 	}
 	a, err = s.engine.AccountByIdentity(ctx, whose.Digest())
-	if errors.Is(err, ErrNotFound) { // the first sign-in
+	if errors.Is(err, record.ErrNotFound) { // the first sign-in
 		digest := whose.Digest()
-		return trier{by.Client, by.Client, "identity " + string(digest[:])}, Account{}, check, nil
+		return trier{by.Client, by.Client, "identity " + string(digest[:])}, record.Account{}, check, nil
 	}
 	return s.trier(by, a, a.Email), a, check, err
 }
@@ -129,14 +130,14 @@ func (s *Store) Recheck(ctx context.Context, x External) error {
 	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
 	switch {
 	case err != nil:
-		return instead(err, ErrNotFound, nil)
+		return instead(err, record.ErrNotFound, nil)
 	case !a.Active():
 		return nil
 	case x.Denied:
 		return s.changeHooks(ctx, func(*subscriptions) error {
-			_, err := s.changeBy(ctx, Actor{}, a, AdminAccountDisable, x.by()+": "+x.Why, func(a *Account) (SessionChange, error) {
+			_, err := s.changeBy(ctx, Actor{}, a, record.AdminAccountDisable, x.by()+": "+x.Why, func(a *record.Account) (record.SessionChange, error) {
 				a.Disabled = true
-				return SessionChange{Revoke: RevokeOthers}, nil
+				return record.SessionChange{Revoke: record.RevokeOthers}, nil
 			})
 			return err
 		})
@@ -150,26 +151,21 @@ func (s *Store) Recheck(ctx context.Context, x External) error {
 }
 
 // rule is a startRule for an account that has the identity.
-func (x External) rule(a Account) (Account, bool, error) {
+func (x External) rule(a record.Account) (record.Account, bool, error) {
 	if !a.Active() || !a.Identities.Has(x.Identity) {
-		return a, false, ErrCredentials
+		return a, false, record.ErrCredentials
 	}
 	return a, a.MFA() && !x.Strong, nil
 }
 
 // note notes in a session that it is the person's.
-func (x External) note(s *Session) { s.Via, s.ViaName, s.Strong = x.Identity, x.Name, x.Strong }
-
-// sameVia notes in a session that its user came the same way as to this one.
-func (s Session) sameVia(next *Session) {
-	next.Via, next.ViaName, next.Strong = s.Via, s.ViaName, s.Strong
-}
+func (x External) note(s *record.Session) { s.Via, s.ViaName, s.Strong = x.Identity, x.Name, x.Strong }
 
 // by is the detail of events.
 func (x External) by() string { return "by " + x.Provider }
 
 // refuse returns ErrCredentials with the cause.
-func (x External) refuse(why string) error { return &RefusedError{why} }
+func (x External) refuse(why string) error { return &record.RefusedError{Why: why} }
 
 // whom is the detail of refusals; empty if no provider named a person.
 func (x External) whom() string {
@@ -184,9 +180,9 @@ func (x External) whom() string {
 }
 
 // accountFor returns the account of the person, which it may link or create.
-func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, error) {
-	if !x.valid() {
-		return Account{}, x.refuse("its subject is empty or too long")
+func (s *Store) accountFor(ctx context.Context, by Actor, x External) (record.Account, error) {
+	if !x.Valid() {
+		return record.Account{}, x.refuse("its subject is empty or too long")
 	}
 	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
 	switch {
@@ -194,29 +190,29 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 		return a, s.deny(ctx, by, a, x)
 	case err == nil && !a.Active():
 		return a, x.refuse("the account is disabled")
-	case !errors.Is(err, ErrNotFound):
+	case !errors.Is(err, record.ErrNotFound):
 		return a, err
 	case x.Denied:
-		return Account{}, x.refuse(x.Why)
+		return record.Account{}, x.refuse(x.Why)
 	case s.time.Read().Jumped:
-		return Account{}, ErrClock
+		return record.Account{}, record.ErrClock
 	}
 	address := accountKey(x.Email)
 	switch a, err = s.account(ctx, address); {
 	case err == nil:
 		return s.link(ctx, by, a, x)
-	case !errors.Is(err, ErrNotFound):
-		return Account{}, err
+	case !errors.Is(err, record.ErrNotFound):
+		return record.Account{}, err
 	case !email.IsAddress(address):
-		return Account{}, x.refuse("it gives no e-mail address")
+		return record.Account{}, x.refuse("it gives no e-mail address")
 	case !email.IsClear(address):
-		return Account{}, x.refuse("its e-mail address " + unclear)
+		return record.Account{}, x.refuse("its e-mail address " + unclear)
 	case !x.Create:
-		return Account{}, x.refuse("no account has the address, and create_accounts is off")
+		return record.Account{}, x.refuse("no account has the address, and create_accounts is off")
 	}
-	a = Account{Email: address, CreatedAt: s.time.Read().Now, Unconfirmed: !x.Verified, Identities: Identities("").With(x.Identity)}
+	a = record.Account{Email: address, CreatedAt: s.time.Read().Now, Unconfirmed: !x.Verified, Identities: record.Identities("").With(x.Identity)}
 	a.ID, err = s.as(by).createAccountBy(ctx, a, x.by())
-	if errors.Is(err, ErrExists) || errors.Is(err, ErrIdentityTaken) { // another request was faster
+	if errors.Is(err, record.ErrExists) || errors.Is(err, record.ErrIdentityTaken) { // another request was faster
 		return s.engine.AccountByIdentity(ctx, x.Digest())
 	}
 	return a, err
@@ -224,56 +220,56 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 
 // deny takes from a person who may not sign in any more what an earlier sign-in gave: the
 // sessions, and the role if the provider decides it. It returns a *RefusedError.
-func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error {
+func (s *Store) deny(ctx context.Context, by Actor, a record.Account, x External) error {
 	if x.Admin != nil && a.Admin {
 		x.Admin = new(bool)
 		if _, err := s.setRole(ctx, by, a, x); err != nil {
 			return err
 		}
 	}
-	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.by()); err != nil {
+	if err := s.endSessionsOf(ctx, a, record.ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.by()); err != nil {
 		return err
 	}
 	return x.refuse(x.Why)
 }
 
 // link gives the account with the person's address the identity, if that is allowed.
-func (s *Store) link(ctx context.Context, by Actor, a Account, x External) (Account, error) {
+func (s *Store) link(ctx context.Context, by Actor, a record.Account, x External) (record.Account, error) {
 	switch {
 	case !x.Link:
 		return a, x.refuse("the address has an account already, and link_by_email is off")
 	case !x.Verified:
 		return a, x.refuse("the address has an account already, and is not verified there")
 	}
-	return s.changeBy(ctx, by, a, AdminIdentityLink, x.by(), func(a *Account) (SessionChange, error) {
+	return s.changeBy(ctx, by, a, record.AdminIdentityLink, x.by(), func(a *record.Account) (record.SessionChange, error) {
 		switch {
-		case !a.Active() || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities:
-			return SessionChange{}, x.refuse("the account is disabled, or has too many identities")
+		case !a.Active() || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= record.MaxIdentities:
+			return record.SessionChange{}, x.refuse("the account is disabled, or has too many identities")
 		case a.Unconfirmed:
-			return SessionChange{}, x.refuse("the address of the account is not confirmed")
+			return record.SessionChange{}, x.refuse("the address of the account is not confirmed")
 		case a.Identities.Has(x.Identity):
-			return SessionChange{}, nil
+			return record.SessionChange{}, nil
 		case a.Identities.Without(x.Issuer) != a.Identities:
-			return SessionChange{}, x.refuse("the account is another person's there")
+			return record.SessionChange{}, x.refuse("the account is another person's there")
 		case a.MFA() && !x.Strong: // the link would be made before the second factor is given
-			return SessionChange{}, x.refuse("the account has a second factor, and trust_mfa is off")
+			return record.SessionChange{}, x.refuse("the account has a second factor, and trust_mfa is off")
 		}
 		a.Identities = a.Identities.With(x.Identity)
-		return SessionChange{}, nil
+		return record.SessionChange{}, nil
 	})
 }
 
 // setRole makes the account what the provider says: an administrator's, or a member's.
-func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (Account, error) {
-	kind := AdminRevoke
+func (s *Store) setRole(ctx context.Context, by Actor, a record.Account, x External) (record.Account, error) {
+	kind := record.AdminRevoke
 	if *x.Admin {
-		kind = AdminGrant
+		kind = record.AdminGrant
 	}
-	changed, err := s.changeBy(ctx, by, a, kind, x.by(), func(a *Account) (SessionChange, error) {
+	changed, err := s.changeBy(ctx, by, a, kind, x.by(), func(a *record.Account) (record.SessionChange, error) {
 		a.Admin = *x.Admin
-		return SessionChange{}, nil
+		return record.SessionChange{}, nil
 	})
-	if errors.Is(err, ErrLastAdmin) {
+	if errors.Is(err, record.ErrLastAdmin) {
 		return a, nil
 	}
 	return changed, err
@@ -281,11 +277,11 @@ func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (A
 
 // changeBy changes an account on the word of a provider. The event is of that kind, with that
 // detail.
-func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, detail string, change func(*Account) (SessionChange, error)) (Account, error) {
+func (s *Store) changeBy(ctx context.Context, by Actor, a record.Account, k record.AdminKind, detail string, change func(*record.Account) (record.SessionChange, error)) (record.Account, error) {
 	by.Role = System
-	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
+	return sealing(ctx, s, func(ctx context.Context) (record.Account, error) {
 		event := s.as(by).event(k, about(a).with(detail))
-		c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		c, err := s.as(by).changeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			sessions, err := change(&a)
 			return a, sessions, event, err
 		})
@@ -297,19 +293,19 @@ func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, 
 // those that the provider calls by that name, or those to which both apply. Sessions that began
 // after that moment stay, so the message may come again. An identity without an account, or
 // a name without a session, is no error. provider is the provider's name, for the instance log.
-func (s *Store) EndSessionsOf(ctx context.Context, of Identity, name string, at time.Time, provider string) error {
+func (s *Store) EndSessionsOf(ctx context.Context, of record.Identity, name string, at time.Time, provider string) error {
 	if of.Subject != "" {
 		a, err := s.engine.AccountByIdentity(ctx, of.Digest())
 		if err != nil {
-			return instead(err, ErrNotFound, nil)
+			return instead(err, record.ErrNotFound, nil)
 		}
-		return s.endSessionsOf(ctx, a, ViaSelection{of, name, at}, "by "+provider)
+		return s.endSessionsOf(ctx, a, record.ViaSelection{Of: of, Name: name, By: at}, "by "+provider)
 	}
 	accounts, err := s.Accounts(ctx)
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
 			if err == nil && i.Issuer == of.Issuer {
-				err = s.endSessionsOf(ctx, a, ViaSelection{i, name, at}, "by "+provider)
+				err = s.endSessionsOf(ctx, a, record.ViaSelection{Of: i, Name: name, By: at}, "by "+provider)
 			}
 		}
 	}
@@ -317,15 +313,15 @@ func (s *Store) EndSessionsOf(ctx context.Context, of Identity, name string, at 
 }
 
 // endSessionsOf ends the selected sessions of an account. Without one there is no event.
-func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, detail string) error {
+func (s *Store) endSessionsOf(ctx context.Context, a record.Account, v record.ViaSelection, detail string) error {
 	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions+maxPending)
-	if err != nil || !slices.ContainsFunc(list, v.has) {
+	if err != nil || !slices.ContainsFunc(list, v.Has) {
 		return err
 	}
-	_, err = s.changeBy(ctx, Actor{}, a, AdminProviderSignOut, detail, func(*Account) (SessionChange, error) {
-		return SessionChange{Revoke: RevokeVia, Via: v}, nil
+	_, err = s.changeBy(ctx, Actor{}, a, record.AdminProviderSignOut, detail, func(*record.Account) (record.SessionChange, error) {
+		return record.SessionChange{Revoke: record.RevokeVia, Via: v}, nil
 	})
-	return instead(err, ErrNotFound, nil)
+	return instead(err, record.ErrNotFound, nil)
 }
 
 // Unlink removes the identities of an account, so that no provider knows its user any more, and
@@ -335,6 +331,10 @@ func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, de
 // Errors: ErrNotFound; ErrDenied for a client; ErrLastAdmin if the last administrator could not
 // sign in any more.
 func (s *Store) Unlink(ctx context.Context, by Actor, email string) error {
-	_, err := s.changeAccount(ctx, by, email, AdminIdentityUnlink, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.Identities = "" })
+	_, err := s.changeAccount(ctx, by, email, record.AdminIdentityUnlink, record.SessionChange{Revoke: record.RevokeOthers}, func(a *record.Account) { a.Identities = "" })
 	return err
 }
+
+// ByProxy is the issuer of identities that a header of a proxy names. Their subject is an
+// address, so they end when the account gets another one.
+const ByProxy = "proxy"

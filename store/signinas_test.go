@@ -10,13 +10,14 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
 // person is one whom a provider vouches for, and whom the settings let in.
 func person(change ...func(*store.External)) store.External {
 	x := store.External{
-		Identity: store.Identity{Issuer: "https://id.example.com", Subject: "1234"}, Provider: "Office", Name: "sid-1",
+		Identity: record.Identity{Issuer: "https://id.example.com", Subject: "1234"}, Provider: "Office", Name: "sid-1",
 		Email: email, Verified: true, Link: true, Create: true,
 	}
 	for _, c := range change {
@@ -36,7 +37,7 @@ func signInAs(t *testing.T, f *storetest.Fixture, change ...func(*store.External
 
 func wantRefused(t *testing.T, f *storetest.Fixture, change ...func(*store.External)) {
 	t.Helper()
-	if _, err := f.SignInAs(ctx, storetest.Anonymous, person(change...)); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.SignInAs(ctx, storetest.Anonymous, person(change...)); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("%+v: %v, not ErrCredentials", person(change...), err)
 	}
 }
@@ -142,7 +143,7 @@ func TestAVerifiedAddressLinksWhereThatIsAllowed(t *testing.T) {
 	if err := signsIn(f, email, right); err != nil {
 		t.Errorf("its password: %v", err)
 	}
-	for i := range store.MaxIdentities - 1 {
+	for i := range record.MaxIdentities - 1 {
 		signInAs(t, f, func(x *store.External) { x.Issuer = strings.Repeat("x", i+1) })
 	}
 	wantRefused(t, f, func(x *store.External) { x.Issuer = "one too many" })
@@ -216,15 +217,15 @@ func TestASignInOfLateStandsForAPassword(t *testing.T) {
 		t.Errorf("at once: %v", err)
 	}
 	f.Clock.Advance(10*time.Minute + time.Second)
-	if err := create(); !errors.Is(err, store.ErrStale) {
+	if err := create(); !errors.Is(err, record.ErrStale) {
 		t.Errorf("later: %v", err)
 	}
 	n = signInAs(t, f)
-	if _, err := f.ChangePassword(ctx, storetest.Anonymous, n.Secret, secret.Text{}, secret.New(another), false); !errors.Is(err, store.ErrDenied) {
+	if _, err := f.ChangePassword(ctx, storetest.Anonymous, n.Secret, secret.Text{}, secret.New(another), false); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("a password in place of the provider: %v", err)
 	}
 	for _, password := range []string{"", right} {
-		if err := signsIn(f, email, password); !errors.Is(err, store.ErrCredentials) {
+		if err := signsIn(f, email, password); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("the password %q: %v", password, err)
 		}
 	}
@@ -247,7 +248,7 @@ func TestItTakesAFactorToChangeFactorsWithoutAPassword(t *testing.T) {
 	for name, lose := range map[string]func(store.Factor) error{
 		"recovery codes": codes, "the app": off,
 		"a passkey": func(given store.Factor) error {
-			return f.RemovePasskey(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given, store.PasskeyID{})
+			return f.RemovePasskey(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given, record.PasskeyID{})
 		},
 		"another passkey": func(given store.Factor) error {
 			k := newKeyholder(t, f)
@@ -256,7 +257,7 @@ func TestItTakesAFactorToChangeFactorsWithoutAPassword(t *testing.T) {
 			return err
 		},
 	} {
-		if err := lose(store.Factor{}); !errors.Is(err, store.ErrCredentials) {
+		if err := lose(store.Factor{}); !errors.Is(err, record.ErrCredentials) {
 			t.Errorf("%s without a factor: %v", name, err)
 		}
 	}
@@ -277,7 +278,7 @@ func TestAProviderEndsItsSessions(t *testing.T) {
 	own := storetest.SignIn(t, f)
 	one, two := signInAs(t, f), signInAs(t, f, func(x *store.External) { x.Name = "sid-2" })
 	stranger := signInAs(t, f, func(x *store.External) { x.Subject, x.Email = "b", "b@example.com" })
-	end := func(of store.Identity, name string, at time.Time) {
+	end := func(of record.Identity, name string, at time.Time) {
 		t.Helper()
 		if err := f.EndSessionsOf(ctx, of, name, at, "Office"); err != nil {
 			t.Fatal(err)
@@ -285,35 +286,35 @@ func TestAProviderEndsItsSessions(t *testing.T) {
 	}
 	id, now := person().Identity, f.Clock.Now()
 	end(id, "sid-3", now)
-	end(store.Identity{Issuer: "https://other.example.com", Subject: id.Subject}, "", now)
-	end(store.Identity{Issuer: id.Issuer, Subject: "nobody"}, "", now)
+	end(record.Identity{Issuer: "https://other.example.com", Subject: id.Subject}, "", now)
+	end(record.Identity{Issuer: id.Issuer, Subject: "nobody"}, "", now)
 	end(id, "", now.Add(-time.Second))
 	for _, n := range []store.NewSession{own, one, two, stranger} {
 		wantResume(t, f, n, nil)
 	}
-	end(store.Identity{Issuer: id.Issuer}, "sid-2", now)
-	wantResume(t, f, two, store.ErrSession)
+	end(record.Identity{Issuer: id.Issuer}, "sid-2", now)
+	wantResume(t, f, two, record.ErrSession)
 	wantResume(t, f, one, nil)
 	if got := lastKinds(t, f, 1); got[0] != "provider_sign_out by Office" {
 		t.Errorf("the log says %q", got)
 	}
 	end(id, "", now)
-	wantResume(t, f, one, store.ErrSession)
+	wantResume(t, f, one, record.ErrSession)
 	wantResume(t, f, own, nil)
 	f.Clock.Advance(time.Minute)
 	later := signInAs(t, f)
 	end(id, "sid-1", now) // it is said again
 	wantResume(t, f, later, nil)
-	end(store.Identity{Issuer: id.Issuer}, "sid-1", f.Clock.Now())
-	wantResume(t, f, later, store.ErrSession)
-	wantResume(t, f, stranger, store.ErrSession) // the provider called its session by the same name
+	end(record.Identity{Issuer: id.Issuer}, "sid-1", f.Clock.Now())
+	wantResume(t, f, later, record.ErrSession)
+	wantResume(t, f, stranger, record.ErrSession) // the provider called its session by the same name
 }
 
 // At once two requests of a new person make one account.
 func TestTwoFirstSignInsMakeOneAccount(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	got := make(chan store.AccountID, 2)
+	got := make(chan record.AccountID, 2)
 	for range 2 {
 		go func() {
 			n, err := f.SignInAs(ctx, storetest.Anonymous, person())
@@ -403,7 +404,7 @@ func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
 	}
 	n := signInAs(t, f, func(x *store.External) { x.Admin = &yes })
 	wantRefused(t, f, func(x *store.External) { x.Admin, x.Denied, x.Why = &no, true, "the group is wrong" })
-	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, store.ErrSession) {
+	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, record.ErrSession) {
 		t.Errorf("the session: %v", err)
 	}
 	if a, err := f.AccountByID(ctx, n.Owner); err != nil || a.Admin {
@@ -424,7 +425,7 @@ func TestAnInvitationEndsWhenAProviderKnowsItsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	signInAs(t, f)
-	if _, err := f.ReadPasswordLink(ctx, l.Code); !errors.Is(err, store.ErrCode) {
+	if _, err := f.ReadPasswordLink(ctx, l.Code); !errors.Is(err, record.ErrCode) {
 		t.Errorf("the link: %v", err)
 	}
 }
@@ -438,7 +439,7 @@ func TestAnAccountIsUnlinked(t *testing.T) {
 	if err := f.Unlink(ctx, storetest.Operator, email); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, store.ErrSession) {
+	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, record.ErrSession) {
 		t.Errorf("a session from before: %v", err)
 	}
 	wantRefused(t, f, func(x *store.External) { x.Link, x.Create = false, false })
@@ -448,7 +449,7 @@ func TestAnAccountIsUnlinked(t *testing.T) {
 	if err := f.SetAdmin(ctx, storetest.Operator, email, true, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Unlink(ctx, storetest.Operator, email); !errors.Is(err, store.ErrLastAdmin) {
+	if err := f.Unlink(ctx, storetest.Operator, email); !errors.Is(err, record.ErrLastAdmin) {
 		t.Errorf("the last administrator: %v", err)
 	}
 	if err := f.SetPassword(ctx, storetest.Operator, email, secret.New(right), false); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/limit"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -22,7 +23,7 @@ type Store struct {
 
 // shared is what a store and its snapshots have in common.
 type shared struct {
-	engine   Engine
+	engine   record.Engine
 	root     root
 	epochs   epochs // operations that seal under keys of the ring and keep that
 	ring     atomic.Pointer[seal.Ring]
@@ -63,7 +64,7 @@ type shared struct {
 // ErrKey if the key ring was sealed under another key, ErrCorrupt if it is damaged or
 // missing. ErrStaleKeys if another server made the key ring of a new store meanwhile: then
 // the engine has to be opened anew.
-func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, error) {
+func Open(ctx context.Context, e record.Engine, key seal.RootKey, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewSystem()
 	}
@@ -74,14 +75,14 @@ func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, e
 	}
 	if err != nil && have == noRing { // it may have met rows under the keys of another server
 		if sealed, ringErr := e.KeyRing(ctx); ringErr == nil && sealed != nil {
-			err = fmt.Errorf("%w: %w", ErrStaleKeys, err)
+			err = fmt.Errorf("%w: %w", record.ErrStaleKeys, err)
 		}
 	}
 	return s, err
 }
 
 // open opens a store whose engine is unlocked.
-func open(ctx context.Context, e Engine, key seal.RootKey, o Options, ring *seal.Ring, have keptRing) (*Store, error) {
+func open(ctx context.Context, e record.Engine, key seal.RootKey, o Options, ring *seal.Ring, have keptRing) (*Store, error) {
 	latest, err := e.LatestTime(ctx)
 	if err != nil {
 		return nil, err
@@ -97,11 +98,11 @@ func open(ctx context.Context, e Engine, key seal.RootKey, o Options, ring *seal
 	s.ring.Store(ring)
 	switch have {
 	case noRing:
-		if err = s.firstRing(ctx); errors.Is(err, ErrStaleKeys) { // another server made the first one
+		if err = s.firstRing(ctx); errors.Is(err, record.ErrStaleKeys) { // another server made the first one
 			err = nil
 		}
 	case olderRing: // now the database cannot pass for an older one any more
-		err = s.setRing(ctx, ring, AdminKeysRenew, "sealed anew after an upgrade")
+		err = s.setRing(ctx, ring, record.AdminKeysRenew, "sealed anew after an upgrade")
 	}
 	if err == nil {
 		err = e.FollowKeys(ctx, s.followRing)
@@ -115,7 +116,7 @@ func open(ctx context.Context, e Engine, key seal.RootKey, o Options, ring *seal
 // followRing takes a key ring that another server kept. If that server replaced the root
 // key, too, the new one must have come into the key file. Messages and webhooks may be in
 // memory under keys that it dropped.
-func (s *Store) followRing(_ context.Context, sealed []byte) (RowKeys, error) {
+func (s *Store) followRing(_ context.Context, sealed []byte) (record.RowKeys, error) {
 	s.root.Lock()
 	defer s.root.Unlock()
 	ring, key, err := s.openFollowed(sealed)
@@ -141,9 +142,9 @@ const (
 // key ring, it makes one, which is not kept yet. Rows of an older schema have no tags, so
 // they are only believed together with a key ring of that time: else one who can write
 // the file, without any key, could have rows of the present schema taken for older ones.
-func unlock(ctx context.Context, e Engine, root seal.RootKey, c clock.Clock) (ring *seal.Ring, have keptRing, err error) {
+func unlock(ctx context.Context, e record.Engine, root seal.RootKey, c clock.Clock) (ring *seal.Ring, have keptRing, err error) {
 	sealed, err := e.KeyRing(ctx)
-	var convert Converter
+	var convert record.Converter
 	switch {
 	case err != nil:
 	case sealed == nil:
@@ -174,9 +175,9 @@ func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
 	ring, err := seal.OpenRing(root, sealed)
 	switch {
 	case errors.Is(err, seal.ErrKey):
-		return nil, fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", ErrKey, root.ID())
+		return nil, fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", record.ErrKey, root.ID())
 	case err != nil:
-		return nil, fmt.Errorf("%w: its key ring does not open", ErrCorrupt)
+		return nil, fmt.Errorf("%w: its key ring does not open", record.ErrCorrupt)
 	}
 	return ring, nil
 }
@@ -184,19 +185,19 @@ func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
 // firstRing keeps the key ring of a new store. A store with pushes and no key ring has
 // lost it.
 func (s *Store) firstRing(ctx context.Context) error {
-	ps, err := s.engine.Scan(ctx, ID{}, 1)
+	ps, err := s.engine.Scan(ctx, record.ID{}, 1)
 	if err != nil {
 		return err
 	}
 	if len(ps) > 0 {
-		return fmt.Errorf("%w: its key ring is missing", ErrCorrupt)
+		return fmt.Errorf("%w: its key ring is missing", record.ErrCorrupt)
 	}
-	return s.setRing(ctx, s.ring.Load(), AdminKeysCreate, "")
+	return s.setRing(ctx, s.ring.Load(), record.AdminKeysCreate, "")
 }
 
 // setRing makes a key ring durable before the store seals anything under it. k and detail
 // are of the event.
-func (s *Store) setRing(ctx context.Context, r *seal.Ring, k AdminKind, detail string) error {
+func (s *Store) setRing(ctx context.Context, r *seal.Ring, k record.AdminKind, detail string) error {
 	s.root.Lock()
 	defer s.root.Unlock()
 	return s.keepRing(ctx, r, k, detail)
@@ -204,7 +205,7 @@ func (s *Store) setRing(ctx context.Context, r *seal.Ring, k AdminKind, detail s
 
 // changeRing is setRing for what change makes of the ring in force. If that is the same
 // one, nothing is written.
-func (s *Store) changeRing(ctx context.Context, k AdminKind, change func(*seal.Ring) (next *seal.Ring, detail string)) error {
+func (s *Store) changeRing(ctx context.Context, k record.AdminKind, change func(*seal.Ring) (next *seal.Ring, detail string)) error {
 	s.root.Lock()
 	defer s.root.Unlock()
 	was := s.ring.Load()
@@ -215,7 +216,7 @@ func (s *Store) changeRing(ctx context.Context, k AdminKind, change func(*seal.R
 }
 
 // keepRing is setRing for a caller that holds root.
-func (s *Store) keepRing(ctx context.Context, r *seal.Ring, k AdminKind, detail string) error {
+func (s *Store) keepRing(ctx context.Context, r *seal.Ring, k record.AdminKind, detail string) error {
 	if err := s.as(Actor{Role: System}).setKeyRing(ctx, s.root.key, r, k, detail); err != nil {
 		return err
 	}
@@ -230,7 +231,7 @@ func (s *Store) keepRing(ctx context.Context, r *seal.Ring, k AdminKind, detail 
 func (s *Store) Close(ctx context.Context) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
-	return errors.Join(instead(s.freeSome(ctx), ErrFull, nil), instead(s.countRefusals(ctx, true), ErrFull, nil), instead(s.keepTime(ctx), ErrFull, nil), s.engine.Close())
+	return errors.Join(instead(s.freeSome(ctx), record.ErrFull, nil), instead(s.countRefusals(ctx, true), record.ErrFull, nil), instead(s.keepTime(ctx), record.ErrFull, nil), s.engine.Close())
 }
 
 // freeSome is freeOrphans for half of the time that ctx leaves.
@@ -273,9 +274,9 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 
 // Options say how a store behaves.
 type Options struct {
-	Clock      clock.Clock    // nil: the machine's
-	Terms      map[Kind]Terms // a kind without terms is disabled
-	PurgeAfter time.Duration  // how long expired pushes of accounts stay; 0: for good
+	Clock      clock.Clock           // nil: the machine's
+	Terms      map[record.Kind]Terms // a kind without terms is disabled
+	PurgeAfter time.Duration         // how long expired pushes of accounts stay; 0: for good
 	Guessing   Guessing
 	Argon2     seal.Cost // of new hashes of passwords and passphrases; only tests have another than the standard one
 	Files      FileLimits
@@ -285,10 +286,10 @@ type Options struct {
 	SignIns    SignInLimits
 	Hooks      HookOptions
 	Mail       MailOptions
-	Space      SpaceLimits // for Configure alone: an engine is opened with its own
-	Root       RootKeeper  // for Open alone
-	Shared     bool        // other servers use the same database
-	Issuer     string      // the name of this server in authenticator apps, which show 64 characters of it; empty: pushbox
+	Space      record.SpaceLimits // for Configure alone: an engine is opened with its own
+	Root       RootKeeper         // for Open alone
+	Shared     bool               // other servers use the same database
+	Issuer     string             // the name of this server in authenticator apps, which show 64 characters of it; empty: pushbox
 }
 
 // Configure replaces the options, for operations that begin from now on. Guesses and
@@ -312,12 +313,4 @@ func (s *Store) options() *Options {
 		return s.snapshot
 	}
 	return s.opts.Load()
-}
-
-// SpaceLimits bound what is put into a store. Beyond them creates and uploads are
-// refused with ErrFull; views, expiry and deletes go on.
-type SpaceLimits struct {
-	MaxSize int64 // bytes in use; 0: no limit
-	MinFree int64 // bytes to leave free on the file system; 0: no limit
-	Room    RoomLimits
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -21,9 +22,9 @@ const SweepPeriod = time.Minute
 const (
 	sweepBatch    = 256              // pushes read at a time from the expiry index
 	sweepParallel = 256              // changes that share commits
-	anonymousStay = day              // how long an expired anonymous push stays
-	keySlack      = 2 * day          // after a key's month: creates that began in it are done, and its grants have ended
-	dropRest      = day              // between two times that all pushes are read to drop keys
+	anonymousStay = record.Day       // how long an expired anonymous push stays
+	keySlack      = 2 * record.Day   // after a key's month: creates that began in it are done, and its grants have ended
+	dropRest      = record.Day       // between two times that all pushes are read to drop keys
 	timeSlack     = 10 * time.Minute // how far the kept time may lag
 	retrySleep    = 10 * time.Second // after a sweep that failed
 )
@@ -61,25 +62,25 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 
 // A sweepTask is what a sweep does with one expiry queue.
 type sweepTask struct {
-	queue ExpiryQueue
+	queue record.ExpiryQueue
 	until time.Time
-	rule  Rule
+	rule  record.Rule
 }
 
 // moved reports whether a push has left the queue.
-func (t sweepTask) moved(p Push) bool {
+func (t sweepTask) moved(p record.Push) bool {
 	s, _ := p.ExpiryQueue()
-	return p.State == Purged || s != t.queue
+	return p.State == record.Purged || s != t.queue
 }
 
 func (s *Store) sweepTasks(at clock.Instant) []sweepTask {
 	all := []sweepTask{
-		{Expiring, at.Ends, expireRule(at)},
-		{Granted, at.Ends, releaseRule(at)},
-		{ExpiredAnon, at.Ends.Add(-anonymousStay), purgeRule(ExpiredAnon)},
+		{record.Expiring, at.Ends, expireRule(at)},
+		{record.Granted, at.Ends, releaseRule(at)},
+		{record.ExpiredAnon, at.Ends.Add(-anonymousStay), purgeRule(record.ExpiredAnon)},
 	}
 	if s.options().PurgeAfter > 0 {
-		all = append(all, sweepTask{ExpiredOwned, at.Ends.Add(-s.options().PurgeAfter), purgeRule(ExpiredOwned)})
+		all = append(all, sweepTask{record.ExpiredOwned, at.Ends.Add(-s.options().PurgeAfter), purgeRule(record.ExpiredOwned)})
 	}
 	return all
 }
@@ -105,7 +106,7 @@ func (s *Store) clear(ctx context.Context, t sweepTask) (next time.Time, err err
 
 // changeAll applies r to each push that still exists, many in one commit. It returns
 // how many are then as they should be, and the first error.
-func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule, should func(Push) bool) (n int, err error) {
+func (s *Store) changeAll(ctx context.Context, ids []record.ID, r record.Rule, should func(record.Push) bool) (n int, err error) {
 	var g errgroup.Group
 	var count atomic.Int64
 	g.SetLimit(sweepParallel)
@@ -113,7 +114,7 @@ func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule, should func(Pus
 		g.Go(func() error {
 			c, err := s.change(ctx, id, r)
 			switch {
-			case errors.Is(err, ErrNotFound):
+			case errors.Is(err, record.ErrNotFound):
 				return nil
 			case err == nil && should(c.Push):
 				count.Add(1)
@@ -137,14 +138,14 @@ func (s *Store) renewKeys(ctx context.Context, at clock.Instant) error {
 	if err != nil || len(over) == 0 && !renewed {
 		return err
 	}
-	err = s.changeRing(ctx, AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced it
+	err = s.changeRing(ctx, record.AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced it
 		ring, _ = ring.Rotate(at.Now)
 		for _, version := range over {
 			ring = ring.Drop(seal.KEKs, version)
 		}
 		return ring, strconv.Itoa(len(over)) + " dropped"
 	})
-	return instead(err, ErrStaleKeys, nil) // another server was first; the next sweep looks again
+	return instead(err, record.ErrStaleKeys, nil) // another server was first; the next sweep looks again
 }
 
 // keysToDrop lists the versions of key encryption keys whose time is over and that

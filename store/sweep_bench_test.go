@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -52,9 +53,9 @@ func BenchmarkSweepBesideViews(b *testing.B) {
 
 // anyViews lets a push be viewed as often as one likes.
 func anyViews(s *storetest.Setup) {
-	t := s.Terms[store.Text]
+	t := s.Terms[record.Text]
 	t.Views.Max = 1 << 30
-	s.Terms[store.Text] = t
+	s.Terms[record.Text] = t
 }
 
 // createMany creates n pushes without a limit of views, which expire after that number
@@ -68,7 +69,7 @@ func createMany(b *testing.B, f *storetest.Fixture, by store.Actor, n, days int)
 		all.Go(func() {
 			views := 1 << 30
 			for i := w; i < n; i += workers {
-				p, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Views: &views, Days: &days})
+				p, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret"), Views: &views, Days: &days})
 				if err != nil {
 					b.Error(err)
 					return

@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -21,7 +22,7 @@ import (
 func isThere(t *testing.T, f *storetest.Fixture, p store.PushInfo) bool {
 	t.Helper()
 	_, err := f.Preview(ctx, p.Token)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		t.Fatal(err)
 	}
 	return err == nil
@@ -80,7 +81,7 @@ func TestTheSweeperEndsMoreThanOneBatch(t *testing.T) {
 	f.Clock.Advance(day)
 	f.SweepAll()
 	for _, p := range made {
-		if got, err := f.Preview(ctx, p.Token); err != nil || got.State != store.Expired {
+		if got, err := f.Preview(ctx, p.Token); err != nil || got.State != record.Expired {
 			t.Fatalf("state %d, %v", got.State, err)
 		}
 	}
@@ -139,7 +140,7 @@ func TestAKeyIsDroppedWhenNothingLiveNeedsIt(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
-	addHook(t, f, "ann@example.com", store.EventView)
+	addHook(t, f, "ann@example.com", record.EventView)
 	for range 3 {
 		f.Clock.Advance(day)
 		storetest.Push(t, f, ann, func(in *store.NewPush) { in.Name = secret.New("kept") })
@@ -229,22 +230,22 @@ func TestAPushFromAWrongFutureKeepsItsKey(t *testing.T) {
 
 // A stubborn engine refuses to change some pushes.
 type stubborn struct {
-	store.Engine
-	refused map[store.ID]bool
+	record.Engine
+	refused map[record.ID]bool
 }
 
-func (e *stubborn) Change(ctx context.Context, id store.ID, r store.Rule) (store.Change, error) {
+func (e *stubborn) Change(ctx context.Context, id record.ID, r record.Rule) (record.Change, error) {
 	if e.refused[id] {
-		return store.Change{}, store.ErrCorrupt
+		return record.Change{}, record.ErrCorrupt
 	}
 	return e.Engine.Change(ctx, id, r)
 }
 
 func TestAPushThatCannotBeEndedHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	engine := &stubborn{refused: make(map[store.ID]bool)}
+	engine := &stubborn{refused: make(map[record.ID]bool)}
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
+		s.Wrap = func(e record.Engine) record.Engine { engine.Engine = e; return engine }
 	})
 	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
 	oneDay := func(in *store.NewPush) { in.Days = ptr(1) }
@@ -254,7 +255,7 @@ func TestAPushThatCannotBeEndedHoldsUpNoOther(t *testing.T) {
 		others = append(others, storetest.Push(t, f, bob, oneDay))
 	}
 	f.Clock.Advance(day)
-	if _, err := f.Sweep(ctx); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := f.Sweep(ctx); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("the sweep says %v", err)
 	}
 	for _, p := range others {
@@ -269,17 +270,17 @@ func TestAPushThatCannotBeEndedHoldsUpNoOther(t *testing.T) {
 }
 
 // A haunted engine has a row in its expiry index that belongs to no push.
-type haunted struct{ store.Engine }
+type haunted struct{ record.Engine }
 
-func (e haunted) Due(ctx context.Context, s store.ExpiryQueue, until time.Time, limit int) ([]store.ID, time.Time, error) {
+func (e haunted) Due(ctx context.Context, s record.ExpiryQueue, until time.Time, limit int) ([]record.ID, time.Time, error) {
 	ids, _, err := e.Engine.Due(ctx, s, until, limit)
-	return append(ids, store.ID{1}), until, err
+	return append(ids, record.ID{1}), until, err
 }
 
 func TestASweepEndsWhateverTheIndexSays(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return haunted{e} }
+		s.Wrap = func(e record.Engine) record.Engine { return haunted{e} }
 	})
 	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Days = ptr(1) })
 	f.Clock.Advance(day)
@@ -306,31 +307,31 @@ func TestAStoreThatLostItsKeyRingIsDamaged(t *testing.T) {
 	}
 	defer func() { _ = engine.Close() }()
 	_, err = store.Open(ctx, ringless{engine}, seal.NewRootKey(), store.Options{})
-	if !errors.Is(err, store.ErrCorrupt) {
+	if !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("it opens: %v", err)
 	}
 }
 
 // A ringless engine has no key ring.
-type ringless struct{ store.Engine }
+type ringless struct{ record.Engine }
 
 func (ringless) KeyRing(context.Context) ([]byte, error) { return nil, nil }
 
 // A laden engine always has more files to free.
 type laden struct {
-	store.Engine
+	record.Engine
 	kept bool // the time was kept
 	none bool // there are no more files
 }
 
-func (*laden) Orphans(_ context.Context, after store.ID, _ int) ([]store.ID, error) {
-	if after == (store.ID{}) {
-		return []store.ID{{1}}, nil
+func (*laden) Orphans(_ context.Context, after record.ID, _ int) ([]record.ID, error) {
+	if after == (record.ID{}) {
+		return []record.ID{{1}}, nil
 	}
 	return nil, nil
 }
 
-func (e *laden) FreeOrphans(ctx context.Context, _ store.ID, _ int) (more bool, err error) {
+func (e *laden) FreeOrphans(ctx context.Context, _ record.ID, _ int) (more bool, err error) {
 	if !e.none {
 		<-ctx.Done()
 	}
@@ -351,7 +352,7 @@ func TestAStopDoesNotWaitForAllFiles(t *testing.T) {
 func aStopDoesNotWaitForAllFiles(t *testing.T) {
 	engine := &laden{}
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
+		s.Wrap = func(e record.Engine) record.Engine { engine.Engine = e; return engine }
 	})
 	f.Abandon() // it is closed here
 	stopping, cancel := context.WithTimeout(ctx, time.Second)

@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/weburl"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 )
 
 // Limits of what a push may hold.
@@ -38,12 +39,12 @@ type Terms struct {
 
 // termsOf returns the terms of a push. One with files keeps those of files, too, whatever its
 // kind.
-func termsOf(all map[Kind]Terms, k Kind, files bool) Terms {
+func termsOf(all map[record.Kind]Terms, k record.Kind, files bool) Terms {
 	t := all[k]
-	if !files || k == File {
+	if !files || k == record.File {
 		return t
 	}
-	f := all[File]
+	f := all[record.File]
 	t.Days, t.Views = t.Days.within(f.Days), t.Views.within(f.Views)
 	t.Deletable = Choice{t.Deletable.Enabled && f.Deletable.Enabled, t.Deletable.Default && f.Deletable.Default}
 	return t
@@ -60,19 +61,19 @@ func (r Range) within(o Range) Range {
 
 // resolve makes the record of a new push, without ID, owner and sealed parts. It fills in
 // the defaults, and adds to bad what the terms do not allow.
-func (t Terms) resolve(in NewPush, at clock.Instant, bad *InvalidError) Push {
+func (t Terms) resolve(in NewPush, at clock.Instant, bad *record.InvalidError) record.Push {
 	if !t.Enabled {
 		bad.Add(FieldKind, in.Kind.String()+" pushes are disabled")
-		return Push{}
+		return record.Push{}
 	}
 	days, lifetime := t.lifetime(in, bad)
-	p := Push{
-		Kind: in.Kind, State: Live,
+	p := record.Push{
+		Kind: in.Kind, State: record.Live,
 		CreatedAt: at.Now, UpdatedAt: at.Now, ExpiresAt: at.Now.Add(lifetime),
 		Days:              days,
 		ViewLimit:         t.Views.pick(FieldViews, in.Views, bad),
 		RetrievalStep:     t.RetrievalStep.pick(in.RetrievalStep),
-		DeletableByViewer: t.Deletable.pick(in.DeletableByViewer) && in.Kind != URL,
+		DeletableByViewer: t.Deletable.pick(in.DeletableByViewer) && in.Kind != record.URL,
 		ClientEncrypted:   isEnvelope(in.Kind, in.Payload),
 		Protected:         !in.Passphrase.IsZero(),
 	}
@@ -84,22 +85,22 @@ func (t Terms) resolve(in NewPush, at clock.Instant, bad *InvalidError) Push {
 }
 
 // isEnvelope reports whether the sender encrypted a push of that kind.
-func isEnvelope(k Kind, payload secret.Text) bool {
-	return (k == Text || k == File) && endtoend.IsEnvelope(payload.Reveal())
+func isEnvelope(k record.Kind, payload secret.Text) bool {
+	return (k == record.Text || k == record.File) && endtoend.IsEnvelope(payload.Reveal())
 }
 
 // lifetime returns the time limit, and its whole days, rounded up. The bounds of days
 // also hold for a lifetime in hours or minutes.
-func (t Terms) lifetime(in NewPush, bad *InvalidError) (int, time.Duration) {
+func (t Terms) lifetime(in NewPush, bad *record.InvalidError) (int, time.Duration) {
 	if in.Days != nil || in.Lifetime == 0 {
 		days := t.Days.pick(FieldDays, in.Days, bad)
-		return days, time.Duration(days) * day
+		return days, time.Duration(days) * record.Day
 	}
-	days := int((in.Lifetime + day - 1) / day)
+	days := int((in.Lifetime + record.Day - 1) / record.Day)
 	return t.Days.pick(FieldDuration, &days, bad), in.Lifetime
 }
 
-func (r Range) pick(field string, asked *int, bad *InvalidError) int {
+func (r Range) pick(field string, asked *int, bad *record.InvalidError) int {
 	switch {
 	case asked == nil:
 		return r.Default
@@ -126,9 +127,9 @@ func (c Choice) pick(asked *bool) bool {
 	}
 }
 
-func checkPayload(in NewPush, bad *InvalidError) {
+func checkPayload(in NewPush, bad *record.InvalidError) {
 	text := in.Payload.Reveal()
-	if in.Kind == File {
+	if in.Kind == record.File {
 		checkFiles(in, bad)
 		return
 	}
@@ -137,12 +138,12 @@ func checkPayload(in NewPush, bad *InvalidError) {
 		return
 	}
 	switch in.Kind {
-	case URL:
+	case record.URL:
 		checkLength(FieldPayload, len(text), MaxText, bad)
 		if _, err := weburl.Parse(text); err != nil {
 			bad.Add(FieldPayload, err.Error())
 		}
-	case QR:
+	case record.QR:
 		if utf8.RuneCountInString(text) > MaxQR {
 			bad.Add(FieldPayload, "is too long (maximum is "+strconv.Itoa(MaxQR)+" characters)")
 		}
@@ -153,14 +154,14 @@ func checkPayload(in NewPush, bad *InvalidError) {
 
 // checkFiles requires a file; the text beside it may be empty. Pushes of other kinds may
 // have files too.
-func checkFiles(in NewPush, bad *InvalidError) {
+func checkFiles(in NewPush, bad *record.InvalidError) {
 	if !in.hasFiles() {
 		bad.Add(FieldFiles, "are required: a file push has at least one")
 	}
 	checkLength(FieldPayload, in.Payload.Len(), MaxText, bad)
 }
 
-func checkLength(field string, n, limit int, bad *InvalidError) {
+func checkLength(field string, n, limit int, bad *record.InvalidError) {
 	if n > limit {
 		bad.Add(field, "is too long (maximum is "+strconv.Itoa(limit)+" bytes)")
 	}

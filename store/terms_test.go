@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 var terms = Terms{
@@ -26,7 +27,7 @@ func badFields(t *testing.T, err error) []string {
 	if err == nil {
 		return nil
 	}
-	var invalid *InvalidError
+	var invalid *record.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Fatalf("error %v", err)
 	}
@@ -38,19 +39,19 @@ func badFields(t *testing.T, err error) []string {
 	return names
 }
 
-func resolved(terms Terms, in NewPush) (Push, error) {
-	var bad InvalidError
+func resolved(terms Terms, in NewPush) (record.Push, error) {
+	var bad record.InvalidError
 	p := terms.resolve(in, sureAt(newYear), &bad)
 	return p, bad.Err()
 }
 
 func TestSilenceTakesTheDefaults(t *testing.T) {
 	t.Parallel()
-	p, err := resolved(terms, NewPush{Kind: Text, Payload: textOf(1)})
+	p, err := resolved(terms, NewPush{Kind: record.Text, Payload: textOf(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Days != 7 || p.ViewLimit != 5 || !p.RetrievalStep || !p.DeletableByViewer || p.Protected || p.ExpiresAt != newYear.Add(7*day) {
+	if p.Days != 7 || p.ViewLimit != 5 || !p.RetrievalStep || !p.DeletableByViewer || p.Protected || p.ExpiresAt != newYear.Add(7*record.Day) {
 		t.Errorf("%+v", p)
 	}
 }
@@ -69,10 +70,10 @@ func TestEveryBoundOfAPush(t *testing.T) {
 		"views fewer":            {NewPush{Views: ptr(1)}, "expire_after_views"},
 		"views most":             {NewPush{Views: ptr(100)}, ""},
 		"views more":             {NewPush{Views: ptr(101)}, "expire_after_views"},
-		"lifetime least":         {NewPush{Lifetime: day + time.Minute}, ""},
-		"lifetime shorter":       {NewPush{Lifetime: day}, "expire_after_duration"},
-		"lifetime longest":       {NewPush{Lifetime: 90 * day}, ""},
-		"lifetime longer":        {NewPush{Lifetime: 90*day + time.Minute}, "expire_after_duration"},
+		"lifetime least":         {NewPush{Lifetime: record.Day + time.Minute}, ""},
+		"lifetime shorter":       {NewPush{Lifetime: record.Day}, "expire_after_duration"},
+		"lifetime longest":       {NewPush{Lifetime: 90 * record.Day}, ""},
+		"lifetime longer":        {NewPush{Lifetime: 90*record.Day + time.Minute}, "expire_after_duration"},
 		"passphrase longest":     {NewPush{Passphrase: textOf(MaxPassphrase)}, ""},
 		"passphrase longer":      {NewPush{Passphrase: textOf(MaxPassphrase + 1)}, "passphrase"},
 		"name longest":           {NewPush{Name: textOf(MaxName)}, ""},
@@ -82,20 +83,20 @@ func TestEveryBoundOfAPush(t *testing.T) {
 		"text longest":           {NewPush{Payload: textOf(MaxText)}, ""},
 		"text longer":            {NewPush{Payload: textOf(MaxText + 1)}, "payload"},
 		"text blank":             {NewPush{Payload: secret.New(" \n\t\u00a0")}, "payload"},
-		"qr longest":             {NewPush{Kind: QR, Payload: secret.New(strings.Repeat("é", MaxQR))}, ""},
-		"qr longer":              {NewPush{Kind: QR, Payload: secret.New(strings.Repeat("é", MaxQR+1))}, "payload"},
-		"qr blank":               {NewPush{Kind: QR, Payload: secret.New(" ")}, "payload"},
-		"url":                    {NewPush{Kind: URL, Payload: secret.New("https://example.com/a?b#c")}, ""},
-		"url in capitals":        {NewPush{Kind: URL, Payload: secret.New("HTTP://EXAMPLE.COM")}, ""},
-		"url of another scheme":  {NewPush{Kind: URL, Payload: secret.New("javascript:alert(1)")}, "payload"},
-		"url of a file":          {NewPush{Kind: URL, Payload: secret.New("file:///etc/passwd")}, "payload"},
-		"url without a scheme":   {NewPush{Kind: URL, Payload: secret.New("//example.com")}, "payload"},
-		"url without a host":     {NewPush{Kind: URL, Payload: secret.New("https:///a")}, "payload"},
-		"url with a port only":   {NewPush{Kind: URL, Payload: secret.New("https://:80/")}, "payload"},
-		"url with a user":        {NewPush{Kind: URL, Payload: secret.New("https://me@example.com")}, "payload"},
-		"url with a line break":  {NewPush{Kind: URL, Payload: secret.New("https://example.com/\n")}, "payload"},
-		"url with C1 control":    {NewPush{Kind: URL, Payload: secret.New("https://example.com/\u0085")}, "payload"},
-		"url with a space ahead": {NewPush{Kind: URL, Payload: secret.New(" https://example.com")}, "payload"},
+		"qr longest":             {NewPush{Kind: record.QR, Payload: secret.New(strings.Repeat("é", MaxQR))}, ""},
+		"qr longer":              {NewPush{Kind: record.QR, Payload: secret.New(strings.Repeat("é", MaxQR+1))}, "payload"},
+		"qr blank":               {NewPush{Kind: record.QR, Payload: secret.New(" ")}, "payload"},
+		"url":                    {NewPush{Kind: record.URL, Payload: secret.New("https://example.com/a?b#c")}, ""},
+		"url in capitals":        {NewPush{Kind: record.URL, Payload: secret.New("HTTP://EXAMPLE.COM")}, ""},
+		"url of another scheme":  {NewPush{Kind: record.URL, Payload: secret.New("javascript:alert(1)")}, "payload"},
+		"url of a file":          {NewPush{Kind: record.URL, Payload: secret.New("file:///etc/passwd")}, "payload"},
+		"url without a scheme":   {NewPush{Kind: record.URL, Payload: secret.New("//example.com")}, "payload"},
+		"url without a host":     {NewPush{Kind: record.URL, Payload: secret.New("https:///a")}, "payload"},
+		"url with a port only":   {NewPush{Kind: record.URL, Payload: secret.New("https://:80/")}, "payload"},
+		"url with a user":        {NewPush{Kind: record.URL, Payload: secret.New("https://me@example.com")}, "payload"},
+		"url with a line break":  {NewPush{Kind: record.URL, Payload: secret.New("https://example.com/\n")}, "payload"},
+		"url with C1 control":    {NewPush{Kind: record.URL, Payload: secret.New("https://example.com/\u0085")}, "payload"},
+		"url with a space ahead": {NewPush{Kind: record.URL, Payload: secret.New(" https://example.com")}, "payload"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +105,7 @@ func TestEveryBoundOfAPush(t *testing.T) {
 				in.Payload = textOf(1)
 			}
 			if in.Kind == 0 {
-				in.Kind = Text
+				in.Kind = record.Text
 			}
 			_, err := resolved(terms, in)
 			got := strings.Join(badFields(t, err), ",")
@@ -125,11 +126,11 @@ func TestALifetimeCountsItsDaysRoundedUpAndDaysWin(t *testing.T) {
 		ends time.Duration
 	}{
 		{NewPush{Lifetime: 15 * time.Minute}, 1, 15 * time.Minute},
-		{NewPush{Lifetime: day}, 1, day},
-		{NewPush{Lifetime: day + 1}, 2, day + 1},
-		{NewPush{Lifetime: time.Hour, Days: ptr(3)}, 3, 3 * day},
+		{NewPush{Lifetime: record.Day}, 1, record.Day},
+		{NewPush{Lifetime: record.Day + 1}, 2, record.Day + 1},
+		{NewPush{Lifetime: time.Hour, Days: ptr(3)}, 3, 3 * record.Day},
 	} {
-		test.in.Kind, test.in.Payload = Text, textOf(1)
+		test.in.Kind, test.in.Payload = record.Text, textOf(1)
 		p, err := resolved(free, test.in)
 		if err != nil || p.Days != test.days || p.ExpiresAt != newYear.Add(test.ends) {
 			t.Errorf("%v: %d days, ends %v, %v", test.in.Lifetime, p.Days, p.ExpiresAt, err)
@@ -159,7 +160,7 @@ func TestAChoiceThatIsOffIsNo(t *testing.T) {
 
 func TestAURLPushIsNeverDeletableByItsViewers(t *testing.T) {
 	t.Parallel()
-	in := NewPush{Kind: URL, Payload: secret.New("https://example.com"), DeletableByViewer: ptr(true)}
+	in := NewPush{Kind: record.URL, Payload: secret.New("https://example.com"), DeletableByViewer: ptr(true)}
 	if p, err := resolved(terms, in); err != nil || p.DeletableByViewer {
 		t.Errorf("%v, %v", p.DeletableByViewer, err)
 	}
@@ -167,7 +168,7 @@ func TestAURLPushIsNeverDeletableByItsViewers(t *testing.T) {
 
 func TestAKindThatIsOffIsRefusedByItsKindAlone(t *testing.T) {
 	t.Parallel()
-	_, err := resolved(Terms{}, NewPush{Kind: File})
+	_, err := resolved(Terms{}, NewPush{Kind: record.File})
 	if got := badFields(t, err); !slices.Equal(got, []string{"kind"}) || err.Error() != "kind file pushes are disabled" {
 		t.Errorf("%v: %v", got, err)
 	}
@@ -175,7 +176,7 @@ func TestAKindThatIsOffIsRefusedByItsKindAlone(t *testing.T) {
 
 func TestAllProblemsOfAPushAreToldTogether(t *testing.T) {
 	t.Parallel()
-	_, err := resolved(terms, NewPush{Kind: Text, Days: ptr(0), Views: ptr(0), Name: textOf(256)})
+	_, err := resolved(terms, NewPush{Kind: record.Text, Days: ptr(0), Views: ptr(0), Name: textOf(256)})
 	if got := badFields(t, err); !slices.Equal(got, []string{"expire_after_days", "expire_after_views", "name", "payload"}) {
 		t.Errorf("%v", got)
 	}
@@ -187,12 +188,12 @@ func TestDaysAndViewsRemaining(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
 		days  int
-	}{{0, 7}, {time.Millisecond, 7}, {day, 6}, {7*day - time.Millisecond, 1}, {7 * day, 0}, {8 * day, 0}} {
+	}{{0, 7}, {time.Millisecond, 7}, {record.Day, 6}, {7*record.Day - time.Millisecond, 1}, {7 * record.Day, 0}, {8 * record.Day, 0}} {
 		if got := p.DaysRemaining(newYear.Add(test.after)); got != test.days {
 			t.Errorf("after %v: %d days", test.after, got)
 		}
 	}
-	p.State = Deleted
+	p.State = record.Deleted
 	if p.DaysRemaining(newYear) != 0 {
 		t.Error("a deleted push has days left")
 	}

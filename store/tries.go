@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
+	"pushbox/store/record"
 )
 
 // The sorts of tries that are counted.
@@ -72,7 +73,7 @@ func locked(name string, stood []limit.Standing) error {
 	if limit.AllLeft(stood) {
 		return nil
 	}
-	e := &LockedError{Limit: name}
+	e := &record.LockedError{Limit: name}
 	for _, one := range stood {
 		e.RetryAfter = max(e.RetryAfter, one.Wait)
 	}
@@ -107,8 +108,8 @@ func asKnown(by, client string) trier { return trier{client, by, by} }
 // for the client, and one with ErrCredentials also for the address. A right one gives the client
 // its try back, so that the people behind one address do not use up each other's. A try for
 // which the queue has no room counts for nothing.
-func (s *Store) attempt(ctx context.Context, who trier, try func() (AccountID, error)) error {
-	return s.inTries(ctx, who, func() (of AccountID, err error) {
+func (s *Store) attempt(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
+	return s.inTries(ctx, who, func() (of record.AccountID, err error) {
 		err = doQueued(ctx, s.guess.passwords, who.client, func() error {
 			of, err = s.tryInTurn(ctx, who, try)
 			return err
@@ -119,23 +120,23 @@ func (s *Store) attempt(ctx context.Context, who trier, try func() (AccountID, e
 
 // attemptElsewhere is attempt for a password that another server checks: it takes no place
 // in the queue of passwords.
-func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() (AccountID, error)) error {
-	return s.inTries(ctx, who, func() (AccountID, error) { return s.tryInTurn(ctx, who, try) })
+func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
+	return s.inTries(ctx, who, func() (record.AccountID, error) { return s.tryInTurn(ctx, who, try) })
 }
 
 // inTries runs try, and counts it for the client.
-func (s *Store) inTries(ctx context.Context, who trier, try func() (AccountID, error)) error {
-	if err := s.lookTries(ctx, LimitSignInsPerAccount, s.wrongOf(who)); err != nil {
+func (s *Store) inTries(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
+	if err := s.lookTries(ctx, record.LimitSignInsPerAccount, s.wrongOf(who)); err != nil {
 		return err
 	}
 	tries := s.triesOf(who.tries)
-	end, err := s.guess.beginTry(ctx, who.tries, func() error { return s.countTry(ctx, LimitSignInsPerClient, tries) })
+	end, err := s.guess.beginTry(ctx, who.tries, func() error { return s.countTry(ctx, record.LimitSignInsPerClient, tries) })
 	if err != nil {
 		return err
 	}
 	defer end()
 	of, err := try()
-	if errors.Is(err, ErrBusy) || err == nil && of != 0 && s.countRightSignIn(ctx, who, of) == nil {
+	if errors.Is(err, record.ErrBusy) || err == nil && of != 0 && s.countRightSignIn(ctx, who, of) == nil {
 		s.uncountTry(ctx, tries)
 	}
 	return err
@@ -149,20 +150,20 @@ func (s *Store) triesOf(client string) []limit.Tally {
 // countRightSignIn counts a right try for the account at that client, which then need not count for
 // all that the client tries. Each sign-in is an event, and no account must push the events of others
 // out of the instance log.
-func (s *Store) countRightSignIn(ctx context.Context, who trier, of AccountID) error {
+func (s *Store) countRightSignIn(ctx context.Context, who trier, of record.AccountID) error {
 	subject := "account " + strconv.FormatUint(uint64(of), 10) + " "
-	return s.countTry(context.WithoutCancel(ctx), LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))
+	return s.countTry(context.WithoutCancel(ctx), record.LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))
 }
 
 // tryInTurn runs try behind the others of the same trier, and counts it if it is wrong.
-func (s *Store) tryInTurn(ctx context.Context, who trier, try func() (AccountID, error)) (of AccountID, err error) {
+func (s *Store) tryInTurn(ctx context.Context, who trier, try func() (record.AccountID, error)) (of record.AccountID, err error) {
 	wrong := s.wrongOf(who)
 	err = s.guess.inTurn(ctx, who.wrong, func() error {
-		if err := s.countTry(ctx, LimitSignInsPerAccount, wrong); err != nil {
+		if err := s.countTry(ctx, record.LimitSignInsPerAccount, wrong); err != nil {
 			return err
 		}
 		of, err = try()
-		if !errors.Is(err, ErrCredentials) {
+		if !errors.Is(err, record.ErrCredentials) {
 			s.uncountTry(ctx, wrong)
 		}
 		return err
@@ -184,7 +185,7 @@ func (s *Store) signUp(ctx context.Context, client string, f func() error) error
 	}
 	defer place.Leave()
 	tries := s.clientTallies(signUpsOfClient, "", client, s.opts.Load().SignIns.PerClient, signInsPerClientWindow)
-	if err := s.countTry(ctx, LimitSignUps, tries); err != nil {
+	if err := s.countTry(ctx, record.LimitSignUps, tries); err != nil {
 		return err
 	}
 	if err := place.Wait(ctx); err != nil {
@@ -195,7 +196,7 @@ func (s *Store) signUp(ctx context.Context, client string, f func() error) error
 
 // countWrong counts an ErrCredentials, and returns err.
 func (s *Store) countWrong(ctx context.Context, who trier, err error) error {
-	if !errors.Is(err, ErrCredentials) {
+	if !errors.Is(err, record.ErrCredentials) {
 		return err
 	}
 	if _, countErr := s.engine.CountTry(context.WithoutCancel(ctx), s.triedAt(), s.wrongOf(who)); countErr != nil {

@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -26,7 +27,7 @@ func TestAWrongClockAtAStartLocksNoneOutForGood(t *testing.T) {
 	wrong := func() {
 		t.Helper()
 		for range 3 {
-			if err := signIn("wrong"); !errors.Is(err, store.ErrCredentials) {
+			if err := signIn("wrong"); !errors.Is(err, record.ErrCredentials) {
 				t.Fatal(err)
 			}
 		}
@@ -35,7 +36,7 @@ func TestAWrongClockAtAStartLocksNoneOutForGood(t *testing.T) {
 	f.Clock.Advance(5 * time.Minute)
 	f.Clock.Jump(-400 * day)
 	f.Clock.Advance(55*time.Minute - time.Millisecond)
-	if err := signIn(right); !errors.Is(err, store.ErrLocked) {
+	if err := signIn(right); !errors.Is(err, record.ErrLocked) {
 		t.Errorf("a moment before an hour: %v", err)
 	}
 	f.Clock.Advance(time.Millisecond)
@@ -55,7 +56,7 @@ func TestAClientIsKnownForAWeekAfterItWasRightLast(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		err   error
-	}{{0, nil}, {6 * day, nil}, {7*day - time.Millisecond, nil}, {7 * day, store.ErrLocked}} {
+	}{{0, nil}, {6 * day, nil}, {7*day - time.Millisecond, nil}, {7 * day, record.ErrLocked}} {
 		f.Clock.Advance(c.after)
 		if c.after > 0 {
 			wrong(t, f, p, 3)
@@ -90,13 +91,13 @@ func TestTriesCountForTheNetworksAroundAClient(t *testing.T) {
 				}
 			}
 			for n := range c.most {
-				guess(fmt.Sprintf(c.client, n+1), store.ErrPassphrase)
+				guess(fmt.Sprintf(c.client, n+1), record.ErrPassphrase)
 			}
-			guess(fmt.Sprintf(c.client, c.most+1), store.ErrLocked)
-			guess(c.outside, store.ErrPassphrase)
-			guess(c.outside, store.ErrLocked)
+			guess(fmt.Sprintf(c.client, c.most+1), record.ErrLocked)
+			guess(c.outside, record.ErrPassphrase)
+			guess(c.outside, record.ErrLocked)
 			f.Clock.Advance(time.Minute)
-			guess(fmt.Sprintf(c.client, c.most+1), store.ErrPassphrase)
+			guess(fmt.Sprintf(c.client, c.most+1), record.ErrPassphrase)
 		})
 	}
 }

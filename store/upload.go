@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/safename"
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -26,7 +27,7 @@ type Upload struct {
 	store  *Store
 	policy Policy // of who uploads
 	token  Token
-	id     ID
+	id     record.ID
 	dek    seal.DEK
 	key    seal.FilesKey
 	files  []FileInfo
@@ -81,11 +82,11 @@ func (u *Upload) mayAdd() error {
 	if u.broken {
 		return errBroken
 	}
-	var bad InvalidError
+	var bad record.InvalidError
 	limit := u.policy.Files.MaxCount
 	switch {
-	case !u.policy.Terms[File].Enabled:
-		bad.Add(FieldKind, File.String()+" pushes are disabled")
+	case !u.policy.Terms[record.File].Enabled:
+		bad.Add(FieldKind, record.File.String()+" pushes are disabled")
 	case len(u.files) >= limit:
 		bad.Add(FieldFiles, "are too many (maximum is "+strconv.Itoa(limit)+")")
 	}
@@ -105,7 +106,7 @@ func (u *Upload) Close(ctx context.Context) error {
 }
 
 // free removes the orphans of an ID, in steps that hold up no other work.
-func (s *Store) free(ctx context.Context, id ID) error {
+func (s *Store) free(ctx context.Context, id record.ID) error {
 	for {
 		more, err := s.engine.FreeOrphans(ctx, id, freeBatch)
 		if err != nil || !more {
@@ -117,7 +118,7 @@ func (s *Store) free(ctx context.Context, id ID) error {
 // freeOrphans removes the chunks of uploads that were cut short, and of pushes that
 // hold no files any more. An error of one does not hold up the others.
 func (s *Store) freeOrphans(ctx context.Context) (err error) {
-	orphans := func(last ID) ([]ID, error) { return s.engine.Orphans(ctx, last, listBatch) }
+	orphans := func(last record.ID) ([]record.ID, error) { return s.engine.Orphans(ctx, last, listBatch) }
 	for ids, listErr := range batches(orphans) {
 		if listErr != nil {
 			return errors.Join(err, listErr)
@@ -143,12 +144,12 @@ const longestUpload = 24 * time.Hour
 
 // mayBeOfOthers reports whether orphans may be of an upload that runs on another server: no
 // push has them, and they are not a day old.
-func (s *Store) mayBeOfOthers(ctx context.Context, id ID) (bool, error) {
-	if !s.options().Shared || s.time.Read().Ends.Sub(id.created()) > longestUpload {
+func (s *Store) mayBeOfOthers(ctx context.Context, id record.ID) (bool, error) {
+	if !s.options().Shared || s.time.Read().Ends.Sub(createdAt(id)) > longestUpload {
 		return false, nil
 	}
 	switch _, err := s.engine.Push(ctx, id); {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		return true, nil
 	default:
 		return false, err
@@ -158,19 +159,19 @@ func (s *Store) mayBeOfOthers(ctx context.Context, id ID) (bool, error) {
 // activeUploads are the running uploads, whose orphans are not freed.
 type activeUploads struct {
 	mu  sync.Mutex
-	ids map[ID]bool
+	ids map[record.ID]bool
 }
 
-func (u *activeUploads) add(id ID) {
+func (u *activeUploads) add(id record.ID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.ids == nil {
-		u.ids = make(map[ID]bool)
+		u.ids = make(map[record.ID]bool)
 	}
 	u.ids[id] = true
 }
 
-func (u *activeUploads) remove(id ID) {
+func (u *activeUploads) remove(id record.ID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.ids, id)
@@ -185,7 +186,7 @@ func (u *activeUploads) budget() (length, inFlight int) {
 	return max(minStep, maxStep/n), max(minInFlight, maxInFlight/n)
 }
 
-func (u *activeUploads) has(id ID) bool {
+func (u *activeUploads) has(id record.ID) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.ids[id]

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 
@@ -124,7 +125,7 @@ func keep(b *testing.B, f *storetest.Fixture, by store.Actor, size int64) store.
 	if err := u.Add(ctx, io.LimitReader(zeros{}, size)); err != nil {
 		b.Fatal(err)
 	}
-	p, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.File, Files: u})
+	p, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.File, Files: u})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func keepChunks(b *testing.B, f *storetest.Fixture, size int64) {
 	for i := range chunks {
 		chunks[i] = make([]byte, seal.ChunkSize+seal.ChunkOverhead)
 	}
-	id := store.ID{0: 1}
+	id := record.ID{0: 1}
 	for n := 0; n < int(seal.Chunks(size)); n += len(chunks) {
 		if err := f.Engine().PutChunks(ctx, id, 0, n, chunks); err != nil {
 			b.Fatal(err)
@@ -165,7 +166,7 @@ func smallOperations(b *testing.B, f *storetest.Fixture, l load, work func()) sm
 				made = nil
 				return err
 			}
-			p, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
+			p, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
 			made = &p.Token
 			return err
 		}

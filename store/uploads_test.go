@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -26,14 +27,14 @@ func TestAnUploadThatComesToNothingLeavesNothing(t *testing.T) {
 	}{
 		"a cut upload":          {files: []io.Reader{io.MultiReader(whole(), iotest.ErrReader(cut))}, want: cut},
 		"a truncated body":      {files: []io.Reader{io.MultiReader(io.LimitReader(whole(), 9), iotest.ErrReader(io.ErrUnexpectedEOF))}, want: io.ErrUnexpectedEOF},
-		"a file too large":      {files: []io.Reader{io.MultiReader(whole(), bytes.NewReader([]byte{1}))}, want: store.ErrFileSize},
-		"a file too many":       {files: []io.Reader{whole(), whole(), whole()}, want: &store.InvalidError{}},
-		"a refused field":       {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Views = ptr(0) }, want: &store.InvalidError{}},
-		"an owner who is gone":  {files: []io.Reader{whole()}, want: store.ErrToken},
-		"a name that is longer": {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Name = secret.New(string(make([]byte, 256))) }, want: &store.InvalidError{}},
+		"a file too large":      {files: []io.Reader{io.MultiReader(whole(), bytes.NewReader([]byte{1}))}, want: record.ErrFileSize},
+		"a file too many":       {files: []io.Reader{whole(), whole(), whole()}, want: &record.InvalidError{}},
+		"a refused field":       {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Views = ptr(0) }, want: &record.InvalidError{}},
+		"an owner who is gone":  {files: []io.Reader{whole()}, want: record.ErrToken},
+		"a name that is longer": {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Name = secret.New(string(make([]byte, 256))) }, want: &record.InvalidError{}},
 	} {
 		u, by := f.NewUpload(f.Policy("")), alice
-		if errors.Is(test.want, store.ErrToken) {
+		if errors.Is(test.want, record.ErrToken) {
 			by.Account = 99
 		}
 		var err error
@@ -43,17 +44,17 @@ func TestAnUploadThatComesToNothingLeavesNothing(t *testing.T) {
 			}
 		}
 		if err == nil {
-			in := store.NewPush{Kind: store.File, Files: u}
+			in := store.NewPush{Kind: record.File, Files: u}
 			if test.change != nil {
 				test.change(&in)
 			}
 			_, err = f.CreatePush(ctx, by, in)
 		}
-		invalid := (*store.InvalidError)(nil)
+		invalid := (*record.InvalidError)(nil)
 		if !errors.Is(err, test.want) && !(errors.As(test.want, &invalid) && errors.As(err, &invalid)) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if again := u.Add(ctx, whole()); again == nil && len(test.files) == 1 && test.change == nil && !errors.Is(test.want, store.ErrToken) {
+		if again := u.Add(ctx, whole()); again == nil && len(test.files) == 1 && test.change == nil && !errors.Is(test.want, record.ErrToken) {
 			t.Errorf("%s: it goes on as if nothing had been", name)
 		}
 		if err := u.Close(ctx); err != nil || f.Orphans() != 0 {
@@ -80,7 +81,7 @@ func TestAnUploadThatAKillCutShortIsSweptAndOneThatRunsIsNot(t *testing.T) {
 	if f.Orphans() != 0 {
 		t.Error("an upload that was cut short is still there")
 	}
-	if _, err := f.CreatePush(ctx, alice, store.NewPush{Kind: store.File, Files: u}); err == nil {
+	if _, err := f.CreatePush(ctx, alice, store.NewPush{Kind: record.File, Files: u}); err == nil {
 		t.Error("a push was created from files that are gone")
 	}
 }
@@ -101,9 +102,9 @@ func TestFilesOfARemovedAccountGo(t *testing.T) {
 
 func TestFilePushesCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, func(o *storetest.Setup) { delete(o.Terms, store.File) })
+	f := storetest.New(t, func(o *storetest.Setup) { delete(o.Terms, record.File) })
 	u := f.NewUpload(f.Policy(""))
-	invalid := (*store.InvalidError)(nil)
+	invalid := (*record.InvalidError)(nil)
 	if err := u.Add(ctx, iotest.ErrReader(errors.New("it was read"))); !errors.As(err, &invalid) || invalid.Fields["kind"] == nil {
 		t.Errorf("it gave %v", err)
 	}

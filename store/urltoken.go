@@ -2,26 +2,22 @@ package store
 
 import (
 	"crypto/rand"
-	"encoding/base32"
 	"encoding/binary"
-	"encoding/hex"
 	"strings"
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 // tokenLength is the length of a url_token in characters.
 const tokenLength = 34
 
 const (
-	tokenAlphabet    = "abcdefghijklmnopqrstuvwxyz234567"       // RFC 4648 section 6, in lower case
 	importedAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789-_" // RFC 4648 section 5, as Password Pusher writes it
 	timeBits         = 45                                       // milliseconds since 1970: enough until the year 3084
 	timeChars        = timeBits / 5
 )
-
-var tokenEncoding = base32.NewEncoding(tokenAlphabet).WithPadding(base32.NoPadding)
 
 // The lengths in characters of url_tokens that other servers made.
 const (
@@ -42,12 +38,12 @@ func NewToken(t time.Time) Token {
 	ms := uint64(t.UnixMilli())
 	var b [tokenLength]byte
 	for i := range timeChars {
-		b[i] = tokenAlphabet[ms>>(timeBits-5*(i+1))&31]
+		b[i] = record.Alphabet[ms>>(timeBits-5*(i+1))&31]
 	}
 	random := b[timeChars:]
 	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
 	for i := range random {
-		random[i] = tokenAlphabet[random[i]&31]
+		random[i] = record.Alphabet[random[i]&31]
 	}
 	return Token{secret.New(string(b[:]))}
 }
@@ -77,18 +73,18 @@ func (s *Store) nextToken(t time.Time) Token {
 func ParseToken(s string) (Token, error) {
 	length := len(s)
 	s = strings.ToLower(s)
-	alphabet := tokenAlphabet
+	alphabet := record.Alphabet
 	switch {
 	case len(s) != length: // a character beyond ASCII became one of it
-		return Token{}, ErrNotFound
+		return Token{}, record.ErrNotFound
 	case len(s) >= minImported && len(s) <= maxImported:
 		alphabet = importedAlphabet
 	case len(s) != tokenLength:
-		return Token{}, ErrNotFound
+		return Token{}, record.ErrNotFound
 	}
 	for _, c := range []byte(s) {
 		if strings.IndexByte(alphabet, c) < 0 {
-			return Token{}, ErrNotFound
+			return Token{}, record.ErrNotFound
 		}
 	}
 	return Token{secret.New(s)}, nil
@@ -102,27 +98,18 @@ func (t Token) milliseconds() uint64 {
 	}
 	var ms uint64
 	for _, c := range []byte(t.Reveal()[:timeChars]) {
-		ms = ms<<5 | uint64(strings.IndexByte(tokenAlphabet, c))
+		ms = ms<<5 | uint64(strings.IndexByte(record.Alphabet, c))
 	}
 	return ms
 }
 
-// An ID is the key of a push in the database: 6 bytes of creation time in milliseconds,
-// then 16 bytes of HMAC-SHA256(id key, token). It finds a push and cannot open it. IDs
-// of later pushes are greater.
-type ID [22]byte
-
-func newID(t Token, mac [16]byte) (id ID) {
+func newID(t Token, mac [16]byte) (id record.ID) {
 	binary.BigEndian.PutUint64(id[:8], t.milliseconds()<<16)
 	copy(id[6:], mac[:])
 	return id
 }
 
-// imported reports whether the push came from another server.
-func (id ID) imported() bool { return [6]byte(id[:6]) == [6]byte{} }
-
-// created is when the url_token was made.
-func (id ID) created() time.Time { return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)) }
-
-// String is the ID in hexadecimal.
-func (id ID) String() string { return hex.EncodeToString(id[:]) }
+// createdAt is when the url_token was made.
+func createdAt(id record.ID) time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16))
+}

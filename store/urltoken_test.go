@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/record"
+
 	"pgregory.net/rapid"
 )
 
@@ -49,7 +51,7 @@ func TestEachCharacterOfATokenBehindItsTimeIsRandom(t *testing.T) {
 		}
 	}
 	for i := timeChars; i < tokenLength; i++ {
-		if len(seen[i]) != len(tokenAlphabet) {
+		if len(seen[i]) != len(record.Alphabet) {
 			t.Errorf("character %d takes %d values", i, len(seen[i]))
 		}
 	}
@@ -85,7 +87,7 @@ func TestWhatCannotBeATokenIsNotFound(t *testing.T) {
 		"white space":    " " + good[1:],
 		"path separator": good[:33] + "/",
 	} {
-		if _, err := ParseToken(s); !errors.Is(err, ErrNotFound) {
+		if _, err := ParseToken(s); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -102,11 +104,11 @@ func TestATokenOfAnotherServerIsShorter(t *testing.T) {
 		if ok != (err == nil) {
 			t.Errorf("%q: %v", s, err)
 		}
-		if ok && (token.Reveal() != strings.ToLower(s) || !newID(token, [16]byte{1}).imported()) {
+		if ok && (token.Reveal() != strings.ToLower(s) || !newID(token, [16]byte{1}).Imported()) {
 			t.Errorf("%q is another token, or its push is not an imported one", s)
 		}
 	}
-	if newID(NewToken(time.Now()), [16]byte{}).imported() {
+	if newID(NewToken(time.Now()), [16]byte{}).Imported() {
 		t.Error("a token of our own is taken for an imported one")
 	}
 }

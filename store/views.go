@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"pushbox/store/record"
 )
 
 // maxLastViews bounds the times in a ViewHistory.
@@ -45,7 +47,7 @@ func (s *Store) Look(ctx context.Context, t Token) (Viewing, error) {
 
 // views reads the view history of a push from its audit log, page by page from the end.
 // Most pushes need at most one page.
-func (s *Store) views(ctx context.Context, p Push) (ViewHistory, error) {
+func (s *Store) views(ctx context.Context, p record.Push) (ViewHistory, error) {
 	h := ViewHistory{Count: p.Views}
 	for end := int(p.Seq); end > 0 && len(h.Last) < min(h.Count, maxLastViews); end -= PageSize {
 		from := max(0, end-PageSize)
@@ -60,9 +62,9 @@ func (s *Store) views(ctx context.Context, p Push) (ViewHistory, error) {
 
 // appendViews appends the times of the views among the entries, latest first, up to
 // maxLastViews.
-func appendViews(last []time.Time, es []Entry) []time.Time {
+func appendViews(last []time.Time, es []record.Entry) []time.Time {
 	for _, e := range slices.Backward(es) {
-		if e.Kind == EntryView && len(last) < maxLastViews {
+		if e.Kind == record.EntryView && len(last) < maxLastViews {
 			last = append(last, e.At)
 		}
 	}

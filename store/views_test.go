@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -60,8 +61,8 @@ func TestARevealReturnsTheViewsBeforeIt(t *testing.T) {
 	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(3) })
 	for i, by := range []store.Actor{anonymous, ann, anonymous, ann, anonymous} {
 		f.Clock.Advance(time.Minute)
-		var kind store.Kind
-		got, err := f.Reveal(ctx, by, p.Token, secret.Text{}, func(k store.Kind, payload int64) error {
+		var kind record.Kind
+		got, err := f.Reveal(ctx, by, p.Token, secret.Text{}, func(k record.Kind, payload int64) error {
 			kind = k
 			return nil
 		})
@@ -76,7 +77,7 @@ func TestARevealReturnsTheViewsBeforeIt(t *testing.T) {
 	if err != nil || got.Live() || got.Before.Count != 3 {
 		t.Errorf("when no view is left: %+v, %v", got, err)
 	}
-	if _, err := f.Reveal(ctx, anonymous, store.Token{}, secret.Text{}, nil); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Reveal(ctx, anonymous, store.Token{}, secret.Text{}, nil); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("an unknown one: %v", err)
 	}
 }
@@ -118,7 +119,7 @@ func TestTheViewHistoryOutlivesItsPush(t *testing.T) {
 	f.Clock.Advance(3 * day)
 	f.SweepAll()
 	for _, token := range []store.Token{spent.Token, store.NewToken(f.Clock.Now()), {}} {
-		if got, err := f.Look(ctx, token); !errors.Is(err, store.ErrNotFound) || got.Before.Count != 0 {
+		if got, err := f.Look(ctx, token); !errors.Is(err, record.ErrNotFound) || got.Before.Count != 0 {
 			t.Errorf("not there: %+v, %v", got, err)
 		}
 	}
@@ -128,7 +129,7 @@ func TestAWrongPassphraseIsNoView(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
-	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil); !errors.Is(err, store.ErrPassphrase) {
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil); !errors.Is(err, record.ErrPassphrase) {
 		t.Fatal(err)
 	}
 	if got := views(t, f, p.Token); got.Count != 0 || got.Last != nil {
@@ -142,7 +143,7 @@ func TestWhatALookFindsOverIsOverForGood(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
-	p, err := f.CreatePush(ctx, alice, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Days: new(1)})
+	p, err := f.CreatePush(ctx, alice, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Days: new(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,13 +151,13 @@ func TestWhatALookFindsOverIsOverForGood(t *testing.T) {
 		t.Errorf("while it is live: %+v, %v", got.State, err)
 	}
 	f.Clock.Advance(24 * time.Hour)
-	if got, err := f.Look(ctx, p.Token); err != nil || got.State != store.Expired {
+	if got, err := f.Look(ctx, p.Token); err != nil || got.State != record.Expired {
 		t.Errorf("when it is over: %v, %v", got.State, err)
 	}
-	if got, err := f.Preview(ctx, p.Token); err != nil || got.State != store.Expired || got.Seq != p.Seq {
+	if got, err := f.Preview(ctx, p.Token); err != nil || got.State != record.Expired || got.Seq != p.Seq {
 		t.Errorf("it is kept as %v, with %d entries, %v", got.State, got.Seq, err)
 	}
-	if _, err := f.Look(ctx, store.Token{}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := f.Look(ctx, store.Token{}); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("an unknown one: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/internal/weburl"
+	"pushbox/store/record"
 )
 
 // FuzzURLPayload holds that what a url push may lead to begins with http:// or
@@ -20,8 +21,8 @@ func FuzzURLPayload(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		bad := new(InvalidError)
-		checkPayload(NewPush{Kind: URL, Payload: secret.New(text)}, bad)
+		bad := new(record.InvalidError)
+		checkPayload(NewPush{Kind: record.URL, Payload: secret.New(text)}, bad)
 		if bad.Err() != nil {
 			return
 		}

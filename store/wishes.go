@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/store/record"
 )
 
 const (
@@ -30,20 +31,20 @@ const (
 
 // Wishes are what the user of an account chooses for it.
 type Wishes struct {
-	Name     string   // what recipients see of the user; empty: nothing
-	Language string   // the tag of that of its pages and mails; empty: that of the browser
-	Mails    EventSet // of MailedEvents
+	Name     string          // what recipients see of the user; empty: nothing
+	Language string          // the tag of that of its pages and mails; empty: that of the browser
+	Mails    record.EventSet // of MailedEvents
 }
 
 // SetWishes replaces the wishes of the account of a session.
 //
 // Errors: *InvalidError; ErrSession; *LockedError after too many changes.
 func (s *Store) SetWishes(ctx context.Context, by Actor, session secret.Text, w Wishes) error {
-	var bad InvalidError
+	var bad record.InvalidError
 	w.Name = strings.Join(strings.Fields(w.Name), " ")
 	checkAccountName(w.Name, &bad)
 	checkLength(FieldLanguage, len(w.Language), maxLanguage, &bad)
-	if w.Mails&^NewEventSet(MailedEvents()...) != 0 {
+	if w.Mails&^record.NewEventSet(MailedEvents()...) != 0 {
 		bad.Add("mails", "has an event that is not mailed")
 	}
 	if err := bad.Err(); err != nil {
@@ -59,22 +60,22 @@ func (s *Store) SetWishes(ctx context.Context, by Actor, session secret.Text, w 
 	if err := s.countChange(ctx, c.account.ID); err != nil {
 		return err
 	}
-	_, err = s.changeOwn(ctx, c, AdminAccountEdit, "", func(a *Account) (SessionChange, error) {
+	_, err = s.changeOwn(ctx, c, record.AdminAccountEdit, "", func(a *record.Account) (record.SessionChange, error) {
 		a.Name, a.Language, a.Mails = w.Name, w.Language, w.Mails
-		return SessionChange{}, nil
+		return record.SessionChange{}, nil
 	})
-	return instead(err, ErrCredentials, ErrSession) // the password has changed since
+	return instead(err, record.ErrCredentials, record.ErrSession) // the password has changed since
 }
 
 // countChange counts a change that a client makes for its account.
-func (s *Store) countChange(ctx context.Context, of AccountID) error {
+func (s *Store) countChange(ctx context.Context, of record.AccountID) error {
 	made := s.tally(changesOfAccount, strconv.FormatUint(uint64(of), 10), ChangesPerAccount, changesWindow)
-	return s.countTry(ctx, LimitChangesPerAccount, []limit.Tally{made})
+	return s.countTry(ctx, record.LimitChangesPerAccount, []limit.Tally{made})
 }
 
 // checkAccountName refuses a name that could pass for more than a name: for markup, for an
 // address, or for a text that runs the other way. It is shown with the address of its account.
-func checkAccountName(name string, bad *InvalidError) {
+func checkAccountName(name string, bad *record.InvalidError) {
 	unseen := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) || email.IsUnseen(r) }
 	plain := email.Plain(name)
 	switch {
@@ -114,21 +115,21 @@ func (s Sender) String() string {
 	return s.Name + " (" + s.Email + ")"
 }
 
-// sender is how recipients see the account.
-func (a Account) sender() Sender { return Sender{a.Name, email.Shown(a.Email)} }
+// senderOf is how recipients see the account.
+func senderOf(a record.Account) Sender { return Sender{a.Name, email.Shown(a.Email)} }
 
 // sender is whom recipients of a push see before they open it: no one, unless the account of
 // its owner has a name and a confirmed address.
-func (s *Store) sender(ctx context.Context, p Push) (Sender, error) {
+func (s *Store) sender(ctx context.Context, p record.Push) (Sender, error) {
 	if p.Owner == 0 || p.IsAnswer() {
 		return Sender{}, nil
 	}
 	a, err := s.engine.Account(ctx, p.Owner)
 	if err != nil || a.Name == "" || a.Unconfirmed || !a.Active() {
-		return Sender{}, instead(err, ErrNotFound, nil)
+		return Sender{}, instead(err, record.ErrNotFound, nil)
 	}
-	return a.sender(), nil
+	return senderOf(a), nil
 }
 
-// forget removes what only the person of the account's address wished.
-func (a *Account) forget() { a.Name, a.Language, a.Mails = "", "", 0 }
+// forgetFactors removes what only the person of the account's address wished.
+func forgetFactors(a *record.Account) { a.Name, a.Language, a.Mails = "", "", 0 }

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -45,13 +46,13 @@ func TestANameIsNothingButAName(t *testing.T) {
 		"Ann\u115f":                false,
 		"Ann\u2800":                false,
 	} {
-		var bad *store.InvalidError
+		var bad *record.InvalidError
 		err := f.SetWishes(ctx, anonymous, n.Secret, store.Wishes{Name: name})
 		if ok && err != nil || !ok && (!errors.As(err, &bad) || bad.Fields[store.FieldName] == nil) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if err := f.SetWishes(ctx, anonymous, secret.New("no session"), store.Wishes{}); !errors.Is(err, store.ErrSession) {
+	if err := f.SetWishes(ctx, anonymous, secret.New("no session"), store.Wishes{}); !errors.Is(err, record.ErrSession) {
 		t.Errorf("without a session: %v", err)
 	}
 }
@@ -69,7 +70,7 @@ func TestRecipientsSeeTheNameOfAConfirmedAccountWithItsAddress(t *testing.T) {
 	f := storetest.New(t, sendsMail)
 	a := storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
-	p, err := f.CreatePush(ctx, store.Actor{Account: a.ID}, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
+	p, err := f.CreatePush(ctx, store.Actor{Account: a.ID}, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestAnAddressThatIsNotConfirmedHasNoNameForRecipients(t *testing.T) {
 		t.Fatal(err)
 	}
 	wish(t, f, storetest.SignIn(t, f), store.Wishes{Name: "Your Bank"})
-	p, err := f.CreatePush(ctx, store.Actor{Account: a.ID}, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
+	p, err := f.CreatePush(ctx, store.Actor{Account: a.ID}, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
 	if err != nil {
 		t.Fatal(err)
 	}

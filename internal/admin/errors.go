@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Errors of the socket and of reaching a server.
@@ -31,42 +31,42 @@ type code struct {
 // codes lists the errors that errors.Is still matches on the caller's side of the socket.
 func codes() []code {
 	return []code{
-		{"in-use", store.ErrInUse},
-		{"key", store.ErrKey},
-		{"schema", store.ErrSchema},
-		{"corrupt", store.ErrCorrupt},
-		{"not-found", store.ErrNotFound},
-		{"exists", store.ErrExists},
-		{"token", store.ErrToken},
-		{"credentials", store.ErrCredentials},
-		{"session", store.ErrSession},
-		{"no-keys", store.ErrNoKeys},
-		{"denied", store.ErrDenied},
-		{"passphrase", store.ErrPassphrase},
-		{"locked", store.ErrLocked},
-		{"frozen", store.ErrFrozen},
-		{"quota", store.ErrQuota},
-		{"unconfirmed", store.ErrUnconfirmed},
-		{"code", store.ErrCode},
-		{"identity-taken", store.ErrIdentityTaken},
-		{"stale", store.ErrStale},
-		{"tokens", store.ErrTokens},
-		{"last-admin", store.ErrLastAdmin},
-		{"own-account", store.ErrOwnAccount},
-		{"room", store.ErrRoom},
-		{"requests", store.ErrRequests},
-		{"no-answers", store.ErrNoAnswers},
-		{"file-size", store.ErrFileSize},
-		{"busy", store.ErrBusy},
-		{"clock", store.ErrClock},
-		{"lost", store.ErrLost},
-		{"full", store.ErrFull},
-		{"standby", store.ErrStandby},
-		{"unavailable", store.ErrUnavailable},
-		{"stale-keys", store.ErrStaleKeys},
-		{"moved", store.ErrMoved},
-		{"failed", store.ErrFailed},
-		{"closed", store.ErrClosed},
+		{"in-use", record.ErrInUse},
+		{"key", record.ErrKey},
+		{"schema", record.ErrSchema},
+		{"corrupt", record.ErrCorrupt},
+		{"not-found", record.ErrNotFound},
+		{"exists", record.ErrExists},
+		{"token", record.ErrToken},
+		{"credentials", record.ErrCredentials},
+		{"session", record.ErrSession},
+		{"no-keys", record.ErrNoKeys},
+		{"denied", record.ErrDenied},
+		{"passphrase", record.ErrPassphrase},
+		{"locked", record.ErrLocked},
+		{"frozen", record.ErrFrozen},
+		{"quota", record.ErrQuota},
+		{"unconfirmed", record.ErrUnconfirmed},
+		{"code", record.ErrCode},
+		{"identity-taken", record.ErrIdentityTaken},
+		{"stale", record.ErrStale},
+		{"tokens", record.ErrTokens},
+		{"last-admin", record.ErrLastAdmin},
+		{"own-account", record.ErrOwnAccount},
+		{"room", record.ErrRoom},
+		{"requests", record.ErrRequests},
+		{"no-answers", record.ErrNoAnswers},
+		{"file-size", record.ErrFileSize},
+		{"busy", record.ErrBusy},
+		{"clock", record.ErrClock},
+		{"lost", record.ErrLost},
+		{"full", record.ErrFull},
+		{"standby", record.ErrStandby},
+		{"unavailable", record.ErrUnavailable},
+		{"stale-keys", record.ErrStaleKeys},
+		{"moved", record.ErrMoved},
+		{"failed", record.ErrFailed},
+		{"closed", record.ErrClosed},
 		{"unknown", ErrUnknown},
 		{"stopping", context.Canceled},
 	}
@@ -81,7 +81,7 @@ type failure struct {
 
 func newFailure(err error) failure {
 	f := failure{Message: err.Error()}
-	if invalid := (*store.InvalidError)(nil); errors.As(err, &invalid) {
+	if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) {
 		f.Fields = invalid.Fields
 	}
 	for _, c := range codes() {
@@ -97,7 +97,7 @@ func newFailure(err error) failure {
 // its message.
 func (f failure) error() error {
 	if len(f.Fields) > 0 {
-		return &store.InvalidError{Fields: f.Fields}
+		return &record.InvalidError{Fields: f.Fields}
 	}
 	for _, c := range codes() {
 		if f.Code == c.name {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestEachErrorOfTheStoreHasOneCode(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAnErrorCrossesWithItsMeaningAndItsWords(t *testing.T) {
 
 func TestAnErrorOfOneKindIsNotTakenForAnother(t *testing.T) {
 	t.Parallel()
-	for _, in := range []error{errors.New("disk on fire"), &store.LockedError{RetryAfter: time.Second}, &store.InvalidError{Fields: map[string][]string{"email": {"is odd"}}}} {
+	for _, in := range []error{errors.New("disk on fire"), &record.LockedError{RetryAfter: time.Second}, &record.InvalidError{Fields: map[string][]string{"email": {"is odd"}}}} {
 		out := newFailure(in).error()
 		if out.Error() != in.Error() {
 			t.Errorf("%v became %v", in, out)

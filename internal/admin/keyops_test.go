@@ -6,6 +6,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestTheKeyIsNamedAndRotatedWhereItCanBe(t *testing.T) {
@@ -14,14 +15,14 @@ func TestTheKeyIsNamedAndRotatedWhereItCanBe(t *testing.T) {
 		if k := must(t, r, admin.KeyID, admin.None{}); k.ID != r.f.KeyID() || len(k.ID) != 8 {
 			t.Errorf("it is %+v", k)
 		}
-		wantErr(t, r, admin.KeyRotate, admin.Rotation{}, store.ErrDenied) // its key is in no file
+		wantErr(t, r, admin.KeyRotate, admin.Rotation{}, record.ErrDenied) // its key is in no file
 	})
 }
 
 func TestADeepCheckTellsWhatItHasRead(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {
-		if _, err := r.f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")}); err != nil {
+		if _, err := r.f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")}); err != nil {
 			t.Fatal(err)
 		}
 		told := int64(-1)

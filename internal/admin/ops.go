@@ -7,62 +7,63 @@ import (
 
 	"pushbox/internal/durable"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The operations on accounts.
 var (
-	// UserAdd adds an account: *store.InvalidError, store.ErrExists.
+	// UserAdd adds an account: *record.InvalidError, record.ErrExists.
 	UserAdd = Op[Credentials, User]{name: "user/add", do: userAdd}
 	// UserList lists every account, oldest first.
 	UserList = Op[None, []User]{name: "user/list", do: userList, reads: true}
 	// UserPasswd replaces a password and ends the account's sessions and API tokens:
-	// *store.InvalidError, store.ErrNotFound.
+	// *record.InvalidError, record.ErrNotFound.
 	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
-	// UserResetMFA takes an account's second factor away: store.ErrNotFound.
+	// UserResetMFA takes an account's second factor away: record.ErrNotFound.
 	UserResetMFA = Op[Address, None]{name: "user/reset-mfa", do: userResetMFA}
 	// UserInvite adds an account without a password, and makes the link that sets one:
-	// *store.InvalidError, store.ErrExists.
+	// *record.InvalidError, record.ErrExists.
 	UserInvite = Op[Invitation, PasswordLink]{name: "user/invite", do: userInvite}
-	// UserMailLink mails a link that sets the password of an account: store.ErrNotFound,
-	// store.ErrDenied if it may not act, *store.InvalidError if no mail is sent there,
-	// *store.QuotaError.
+	// UserMailLink mails a link that sets the password of an account: record.ErrNotFound,
+	// record.ErrDenied if it may not act, *record.InvalidError if no mail is sent there,
+	// *record.QuotaError.
 	UserMailLink = Op[MailedLink, None]{name: "user/mail-link", do: userMailLink}
-	// UserUnlink removes the links of an account to sign-in providers: store.ErrNotFound,
-	// store.ErrLastAdmin if the last administrator could not sign in any more.
+	// UserUnlink removes the links of an account to sign-in providers: record.ErrNotFound,
+	// record.ErrLastAdmin if the last administrator could not sign in any more.
 	UserUnlink = Op[Address, None]{name: "user/unlink", do: userUnlink}
-	// UserPasswordLink makes a link that sets the password of an account: store.ErrNotFound,
-	// store.ErrDenied for one that is disabled.
+	// UserPasswordLink makes a link that sets the password of an account: record.ErrNotFound,
+	// record.ErrDenied for one that is disabled.
 	UserPasswordLink = Op[Address, PasswordLink]{name: "user/password-link", do: userPasswordLink}
-	// UserRole makes an account an administrator's or a member's: store.ErrNotFound,
-	// store.ErrLastAdmin.
+	// UserRole makes an account an administrator's or a member's: record.ErrNotFound,
+	// record.ErrLastAdmin.
 	UserRole = Op[Role, None]{name: "user/role", do: userRole}
-	// UserPolicy gives an account a policy, or none: *store.InvalidError, store.ErrNotFound.
+	// UserPolicy gives an account a policy, or none: *record.InvalidError, record.ErrNotFound.
 	UserPolicy = Op[NewPolicy, None]{name: "user/policy", do: userPolicy}
 	// UserDisable makes every token and session of an account invalid:
-	// store.ErrNotFound, store.ErrLastAdmin.
+	// record.ErrNotFound, record.ErrLastAdmin.
 	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
-	// UserEnable undoes UserDisable: store.ErrNotFound.
+	// UserEnable undoes UserDisable: record.ErrNotFound.
 	UserEnable = Op[Address, None]{name: "user/enable", do: userEnable}
-	// UserConfirm makes the address of an account a confirmed one: store.ErrNotFound.
+	// UserConfirm makes the address of an account a confirmed one: record.ErrNotFound.
 	UserConfirm = Op[Address, None]{name: "user/confirm", do: userConfirm}
-	// UserRename gives an account another address: *store.InvalidError,
-	// store.ErrNotFound, store.ErrExists.
+	// UserRename gives an account another address: *record.InvalidError,
+	// record.ErrNotFound, record.ErrExists.
 	UserRename = Op[Rename, None]{name: "user/rename", do: userRename}
 	// UserExpirePushes ends all live pushes of an account, and returns how many:
-	// store.ErrNotFound.
+	// record.ErrNotFound.
 	UserExpirePushes = Op[Address, Number]{name: "user/expire-pushes", do: userExpirePushes}
 	// UserRemove removes an account with its tokens, its pushes and their audit
-	// logs: store.ErrNotFound, store.ErrLastAdmin.
+	// logs: record.ErrNotFound, record.ErrLastAdmin.
 	UserRemove = Op[Address, None]{name: "user/remove", do: userRemove}
 )
 
 // The operations on API tokens, and on the whole store.
 var (
-	// TokenCreate makes a token: *store.InvalidError, store.ErrNotFound, store.ErrTokens.
+	// TokenCreate makes a token: *record.InvalidError, record.ErrNotFound, record.ErrTokens.
 	TokenCreate = Op[TokenRequest, NewToken]{name: "token/create", do: tokenCreate}
-	// TokenList lists an account's tokens, oldest first: store.ErrNotFound.
+	// TokenList lists an account's tokens, oldest first: record.ErrNotFound.
 	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList, reads: true}
-	// TokenRevoke ends a token at once: store.ErrNotFound.
+	// TokenRevoke ends a token at once: record.ErrNotFound.
 	TokenRevoke = Op[TokenRef, None]{name: "token/revoke", do: tokenRevoke}
 	// Check reads the whole store and returns a sentence for each problem.
 	Check = Op[None, []string]{name: "check", do: check, reads: true}
@@ -73,14 +74,14 @@ var (
 	// damaged event before it fails.
 	Events = Op[EventQuery, EventList]{name: "events", do: events, reads: true}
 	// Compact returns unused space of the database to the file system. Its progress is in
-	// bytes copied: store.ErrBusy if a compaction runs, store.ErrFull if there is no room
+	// bytes copied: record.ErrBusy if a compaction runs, record.ErrFull if there is no room
 	// for the copy.
 	Compact = Op[None, CompactResult]{name: "compact", long: compact}
 	// Purge removes live pushes without an account, and returns what they took.
-	Purge = Op[store.Purge, store.Room]{name: "purge", do: purge}
+	Purge = Op[store.Purge, record.Room]{name: "purge", do: purge}
 	// Backup makes a verified copy of the store in a file beside the database. The caller
-	// moves the file away or removes it. Its progress is in bytes copied: store.ErrBusy if
-	// a compaction or a backup runs, store.ErrFull if there is no room for the copy.
+	// moves the file away or removes it. Its progress is in bytes copied: record.ErrBusy if
+	// a compaction or a backup runs, record.ErrFull if there is no room for the copy.
 	Backup = Op[None, BackupResult]{name: "backup", long: backup, asIs: true}
 )
 
@@ -89,7 +90,7 @@ var (
 	// KeyID returns the ID of the master key that the store is open under.
 	KeyID = Op[None, Key]{name: "key/id", do: keyID, reads: true}
 	// KeyRotate replaces the master key with a new one, and seals everything anew. Its
-	// progress is in bytes: store.ErrDenied if the key file cannot be replaced.
+	// progress is in bytes: record.ErrDenied if the key file cannot be replaced.
 	KeyRotate = Op[Rotation, store.KeyRotation]{name: "key/rotate", long: keyRotate}
 )
 
@@ -106,23 +107,23 @@ var (
 	// Examine returns the state of the server.
 	Examine = Op[None, Facts]{name: "examine"}
 	// Probe makes a path for one request within the next minute. The server answers that
-	// request with a report of how it arrived: store.ErrBusy if there are many such paths.
+	// request with a report of how it arrived: record.ErrBusy if there are many such paths.
 	Probe = Op[None, Path]{name: "probe"}
 )
 
 // The operations on webhooks.
 var (
-	// WebhookAdd adds a webhook to an account: *store.InvalidError,
-	// store.ErrNotFound, store.ErrToken if the account is disabled.
+	// WebhookAdd adds a webhook to an account: *record.InvalidError,
+	// record.ErrNotFound, record.ErrToken if the account is disabled.
 	WebhookAdd = Op[WebhookRequest, NewWebhook]{name: "webhook/add", do: webhookAdd}
-	// WebhookList lists an account's webhooks, oldest first: store.ErrNotFound.
+	// WebhookList lists an account's webhooks, oldest first: record.ErrNotFound.
 	WebhookList = Op[Address, []Webhook]{name: "webhook/list", do: webhookList, reads: true}
-	// WebhookRemove removes a webhook: store.ErrNotFound.
+	// WebhookRemove removes a webhook: record.ErrNotFound.
 	WebhookRemove = Op[WebhookRef, None]{name: "webhook/remove", do: webhookRemove}
 	// WebhookTarget returns the URL of a webhook and its signing secret:
-	// store.ErrNotFound.
+	// record.ErrNotFound.
 	WebhookTarget = Op[WebhookRef, NewWebhook]{name: "webhook/target", do: webhookTarget, reads: true}
-	// WebhookEnable resumes sending events to a webhook: store.ErrNotFound.
+	// WebhookEnable resumes sending events to a webhook: record.ErrNotFound.
 	WebhookEnable = Op[WebhookRef, None]{name: "webhook/enable", do: webhookEnable}
 )
 
@@ -146,7 +147,7 @@ func userAdd(ctx context.Context, s *store.Store, in Credentials) (User, error) 
 		add = s.AddAdmin
 	}
 	a, err := add(ctx, operator, in.Email, in.Password.Text)
-	return newUser(a, store.Room{}), err
+	return newUser(a, record.Room{}), err
 }
 
 func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
@@ -154,8 +155,8 @@ func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
 	if err != nil {
 		return nil, err
 	}
-	rooms, err := s.AccountRooms(ctx, each(accounts, func(a store.Account) store.AccountID { return a.ID }))
-	return each(accounts, func(a store.Account) User { return newUser(a, rooms[a.ID]) }), err
+	rooms, err := s.AccountRooms(ctx, each(accounts, func(a record.Account) record.AccountID { return a.ID }))
+	return each(accounts, func(a record.Account) User { return newUser(a, rooms[a.ID]) }), err
 }
 
 func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, error) {
@@ -249,7 +250,7 @@ func compact(ctx context.Context, s *store.Store, _ None, tell Progress) (Compac
 	return CompactResult{Before: before, After: after}, err
 }
 
-func purge(ctx context.Context, s *store.Store, in store.Purge) (store.Room, error) {
+func purge(ctx context.Context, s *store.Store, in store.Purge) (record.Room, error) {
 	return s.PurgeAnonymous(ctx, operator, in)
 }
 
@@ -281,7 +282,7 @@ func backup(ctx context.Context, s *store.Store, _ None, tell Progress) (BackupR
 }
 
 func webhookAdd(ctx context.Context, s *store.Store, in WebhookRequest) (NewWebhook, error) {
-	var events []store.Event
+	var events []record.Event
 	for _, name := range in.Events {
 		e, ok := store.ParseEvent(name)
 		if !ok {

@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -78,7 +79,7 @@ func TestAnAccountLives(t *testing.T) {
 		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
 			t.Errorf("as an administrator: %+v", list)
 		}
-		wantErr(t, r, admin.UserRole, admin.Role{Email: alice}, store.ErrLastAdmin)
+		wantErr(t, r, admin.UserRole, admin.Role{Email: alice}, record.ErrLastAdmin)
 		must(t, r, admin.UserRole, admin.Role{Email: alice, EvenLast: true})
 		want.Admin = false
 		must(t, r, admin.UserDisable, who)
@@ -91,7 +92,7 @@ func TestAnAccountLives(t *testing.T) {
 		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
 			t.Errorf("after enable the list is %+v", list)
 		}
-		outside := store.External{Identity: store.Identity{Issuer: "https://id.example.com", Subject: "7"}, Email: alice, Verified: true, Link: true}
+		outside := store.External{Identity: record.Identity{Issuer: "https://id.example.com", Subject: "7"}, Email: alice, Verified: true, Link: true}
 		if _, err := r.f.SignInAs(t.Context(), store.Actor{}, outside); err != nil {
 			t.Fatal(err)
 		}
@@ -109,11 +110,11 @@ func TestAnAccountLives(t *testing.T) {
 			must(t, r, admin.UserConfirm, admin.Address{Email: "new@example.com"})
 		}
 		must(t, r, admin.UserRemove, admin.Address{Email: "new@example.com"})
-		wantErr(t, r, admin.UserConfirm, admin.Address{Email: "new@example.com"}, store.ErrNotFound)
+		wantErr(t, r, admin.UserConfirm, admin.Address{Email: "new@example.com"}, record.ErrNotFound)
 		must(t, r, admin.UserRename, admin.Rename{Email: alice, To: "eve@example.com"})
-		wantErr(t, r, admin.UserExpirePushes, who, store.ErrNotFound)
+		wantErr(t, r, admin.UserExpirePushes, who, record.ErrNotFound)
 		must(t, r, admin.UserRename, admin.Rename{Email: "eve@example.com", To: alice})
-		if _, err := r.f.CreatePush(t.Context(), store.Actor{Account: 1}, store.NewPush{Kind: store.Text, Payload: secret.New("x")}); err != nil {
+		if _, err := r.f.CreatePush(t.Context(), store.Actor{Account: 1}, store.NewPush{Kind: record.Text, Payload: secret.New("x")}); err != nil {
 			t.Fatal(err)
 		}
 		if n := must(t, r, admin.UserExpirePushes, who); n.N != 1 {
@@ -170,7 +171,7 @@ func TestATokenLives(t *testing.T) {
 		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
 		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, TokenTerms: store.TokenTerms{Label: "laptop", Lifetime: time.Hour}})
 		now := r.f.Clock.Now()
-		want := admin.Token{ID: made.ID, Label: "laptop", Scopes: store.AllScopes, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+		want := admin.Token{ID: made.ID, Label: "laptop", Scopes: record.AllScopes, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
 		if made.Token != want {
 			t.Errorf("made %+v, want %+v", made.Token, want)
 		}
@@ -182,7 +183,7 @@ func TestATokenLives(t *testing.T) {
 			t.Errorf("the list is %+v", list)
 		}
 		must(t, r, admin.TokenRevoke, admin.TokenRef{ID: made.ID})
-		if _, _, err := r.f.Authenticate(t.Context(), storetest.Anonymous, made.Secret.Text); !errors.Is(err, store.ErrToken) {
+		if _, _, err := r.f.Authenticate(t.Context(), storetest.Anonymous, made.Secret.Text); !errors.Is(err, record.ErrToken) {
 			t.Errorf("the revoked token gave %v", err)
 		}
 	})
@@ -194,20 +195,20 @@ func TestErrorsAreTheSameBothWays(t *testing.T) {
 		unknown := admin.Address{Email: "unknown@example.com"}
 		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
 
-		wantErr(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)}, store.ErrExists)
-		wantErr(t, r, admin.UserPasswd, admin.Credentials{Email: unknown.Email, Password: clear(password)}, store.ErrNotFound)
-		wantErr(t, r, admin.UserResetMFA, unknown, store.ErrNotFound)
-		wantErr(t, r, admin.UserUnlink, unknown, store.ErrNotFound)
-		wantErr(t, r, admin.UserMailLink, admin.MailedLink{Email: unknown.Email, Base: "https://push.example.com"}, store.ErrNotFound)
-		wantErr(t, r, admin.UserDisable, unknown, store.ErrNotFound)
-		wantErr(t, r, admin.UserEnable, unknown, store.ErrNotFound)
-		wantErr(t, r, admin.UserRemove, unknown, store.ErrNotFound)
-		wantErr(t, r, admin.TokenCreate, admin.TokenRequest{Email: unknown.Email}, store.ErrNotFound)
-		wantErr(t, r, admin.TokenList, unknown, store.ErrNotFound)
-		wantErr(t, r, admin.TokenRevoke, admin.TokenRef{ID: 99}, store.ErrNotFound)
+		wantErr(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)}, record.ErrExists)
+		wantErr(t, r, admin.UserPasswd, admin.Credentials{Email: unknown.Email, Password: clear(password)}, record.ErrNotFound)
+		wantErr(t, r, admin.UserResetMFA, unknown, record.ErrNotFound)
+		wantErr(t, r, admin.UserUnlink, unknown, record.ErrNotFound)
+		wantErr(t, r, admin.UserMailLink, admin.MailedLink{Email: unknown.Email, Base: "https://push.example.com"}, record.ErrNotFound)
+		wantErr(t, r, admin.UserDisable, unknown, record.ErrNotFound)
+		wantErr(t, r, admin.UserEnable, unknown, record.ErrNotFound)
+		wantErr(t, r, admin.UserRemove, unknown, record.ErrNotFound)
+		wantErr(t, r, admin.TokenCreate, admin.TokenRequest{Email: unknown.Email}, record.ErrNotFound)
+		wantErr(t, r, admin.TokenList, unknown, record.ErrNotFound)
+		wantErr(t, r, admin.TokenRevoke, admin.TokenRef{ID: 99}, record.ErrNotFound)
 
 		_, err := do(t, r, admin.UserAdd, admin.Credentials{Email: "no address", Password: clear("short")})
-		invalid := (*store.InvalidError)(nil)
+		invalid := (*record.InvalidError)(nil)
 		if !errors.As(err, &invalid) || len(invalid.Fields["email"]) != 1 || len(invalid.Fields["password"]) != 1 {
 			t.Errorf("an address and a password that are wrong gave %v", err)
 		}
@@ -218,7 +219,7 @@ func TestEachByteOfAPasswordArrives(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {
 		_, err := do(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(strings.Repeat("x", 20) + "\xff")})
-		if invalid := (*store.InvalidError)(nil); !errors.As(err, &invalid) || invalid.Fields["password"] == nil {
+		if invalid := (*record.InvalidError)(nil); !errors.As(err, &invalid) || invalid.Fields["password"] == nil {
 			t.Errorf("a password that is not UTF-8 gave %v", err)
 		}
 	})
@@ -307,7 +308,7 @@ func TestEachChangeByACommandIsInTheLog(t *testing.T) {
 			must(t, r, admin.UserMailLink, admin.MailedLink{Email: alice, Base: "https://push.example.com"})
 		}},
 		{"user/unlink", func() {
-			x := store.External{Identity: store.Identity{Issuer: "i", Subject: "s"}, Email: "linked@example.com", Create: true}
+			x := store.External{Identity: record.Identity{Issuer: "i", Subject: "s"}, Email: "linked@example.com", Create: true}
 			if _, err := r.f.SignInAs(t.Context(), store.Actor{}, x); err != nil {
 				t.Fatal(err)
 			}
@@ -376,7 +377,7 @@ func TestTheInstanceLogIsListed(t *testing.T) {
 		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, TokenTerms: store.TokenTerms{Label: "laptop"}})
 		hook := must(t, r, admin.WebhookAdd, admin.WebhookRequest{Email: alice, URL: clear("https://hooks.example.com"), Events: []string{"view"}})
 		by := store.Actor{Client: "192.0.2.7", IP: "192.0.2.7", UserAgent: "Browser/1.0"}
-		if _, err := r.f.SignIn(t.Context(), by, alice, secret.New("a wrong password")); !errors.Is(err, store.ErrCredentials) {
+		if _, err := r.f.SignIn(t.Context(), by, alice, secret.New("a wrong password")); !errors.Is(err, record.ErrCredentials) {
 			t.Fatal(err)
 		}
 		if _, err := r.f.SignIn(t.Context(), by, alice, secret.New(password)); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -117,7 +117,7 @@ func TestAStoreThatIsClosedSaysSoThroughTheSocket(t *testing.T) {
 	f := storetest.New(t)
 	c := client(t, serve(t, f))
 	f.Reopen() // the server still has the store as it was before: closed
-	if _, err := admin.UserList.Call(t.Context(), c, admin.None{}); !errors.Is(err, store.ErrClosed) {
+	if _, err := admin.UserList.Call(t.Context(), c, admin.None{}); !errors.Is(err, record.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/httpd"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 type work = func(ctx context.Context, s *store.Store, in int, tell Progress) (string, error)
@@ -238,8 +239,8 @@ func TestAPanicEndsTheAnswerAndNotTheServer(t *testing.T) {
 func TestFailuresOfALongOperationCross(t *testing.T) {
 	t.Parallel()
 	failures := []error{
-		store.ErrBusy, fmt.Errorf("%w: 3 bytes are free", store.ErrFull), context.Canceled, errors.New("odd"),
-		&store.InvalidError{Fields: map[string][]string{"depth": {"is too much"}}},
+		record.ErrBusy, fmt.Errorf("%w: 3 bytes are free", record.ErrFull), context.Canceled, errors.New("odd"),
+		&record.InvalidError{Fields: map[string][]string{"depth": {"is too much"}}},
 	}
 	c := served(t, func(_ context.Context, _ *store.Store, in int, tell Progress) (string, error) {
 		tell(1, 2)

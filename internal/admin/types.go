@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // None is no input, or no output.
@@ -60,19 +61,19 @@ type Number struct{ N int }
 // A User is an account, without its secrets. The names of its fields are what
 // `pushbox user list --json` prints.
 type User struct {
-	ID           store.AccountID `json:"id"`
-	Email        string          `json:"email"`
-	CreatedAt    time.Time       `json:"created_at"`
-	LastSignInAt time.Time       `json:"last_sign_in_at,omitzero"` // on the pages
-	Confirmed    bool            `json:"confirmed"`                // its address
-	SecondFactor bool            `json:"second_factor"`
-	Admin        bool            `json:"admin"`
-	Invited      bool            `json:"invited"`          // it has no way to sign in yet
-	Policy       string          `json:"policy,omitempty"` // empty: none
-	Disabled     bool            `json:"disabled"`
-	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
-	Room         store.Room      `json:"room"`     // what its live pushes take
-	Identities   []Identity      `json:"identities,omitempty"`
+	ID           record.AccountID `json:"id"`
+	Email        string           `json:"email"`
+	CreatedAt    time.Time        `json:"created_at"`
+	LastSignInAt time.Time        `json:"last_sign_in_at,omitzero"` // on the pages
+	Confirmed    bool             `json:"confirmed"`                // its address
+	SecondFactor bool             `json:"second_factor"`
+	Admin        bool             `json:"admin"`
+	Invited      bool             `json:"invited"`          // it has no way to sign in yet
+	Policy       string           `json:"policy,omitempty"` // empty: none
+	Disabled     bool             `json:"disabled"`
+	Removing     bool             `json:"removing"` // its removal was interrupted; the next sweep finishes it
+	Room         record.Room      `json:"room"`     // what its live pushes take
+	Identities   []Identity       `json:"identities,omitempty"`
 }
 
 // An Identity is that by which a sign-in provider knows the account's user.
@@ -81,7 +82,7 @@ type Identity struct {
 	Subject string `json:"subject"`
 }
 
-func newUser(a store.Account, takes store.Room) User {
+func newUser(a record.Account, takes record.Room) User {
 	u := User{
 		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
 		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
@@ -99,20 +100,20 @@ type TokenRequest struct {
 }
 
 // A TokenRef names an API token.
-type TokenRef struct{ ID store.TokenID }
+type TokenRef struct{ ID record.TokenID }
 
 // A Token is an API token, without the token itself. The names of its fields are what
 // `pushbox token list --json` prints.
 type Token struct {
-	ID         store.TokenID `json:"id"`
-	Label      string        `json:"label"`
-	Scopes     store.Scopes  `json:"scope"`
-	CreatedAt  time.Time     `json:"created_at"`
-	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: never
-	LastUsedAt time.Time     `json:"last_used_at,omitzero"` // zero: never
+	ID         record.TokenID `json:"id"`
+	Label      string         `json:"label"`
+	Scopes     record.Scopes  `json:"scope"`
+	CreatedAt  time.Time      `json:"created_at"`
+	ExpiresAt  time.Time      `json:"expires_at,omitzero"`   // zero: never
+	LastUsedAt time.Time      `json:"last_used_at,omitzero"` // zero: never
 }
 
-func newToken(t store.APIToken) Token {
+func newToken(t record.APIToken) Token {
 	return Token{ID: t.ID, Label: t.Label, Scopes: t.Scopes, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt}
 }
 
@@ -130,11 +131,11 @@ type WebhookRequest struct {
 }
 
 // A WebhookRef names a webhook.
-type WebhookRef struct{ ID store.HookID }
+type WebhookRef struct{ ID record.HookID }
 
 // A Webhook is a webhook, without its signing secret.
 type Webhook struct {
-	ID        store.HookID
+	ID        record.HookID
 	URL       Clear
 	Events    []string
 	CreatedAt time.Time
@@ -151,7 +152,7 @@ type NewWebhook struct {
 func newWebhook(h store.HookInfo) Webhook {
 	return Webhook{
 		ID: h.ID, URL: Clear{h.URL}, CreatedAt: h.CreatedAt, Disabled: h.Disabled,
-		Events: each(h.Events.Events(), store.Event.String),
+		Events: each(h.Events.Events(), record.Event.String),
 	}
 }
 
@@ -210,9 +211,9 @@ type Deliveries struct {
 
 // A Receiver is a webhook, or the mail server, that took no message at the last try.
 type Receiver struct {
-	Webhook store.HookID // 0: the webhook of the instance; of mail: the mail server
-	Tries   int          // that failed, in a row
-	Next    time.Time    // when the next try is due; zero: not known
+	Webhook record.HookID // 0: the webhook of the instance; of mail: the mail server
+	Tries   int           // that failed, in a row
+	Next    time.Time     // when the next try is due; zero: not known
 }
 
 // A Path is the path of a URL of the server.
@@ -240,7 +241,7 @@ type BackupResult struct {
 // was read.
 type DeepResult struct {
 	Problems []string
-	store.Coverage
+	record.Coverage
 }
 
 // A Key names the master key of a store.

@@ -12,7 +12,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
 	"pushbox/internal/instance"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -47,7 +47,7 @@ func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], 
 			return out, err
 		}
 		out, err = inPlace(ctx, a, cfg, o, in, create)
-		if !errors.Is(err, store.ErrInUse) || tries > int(patience/lockWait) && time.Now().After(end) {
+		if !errors.Is(err, record.ErrInUse) || tries > int(patience/lockWait) && time.Now().After(end) {
 			return out, err
 		}
 	}

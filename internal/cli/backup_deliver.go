@@ -16,7 +16,7 @@ import (
 	"pushbox/internal/durable"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // deliver writes a copy to name, and removes the copy.
@@ -103,11 +103,11 @@ func keyToKeep(cfg config.Config) string {
 // notBackedUp adds a hint to an error of backup.
 func (a *app) notBackedUp(cmd *cobra.Command, err error) error {
 	switch {
-	case errors.Is(err, store.ErrFull):
+	case errors.Is(err, record.ErrFull):
 		return hint.With(err, "make room for a copy of what is in use%s, and where the backup goes", a.copyPlace(cmd))
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, record.ErrBusy):
 		return hint.With(err, "let the running copy finish, or try again when there are fewer writes")
-	case errors.Is(err, store.ErrCorrupt):
+	case errors.Is(err, record.ErrCorrupt):
 		return hint.With(err, "run `pushbox check`; the database itself may be damaged: restore an earlier backup")
 	case errors.Is(err, context.Canceled):
 		return hint.With(err, "it was interrupted, and there is no backup; run the command again")

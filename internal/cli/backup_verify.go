@@ -15,7 +15,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (a *app) backupVerify() *cobra.Command {
@@ -120,9 +120,9 @@ func (r *restoreJob) examine(ctx context.Context, temp string) (err error) {
 // notVerified lists damage as problems, and adds to another error what to do about it.
 func (r *restoreJob) notVerified(err error) error {
 	switch {
-	case errors.Is(err, store.ErrCorrupt):
+	case errors.Is(err, record.ErrCorrupt):
 		return r.listDamage([]string{err.Error()})
-	case errors.Is(err, store.ErrKey):
+	case errors.Is(err, record.ErrKey):
 		return hint.With(err, "name the key that was in use when the backup was made: PUSHBOX_MASTER_KEY_FILE=FILE pushbox backup verify ...")
 	}
 	return r.explain(err)

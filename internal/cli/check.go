@@ -9,7 +9,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A problemsError is the number of problems that check found.
@@ -35,7 +35,7 @@ meanwhile. In PostgreSQL every row is verified, too.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			problems, err := a.findProblems(cmd, deep)
-			if errors.Is(err, store.ErrCorrupt) { // too damaged to open or read
+			if errors.Is(err, record.ErrCorrupt) { // too damaged to open or read
 				problems, err = append(problems, err.Error()), nil
 			}
 			if err != nil {
@@ -64,7 +64,7 @@ func (a *app) findProblems(cmd *cobra.Command, deep bool) ([]string, error) {
 }
 
 // sayCoverage says what a deep check has read.
-func (a *app) sayCoverage(found store.Coverage) {
+func (a *app) sayCoverage(found record.Coverage) {
 	a.say(fmt.Sprintf("read %s: compared %s and %s of files with their digests", humanize.Size(found.Bytes),
 		humanize.Count(found.Payloads, "payload", "payloads"), humanize.Count(found.Chunks, "chunk", "chunks")))
 	if found.Without > 0 {

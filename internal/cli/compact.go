@@ -10,7 +10,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (a *app) compact() *cobra.Command {
@@ -59,9 +59,9 @@ func compacted(size admin.CompactResult) string {
 // notCompacted adds to an error of a compaction what to do about it.
 func (a *app) notCompacted(cmd *cobra.Command, err error) error {
 	switch {
-	case errors.Is(err, store.ErrFull):
+	case errors.Is(err, record.ErrFull):
 		return hint.With(err, "make room for a copy of what is in use%s", a.copyPlace(cmd))
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, record.ErrBusy):
 		return hint.With(err, "let it finish, or try again when less is written")
 	case errors.Is(err, context.Canceled):
 		return hint.With(err, "it was interrupted, and the database is as it was; run the command again")

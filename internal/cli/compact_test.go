@@ -14,12 +14,13 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
 // A compacting engine compacts as the test wants.
 type compacting struct {
-	store.Engine
+	record.Engine
 	compact func(ctx context.Context, progress func(done, total int64)) error
 }
 
@@ -82,10 +83,10 @@ func TestACompactionThatFailsSaysWhatToDo(t *testing.T) {
 		err  error
 		want []string
 	}{
-		{fmt.Errorf("%w: 12 bytes are free", store.ErrFull), []string{
+		{fmt.Errorf("%w: 12 bytes are free", record.ErrFull), []string{
 			"pushbox: the store is full: 12 bytes are free\n", "hint: make room for a copy of what is in use, in /",
 		}},
-		{fmt.Errorf("%w: already", store.ErrBusy), []string{"already\n", "hint: let it finish, or try again"}},
+		{fmt.Errorf("%w: already", record.ErrBusy), []string{"already\n", "hint: let it finish, or try again"}},
 		{context.Canceled, []string{"hint: it was interrupted, and the database is as it was"}},
 		{errors.New("odd"), []string{"pushbox: odd\n", "hint: correct what the message names"}},
 	} {

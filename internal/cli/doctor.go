@@ -21,8 +21,8 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/server/display"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 )
 
 // doctorFlags are the flags of doctor.
@@ -133,7 +133,7 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 // are in another place than the settings say.
 func gone(s *doctor.Subject) error {
 	switch i := s.Postgres; {
-	case s.Database == "" && i == nil && errors.Is(s.PostgresIs, store.ErrUnavailable):
+	case s.Database == "" && i == nil && errors.Is(s.PostgresIs, record.ErrUnavailable):
 		return s.PostgresIs
 	case s.Database == "" && (i == nil || !i.Empty):
 		return nil
@@ -190,7 +190,7 @@ func (a *app) askFacts(ctx context.Context, s *doctor.Subject) {
 		case i.Empty:
 			return
 		case i.Schema != i.Knows: // to open it would upgrade it
-			err = store.ErrSchema
+			err = record.ErrSchema
 		default:
 			facts, err = examineInPlace(ctx, s.Config)
 		}
@@ -215,12 +215,12 @@ func (a *app) askFacts(ctx context.Context, s *doctor.Subject) {
 func findUpgrade(path string) (*doctor.Upgrade, error) {
 	u, err := bolt.FindUpgrade(path, lockWait)
 	switch {
-	case errors.Is(err, store.ErrInUse): // it may be free a moment later
+	case errors.Is(err, record.ErrInUse): // it may be free a moment later
 		return nil, err
 	case err != nil || u == nil:
 		return nil, nil
 	}
-	return &doctor.Upgrade{From: u.From, To: u.To, Room: u.Room, Days: int(store.CopiesStay / (24 * time.Hour))}, nil
+	return &doctor.Upgrade{From: u.From, To: u.To, Room: u.Room, Days: int(record.CopiesStay / (24 * time.Hour))}, nil
 }
 
 // examineInPlace examines a store that no server has open.

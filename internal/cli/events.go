@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/email"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A since is a flag whose value is a length of time, such as 24h or 7d, a date, or a time
@@ -59,7 +60,7 @@ that is missing or was changed.
 
 With --json each line is an object with number, time, event and actor, and with
 those of actor_id (the account that acted), actor_account (its address, if it is another), ip,
-user_agent, account_id, account (its address), token and webhook (their IDs) and detail that there are.`, store.MaxAdminEvents),
+user_agent, account_id, account (its address), token and webhook (their IDs) and detail that there are.`, record.MaxAdminEvents),
 		Example: `  pushbox events --since 24h
   pushbox events --since 2026-01-31 --json | jq 'select(.event == "sign_in_refused")'`,
 		Args: arguments(),

@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -70,9 +71,9 @@ func TestEventsAreListedToTheLast(t *testing.T) {
 // One damaged event hides those behind it, and not those before.
 func TestEventsBeforeADamagedOneAreListed(t *testing.T) {
 	t.Parallel()
-	for name, damage := range map[string]func(*store.AdminEvent){
-		"it does not open":   func(e *store.AdminEvent) { e.Digest[0]++ },
-		"its row is changed": func(e *store.AdminEvent) { e.Sealed = append(e.Sealed, marker...) },
+	for name, damage := range map[string]func(*record.AdminEvent){
+		"it does not open":   func(e *record.AdminEvent) { e.Digest[0]++ },
+		"its row is changed": func(e *record.AdminEvent) { e.Sealed = append(e.Sealed, marker...) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +93,7 @@ func TestEventsBeforeADamagedOneAreListed(t *testing.T) {
 const marker = "the marker of an event"
 
 // damageEvent makes a database whose third event is damaged, of five.
-func damageEvent(t *testing.T, dir string, damage func(*store.AdminEvent)) {
+func damageEvent(t *testing.T, dir string, damage func(*record.AdminEvent)) {
 	t.Helper()
 	cfg := settingsFor(dir)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
@@ -129,12 +130,12 @@ func damageEvent(t *testing.T, dir string, damage func(*store.AdminEvent)) {
 
 // A spoiler is an engine that damages the first event of its AddAdminEvent.
 type spoiler struct {
-	store.Engine
-	damage func(*store.AdminEvent)
+	record.Engine
+	damage func(*record.AdminEvent)
 	done   bool
 }
 
-func (s *spoiler) AddAdminEvent(ctx context.Context, e store.AdminEvent) error {
+func (s *spoiler) AddAdminEvent(ctx context.Context, e record.AdminEvent) error {
 	if !s.done {
 		s.damage(&e)
 		s.done = true

@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/pwpush"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Where Password Pusher has its master keys, and so this command.
@@ -182,7 +183,7 @@ func (j *movingJob) leftOut(what string, why error) {
 	switch {
 	case errors.Is(why, pwpush.ErrSealed):
 		cure = "; set " + envMasterKey + " as Password Pusher has it, and run this again"
-	case errors.Is(why, store.ErrFileSize):
+	case errors.Is(why, record.ErrFileSize):
 		cure = "; raise files.max_file_size, and run this again"
 	case errors.Is(why, os.ErrNotExist), errors.Is(why, moving.ErrNoStorage):
 		cure = "; name the directory with --storage, and run this again"
@@ -210,7 +211,7 @@ func (j *movingJob) tell(r moving.Result) {
 // explainOpen adds what to do where the database cannot be opened.
 func (j *movingJob) explainOpen(err error) error {
 	switch {
-	case errors.Is(err, store.ErrInUse):
+	case errors.Is(err, record.ErrInUse):
 		return hint.With(err, "stop the server, and start it again afterwards")
 	case errors.Is(err, os.ErrNotExist) && j.dryRun:
 		return hint.With(err, "a dry run makes no database: start `pushbox serve` once, and stop it")
@@ -236,7 +237,7 @@ func (j *movingJob) explain(err error) error {
 		return hint.With(fmt.Errorf("%s: %w", j.dump, err), "make the dump again, as `pushbox help import passwordpusher` shows")
 	case errors.Is(err, pwpush.ErrSealed):
 		return hint.With(fmt.Errorf("nothing was changed: %w", err), "set %s as Password Pusher has it, and run this again", envMasterKey)
-	case errors.Is(err, store.ErrFull):
+	case errors.Is(err, record.ErrFull):
 		return hint.With(err, "make room, or raise max_store_size; then run the command again, and it goes on")
 	case errors.Is(err, context.Canceled):
 		return hint.With(err, "run the command again, and it goes on")

@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -86,13 +87,13 @@ func (a *app) notRotated(cmd *cobra.Command, discard bool, err error) error {
 		again = "`pushbox key rotate --discard-old`"
 	}
 	switch {
-	case errors.Is(err, store.ErrFull):
+	case errors.Is(err, record.ErrFull):
 		return hint.With(err, "make room where the message says, or else for a copy of what is in use%s; then run %s again", a.copyPlace(cmd), again)
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, record.ErrBusy):
 		return hint.With(err, "run %s again, when less is written or a backup has ended: it goes on with the new key", again)
 	case errors.Is(err, context.Canceled):
 		return hint.With(err, "it was interrupted: the server goes on with sealing, now or at its next start; run %s again, which makes sure that nothing opens with the old key", again)
-	case errors.Is(err, store.ErrDenied):
+	case errors.Is(err, record.ErrDenied):
 		return hint.With(err, "stop the server, run `PUSHBOX_MASTER_KEY_FILE=FILE pushbox key rotate`, where FILE is the original of the key, and start it again; with the setting master_key, put the key into such a FILE first")
 	default:
 		return err
@@ -114,7 +115,7 @@ func (a *app) compareKey(ctx context.Context, cfg config.Config, key seal.RootKe
 	case err != nil:
 		a.say(fmt.Sprintf("the key could not be compared with the database's: %v", err))
 	case !fits:
-		return hint.With(fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", store.ErrKey, key.ID()),
+		return hint.With(fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", record.ErrKey, key.ID()),
 			"look for the right key; if a rotation was cut short, `pushbox serve` finishes it at its start")
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestAKeyThatCannotBeComparedIsExportedWithAWord(t *testing.T) {
@@ -50,10 +50,10 @@ func TestARotationThatFailsLateSaysWhatToDo(t *testing.T) {
 		err   error
 		want  string
 	}{
-		{nil, fmt.Errorf("%w: the copy needs 36 MiB", store.ErrFull), ", in /"},
-		{nil, store.ErrFull, "then run `pushbox key rotate` again"},
-		{[]string{"--discard-old"}, store.ErrFull, "then run `pushbox key rotate --discard-old` again"},
-		{nil, store.ErrBusy, "hint: run `pushbox key rotate` again, when less is written or a backup has ended: it goes on with the new key"},
+		{nil, fmt.Errorf("%w: the copy needs 36 MiB", record.ErrFull), ", in /"},
+		{nil, record.ErrFull, "then run `pushbox key rotate` again"},
+		{[]string{"--discard-old"}, record.ErrFull, "then run `pushbox key rotate --discard-old` again"},
+		{nil, record.ErrBusy, "hint: run `pushbox key rotate` again, when less is written or a backup has ended: it goes on with the new key"},
 		{nil, context.Canceled, "hint: it was interrupted: the server goes on with sealing, now or at its next start; run `pushbox key rotate` again"},
 	} {
 		dir := serveCompacting(t, func(context.Context, func(done, total int64)) error { return test.err })

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 )
 
 // A moveOrder has the flags of move.
@@ -103,9 +104,9 @@ func (a *app) moveTo(cmd *cobra.Command, cfg config.Config) error {
 	m, err := instance.Move(cmd.Context(), cfg, lockWait, watch)
 	end()
 	switch {
-	case errors.Is(err, store.ErrInUse):
+	case errors.Is(err, record.ErrInUse):
 		return hint.With(err, "stop the server first")
-	case errors.Is(err, store.ErrExists):
+	case errors.Is(err, record.ErrExists):
 		return hint.With(err, "name an empty database: createdb makes one")
 	case err != nil:
 		return err
@@ -123,7 +124,7 @@ func (a *app) moveBack(cmd *cobra.Command, cfg config.Config) error {
 	m, err := instance.MoveBack(cmd.Context(), cfg, a.say, watch)
 	end()
 	switch {
-	case errors.Is(err, store.ErrInUse):
+	case errors.Is(err, record.ErrInUse):
 		return hint.With(err, "stop all servers first; a pooler such as PgBouncer may keep connections: restart it, or name PostgreSQL itself with --to")
 	case err != nil:
 		return err

@@ -11,7 +11,7 @@ import (
 
 	"pushbox/internal/hint"
 	"pushbox/internal/secret"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const stdinFlag = "password-stdin"
@@ -39,7 +39,7 @@ func (a *app) password(ctx context.Context, cmd *cobra.Command) (secret.Text, er
 // readPassword reads one line, with or without its end. It reads just enough of a long line
 // for the store to refuse it.
 func readPassword(r io.Reader) (secret.Text, error) {
-	b, err := io.ReadAll(io.LimitReader(r, store.MaxPassword+int64(len("\r\n"))+1))
+	b, err := io.ReadAll(io.LimitReader(r, record.MaxPassword+int64(len("\r\n"))+1))
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("read the password: %w", err)
 	}

@@ -7,12 +7,12 @@ import (
 	"testing/iotest"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestThePasswordIsTheOneLineOfStandardInput(t *testing.T) {
 	t.Parallel()
-	longest := strings.Repeat("x", store.MaxPassword)
+	longest := strings.Repeat("x", record.MaxPassword)
 	for input, want := range map[string]string{
 		"":                          "",
 		"\n":                        "",
@@ -51,8 +51,8 @@ func TestAPasswordHasItsLimits(t *testing.T) {
 	t.Parallel()
 	dir := env.ShortDir(t)
 	for length, code := range map[int]int{
-		store.MinPassword - 1: exitFailed, store.MinPassword: exitDone,
-		store.MaxPassword: exitDone, store.MaxPassword + 1: exitFailed,
+		record.MinPassword - 1: exitFailed, record.MinPassword: exitDone,
+		record.MaxPassword: exitDone, record.MaxPassword + 1: exitFailed,
 	} {
 		email := strings.Repeat("a", length%50+1) + "@example.com"
 		run(t, dir, strings.Repeat("x", length)+"\n", "user", "add", email, "--password-stdin", "--init").want(t, code)

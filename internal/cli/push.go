@@ -17,7 +17,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A pushFlags is a push to create, as the flags describe it.
@@ -54,8 +54,8 @@ them, and adds the key to the link. The server never gets the key; --name and
 	flags := cmd.Flags()
 	flags.IntVar(&in.days, "days", 0, "the push expires after `N` days")
 	flags.IntVar(&in.views, "views", 0, "the push expires after `N` views")
-	flags.StringVar(&in.kind, "kind", "", "the kind of push: `KIND` is "+store.KindNames("or"))
-	completeValues(cmd, "kind", names(store.Kinds()))
+	flags.StringVar(&in.kind, "kind", "", "the kind of push: `KIND` is "+record.KindNames("or"))
+	completeValues(cmd, "kind", names(record.Kinds()))
 	flags.StringVar(&in.name, "name", "", "show the push as `NAME` in your own lists")
 	flags.StringVar(&in.note, "note", "", "store `NOTE` with the push, for yourself")
 	flags.BoolVar(&in.retrievalStep, "retrieval-step", false, "show a page with a button before the secret, or not (=false)")
@@ -114,22 +114,22 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 	if given("deletable") {
 		in.Deletable = &f.deletion
 	}
-	_, isKind := store.ParseKind(f.kind)
+	_, isKind := record.ParseKind(f.kind)
 	switch {
 	case given("days") && f.days < 1, given("views") && f.views < 1:
 		return in, usagef("--days and --views must be 1 or more")
 	case given("kind") && !isKind:
-		return in, usagef("--kind must be %s", store.KindNames("or"))
-	case f.kind == store.File.String() && files == 0:
+		return in, usagef("--kind must be %s", record.KindNames("or"))
+	case f.kind == record.File.String() && files == 0:
 		return in, usagef("a push of kind file needs a FILE")
-	case f.kind != store.File.String() && f.kind != "" && files > 0:
+	case f.kind != record.File.String() && f.kind != "" && files > 0:
 		return in, hint.With(usagef("a push with files is of kind file"), "leave --kind out, or pass the text on standard input")
-	case f.endToEnd && f.kind != "" && f.kind != store.Text.String() && f.kind != store.File.String():
+	case f.endToEnd && f.kind != "" && f.kind != record.Text.String() && f.kind != record.File.String():
 		return in, usagef("--end-to-end encrypts texts and files, no other --kind")
 	case !utf8.ValidString(f.name + f.note):
 		return in, usagef("--name and --note must be UTF-8")
 	case files > 0:
-		in.Kind = store.File.String()
+		in.Kind = record.File.String()
 	}
 	return in, nil
 }

@@ -17,8 +17,8 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
 	"pushbox/internal/sdnotify"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -51,7 +51,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &problems), errors.As(err, &leftOut):
 		return exitProblems
-	case errors.Is(err, store.ErrInUse):
+	case errors.Is(err, record.ErrInUse):
 		return exitInUse
 	default:
 		return exitFailed
@@ -88,20 +88,20 @@ func hints() []knownHint {
 		{context.Canceled, "it was interrupted; run the command again"},
 		{errInterrupted, "run the command again"},
 		{context.DeadlineExceeded, "it took too long; run the command again when the machine is less busy"},
-		{store.ErrInUse, "a server is starting or stopping, or another program holds the file; stop it or try again"},
-		{store.ErrKey, "put your copy of this database's key back; without it the database cannot be read"},
+		{record.ErrInUse, "a server is starting or stopping, or another program holds the file; stop it or try again"},
+		{record.ErrKey, "put your copy of this database's key back; without it the database cannot be read"},
 		{seal.ErrKey, "the key must be whole, as `pushbox serve` made it, and its file for its owner alone (chmod 600); put your copy of it back if it is damaged"},
-		{store.ErrSchema, "use the build of pushbox that wrote it, or restore a backup that this one can read"},
-		{store.ErrCorrupt, "keep the damaged file for examination and restore a backup"},
-		{store.ErrBusy, "try again in a moment"},
-		{store.ErrStandby, "start a standby that synchronous_standby_names names; if this is an old primary in whose place a standby is now, stop it"},
+		{record.ErrSchema, "use the build of pushbox that wrote it, or restore a backup that this one can read"},
+		{record.ErrCorrupt, "keep the damaged file for examination and restore a backup"},
+		{record.ErrBusy, "try again in a moment"},
+		{record.ErrStandby, "start a standby that synchronous_standby_names names; if this is an old primary in whose place a standby is now, stop it"},
 		{postgres.ErrRefused, "make the role and the database that database_url names (`createuser --pwprompt ROLE`, `createdb --owner ROLE NAME`), or correct database_url"},
-		{store.ErrUnavailable, "start PostgreSQL, or correct database_url, which psql takes as well; a server that runs goes on by itself when the database answers"},
-		{store.ErrRoom, "raise limits.account_pushes or limits.account_bytes, or delete pushes"},
-		{store.ErrFull, "make room on the disk; if the limit is max_store_size, raise that"},
-		{store.ErrFailed, "see the server's log, check the disk, then start the server again"},
-		{store.ErrLost, "do not stop the server; run `pushbox backup FILE` now, which saves everything; then stop it, and `pushbox restore --keep-live FILE`"},
-		{store.ErrClosed, "the server is stopping; run the command again"},
+		{record.ErrUnavailable, "start PostgreSQL, or correct database_url, which psql takes as well; a server that runs goes on by itself when the database answers"},
+		{record.ErrRoom, "raise limits.account_pushes or limits.account_bytes, or delete pushes"},
+		{record.ErrFull, "make room on the disk; if the limit is max_store_size, raise that"},
+		{record.ErrFailed, "see the server's log, check the disk, then start the server again"},
+		{record.ErrLost, "do not stop the server; run `pushbox backup FILE` now, which saves everything; then stop it, and `pushbox restore --keep-live FILE`"},
+		{record.ErrClosed, "the server is stopping; run the command again"},
 		{admin.ErrUnknown, "restart the server, so that it runs the version of this command"},
 		{admin.ErrSilent, "see the server's log and check its disk; if the server hangs, restart it"},
 		{admin.ErrPathTooLong, "choose a shorter --data-dir, or one relative to the current directory"},

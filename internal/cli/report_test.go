@@ -13,8 +13,8 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -29,18 +29,18 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{usagef("wrong"), exitUsage, "run: pushbox --help"},
 		{hint.With(usagef("wrong"), "do %s", "so"), exitUsage, "do so"},
 		{hint.With(problemsError(2), "restore"), exitProblems, "restore"},
-		{store.ErrInUse, exitInUse, "stop it or try again"},
-		{hint.With(store.ErrInUse, "do so"), exitInUse, "do so"},
-		{store.ErrKey, exitFailed, "put your copy"},
+		{record.ErrInUse, exitInUse, "stop it or try again"},
+		{hint.With(record.ErrInUse, "do so"), exitInUse, "do so"},
+		{record.ErrKey, exitFailed, "put your copy"},
 		{seal.ErrKey, exitFailed, "put your copy"},
-		{store.ErrSchema, exitFailed, "the build of pushbox that wrote it, or restore a backup"},
-		{store.ErrCorrupt, exitFailed, "restore a backup"},
-		{store.ErrFull, exitFailed, "make room"},
-		{store.ErrFailed, exitFailed, "start the server again"},
+		{record.ErrSchema, exitFailed, "the build of pushbox that wrote it, or restore a backup"},
+		{record.ErrCorrupt, exitFailed, "restore a backup"},
+		{record.ErrFull, exitFailed, "make room"},
+		{record.ErrFailed, exitFailed, "start the server again"},
 		{postgres.ErrRefused, exitFailed, "createdb --owner"},
-		{store.ErrLost, exitFailed, "do not stop the server; run `pushbox backup FILE` now"},
-		{store.ErrClosed, exitFailed, "run the command again"},
-		{store.ErrBusy, exitFailed, "try again"},
+		{record.ErrLost, exitFailed, "do not stop the server; run `pushbox backup FILE` now"},
+		{record.ErrClosed, exitFailed, "run the command again"},
+		{record.ErrBusy, exitFailed, "try again"},
 		{admin.ErrUnknown, exitFailed, "restart the server"},
 		{admin.ErrSilent, exitFailed, "the server's log"},
 		{admin.ErrPathTooLong, exitFailed, "shorter"},

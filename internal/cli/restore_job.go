@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 )
 
 // fill makes the database from a backup, under a temporary name until it is complete.
@@ -102,7 +103,7 @@ func (r *restoreJob) makeUsable(ctx context.Context, temp string) (done store.Re
 		return done, err
 	}
 	_, _, err = s.Compact(ctx, store.Actor{Role: store.Operator}, func(int64, int64) {})
-	if errors.Is(err, store.ErrFull) { // then destroyed data stays in free pages for a while, sealed
+	if errors.Is(err, record.ErrFull) { // then destroyed data stays in free pages for a while, sealed
 		err = nil
 	}
 	return done, err
@@ -177,7 +178,7 @@ func (r *restoreJob) explain(err error) error {
 	case errors.As(err, &missing):
 		return hint.With(fmt.Errorf("the key file %s is missing, and a backup does not hold the key", missing.Path),
 			"put the key that was in use when the backup was made into %s (mode 600), then run the command again", missing.Path)
-	case errors.Is(err, store.ErrKey):
+	case errors.Is(err, record.ErrKey):
 		return hint.With(err, "the key in use here (%s) is another one: replace it with the key that was in use when the backup was made", instance.KeyPlace(r.cfg))
 	case errors.Is(err, backup.ErrEncrypted):
 		return hint.With(err, "name the file with the identity of a recipient: --identity FILE")
@@ -187,7 +188,7 @@ func (r *restoreJob) explain(err error) error {
 		return hint.With(err, "use a complete copy of it, or another backup")
 	case errors.Is(err, fs.ErrNotExist):
 		return hint.With(err, "check the path of the backup")
-	case errors.Is(err, store.ErrCorrupt):
+	case errors.Is(err, record.ErrCorrupt):
 		return hint.With(fmt.Errorf("%s: %w", r.source(), err), "the file is damaged, or is not a backup; restore another one")
 	case errors.Is(err, context.Canceled):
 		return hint.With(err, "it was interrupted, and there is no database; run the command again")

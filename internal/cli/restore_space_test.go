@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // What is read has no end; the file system has one.
@@ -14,12 +14,12 @@ func TestARestoreAsksForRoomAsItReads(t *testing.T) {
 	looks := 0
 	w := &watched{ctx: t.Context(), from: endless{}, tell: func(int64) {}, room: func() error {
 		if looks++; looks > 2 {
-			return store.ErrFull
+			return record.ErrFull
 		}
 		return nil
 	}}
 	n, err := io.Copy(io.Discard, w)
-	if !errors.Is(err, store.ErrFull) || n < 2*roomStep || n > 2*roomStep+1<<20 {
+	if !errors.Is(err, record.ErrFull) || n < 2*roomStep || n > 2*roomStep+1<<20 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 }

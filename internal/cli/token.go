@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (a *app) token() *cobra.Command {
@@ -70,9 +71,9 @@ it has the first three. An account can have 25 tokens.`,
 			if err := checkText("--name", label); err != nil {
 				return err
 			}
-			allowed, ok := store.ParseScopes(strings.Join(scopes, ","))
+			allowed, ok := record.ParseScopes(strings.Join(scopes, ","))
 			if !ok {
-				return hint.With(usagef("--scope has a name that is no scope"), "the scopes are %s", strings.Join(store.ScopeNames(), ", "))
+				return hint.With(usagef("--scope has a name that is no scope"), "the scopes are %s", strings.Join(record.ScopeNames(), ", "))
 			}
 			terms := store.TokenTerms{Label: label, Lifetime: time.Duration(expires), Scopes: allowed}
 			return a.createToken(cmd, admin.TokenRequest{Email: args[0], TokenTerms: terms})
@@ -124,7 +125,7 @@ func tokenRow(t admin.Token) []string {
 		label = "-"
 	}
 	scope := strings.ReplaceAll(t.Scopes.String(), " ", ",")
-	if t.Scopes == store.AllScopes {
+	if t.Scopes == record.AllScopes {
 		scope = "all"
 	}
 	return []string{
@@ -149,8 +150,8 @@ func (a *app) tokenRevoke() *cobra.Command {
 			if err != nil { // and args[0] may be the token itself: it is not quoted
 				return hint.With(usagef("ID is not a number"), "it is the first column of `pushbox token list EMAIL`")
 			}
-			_, err = administer(a, cmd, admin.TokenRevoke, admin.TokenRef{ID: store.TokenID(id)})
-			if errors.Is(err, store.ErrNotFound) {
+			_, err = administer(a, cmd, admin.TokenRevoke, admin.TokenRef{ID: record.TokenID(id)})
+			if errors.Is(err, record.ErrNotFound) {
 				return hint.With(fmt.Errorf("token %d: %w", id, err), "`pushbox token list EMAIL` shows an account's tokens")
 			}
 			if err != nil {

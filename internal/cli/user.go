@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (a *app) user() *cobra.Command {
@@ -27,16 +28,16 @@ func (a *app) user() *cobra.Command {
 // ofAccount names the account in an error, and adds a hint.
 func ofAccount(email string, err error) error {
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user list` shows every account")
-	case errors.Is(err, store.ErrExists):
+	case errors.Is(err, record.ErrExists):
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user passwd %s` sets another password", email)
-	case errors.Is(err, store.ErrLastAdmin):
+	case errors.Is(err, record.ErrLastAdmin):
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "first make another account an administrator's: `pushbox user grant admin EMAIL`")
-	case errors.Is(err, store.ErrTokens):
-		return hint.With(fmt.Errorf("account %s: %w: %d", email, err, store.MaxTokens), "`pushbox token list %s` shows them, and `pushbox token revoke ID` ends one", email)
+	case errors.Is(err, record.ErrTokens):
+		return hint.With(fmt.Errorf("account %s: %w: %d", email, err, record.MaxTokens), "`pushbox token list %s` shows them, and `pushbox token revoke ID` ends one", email)
 	default:
-		if invalid := (*store.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields["email"] != nil {
+		if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields["email"] != nil {
 			return hint.With(err, "name an address such as ann@example.com, and correct what else it says")
 		}
 		return ofInput(err)
@@ -45,7 +46,7 @@ func ofAccount(email string, err error) error {
 
 // ofInput adds a hint to an error about an input.
 func ofInput(err error) error {
-	if invalid := (*store.InvalidError)(nil); errors.As(err, &invalid) {
+	if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) {
 		return hint.With(err, "correct it and try again")
 	}
 	return err
@@ -247,7 +248,7 @@ provider.`,
 				in.Policy, did = "", "the account "+args[0]+" has no policy now"
 			}
 			_, err := administer(a, cmd, admin.UserPolicy, in)
-			if invalid := (*store.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields[store.FieldPolicy] != nil {
+			if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields[store.FieldPolicy] != nil {
 				return a.noPolicy(cmd, in.Policy)
 			}
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (a *app) userRename() *cobra.Command {
@@ -25,7 +25,7 @@ new address: it counts as confirmed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := administer(a, cmd, admin.UserRename, admin.Rename{Email: args[0], To: args[1]})
 			switch {
-			case errors.Is(err, store.ErrExists):
+			case errors.Is(err, record.ErrExists):
 				return hint.With(fmt.Errorf("account %s: %w", args[1], err), "choose an address that no account has")
 			case err != nil:
 				return ofAccount(args[0], err)

@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/webhook"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (a *app) webhook() *cobra.Command {
@@ -24,17 +25,17 @@ func (a *app) webhook() *cobra.Command {
 }
 
 // hookID reads the ID of a webhook.
-func hookID(text string) (store.HookID, error) {
+func hookID(text string) (record.HookID, error) {
 	id, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || id == 0 {
 		return 0, hint.With(usagef("ID is not a number"), "it is the first column of `pushbox webhook list EMAIL`")
 	}
-	return store.HookID(id), nil
+	return record.HookID(id), nil
 }
 
 // ofHook adds the ID of the webhook to an error.
-func ofHook(id store.HookID, err error) error {
-	if errors.Is(err, store.ErrNotFound) {
+func ofHook(id record.HookID, err error) error {
+	if errors.Is(err, record.ErrNotFound) {
 		return hint.With(fmt.Errorf("webhook %d: %w", id, err), "`pushbox webhook list EMAIL` shows an account's webhooks")
 	}
 	return err
@@ -67,7 +68,7 @@ addresses over https.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&events, "event", nil, "send `EVENT`; may be given several times")
-	completeValues(cmd, "event", names(store.Events()))
+	completeValues(cmd, "event", names(record.Events()))
 	return cmd
 }
 
@@ -88,7 +89,7 @@ func (a *app) hookURL(given string) (address secret.Text, err error) {
 
 // eventNames returns the names of all events that a webhook can subscribe to.
 func eventNames(between string) string {
-	return strings.Join(names(store.Events()), between)
+	return strings.Join(names(record.Events()), between)
 }
 
 func (a *app) addWebhook(cmd *cobra.Command, in admin.WebhookRequest) error {
@@ -108,7 +109,7 @@ func (a *app) addWebhook(cmd *cobra.Command, in admin.WebhookRequest) error {
 		return usagef("URL cannot be a webhook: %w", err)
 	}
 	h, err := administer(a, cmd, admin.WebhookAdd, in)
-	if errors.Is(err, store.ErrToken) {
+	if errors.Is(err, record.ErrToken) {
 		return hint.With(fmt.Errorf("account %s is disabled, or being removed", in.Email), "`pushbox user enable %s` enables it again", in.Email)
 	}
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/humanize"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (a *app) webhookList() *cobra.Command {
@@ -52,7 +52,7 @@ waiting, and failed_tries: how many tries in a row have failed.`,
 
 // failedTries returns the failed tries in a row of each webhook that fails. Without a server
 // nothing is sent, so none fails.
-func (a *app) failedTries(cmd *cobra.Command) (map[store.HookID]int, error) {
+func (a *app) failedTries(cmd *cobra.Command) (map[record.HookID]int, error) {
 	loaded, err := a.settings(cmd)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (a *app) failedTries(cmd *cobra.Command) (map[store.HookID]int, error) {
 	if err != nil && !errors.Is(err, admin.ErrNoServer) {
 		return nil, err
 	}
-	tries := make(map[store.HookID]int)
+	tries := make(map[record.HookID]int)
 	for _, f := range failing {
 		tries[f.Webhook] = f.Tries
 	}
@@ -74,13 +74,13 @@ func (a *app) failedTries(cmd *cobra.Command) (map[store.HookID]int, error) {
 
 // A listedHook is what a list shows of a webhook: not its address, which may be a secret.
 type listedHook struct {
-	ID          store.HookID `json:"id"`
-	Host        string       `json:"host"` // with its scheme
-	Events      []string     `json:"events"`
-	CreatedAt   time.Time    `json:"created_at"`
-	Disabled    bool         `json:"disabled"`
-	Waiting     int          `json:"waiting"`
-	FailedTries int          `json:"failed_tries"`
+	ID          record.HookID `json:"id"`
+	Host        string        `json:"host"` // with its scheme
+	Events      []string      `json:"events"`
+	CreatedAt   time.Time     `json:"created_at"`
+	Disabled    bool          `json:"disabled"`
+	Waiting     int           `json:"waiting"`
+	FailedTries int           `json:"failed_tries"`
 }
 
 func newListedHook(h admin.Webhook, tries int) listedHook {

@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 )
 
 // backupRetry is how long after a failed backup the next is tried, at first.
@@ -117,7 +118,7 @@ func (b *backups) keep(ctx context.Context) error {
 func (b *backups) round(ctx context.Context) (wait time.Duration, err error) {
 	r, err := b.keeper.Round(ctx)
 	switch {
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, record.ErrBusy):
 		return backupRetry, nil
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
 		err = fmt.Errorf("%w: %s", err, backupDirHint)

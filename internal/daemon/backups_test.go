@@ -20,6 +20,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A board is a log that may be read while it is written. It wakes its readers.
@@ -76,7 +77,7 @@ func TestABackupThatFailsIsAnErrorInTheLogAndIsTriedAgain(t *testing.T) {
 	if said := keptFor(t, cfg, s); strings.Count(said, "\n") != 1 || !strings.Contains(said, `"level":"error"`) || !strings.Contains(said, "a backup failed") {
 		t.Errorf("the log has %s", said)
 	}
-	for err, told := range map[error]bool{fmt.Errorf("%w: already", store.ErrBusy): false, store.ErrFull: true, syscall.EROFS: true, syscall.EACCES: true} {
+	for err, told := range map[error]bool{fmt.Errorf("%w: already", record.ErrBusy): false, record.ErrFull: true, syscall.EROFS: true, syscall.EACCES: true} {
 		b := &backups{log: zerolog.Nop(), keeper: &backup.Keeper{
 			Dir: t.TempDir(), Every: time.Hour, Keep: 1, Now: time.Now,
 			Make: func(context.Context, string) (backup.Copy, error) { return backup.Copy{}, err },

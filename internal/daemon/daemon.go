@@ -21,6 +21,7 @@ import (
 	"pushbox/internal/mail"
 	"pushbox/internal/webhook"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -90,7 +91,7 @@ func (d *daemon) run(ctx context.Context) error {
 	case <-signals.done:
 		d.log.Info().Msg("stopping: the terminal is gone")
 	case <-d.store.Failed():
-		failed = cmp.Or(d.store.Reach(context.WithoutCancel(ctx)), store.ErrFailed) // it says why
+		failed = cmp.Or(d.store.Reach(context.WithoutCancel(ctx)), record.ErrFailed) // it says why
 		d.log.Error().Err(failed).Msg("the store has failed and nothing more can be read or written: ending; a restart reads what is there")
 		cut := time.AfterFunc(failedDrain, func() {
 			for _, srv := range servers {
@@ -134,7 +135,7 @@ func (d *daemon) beginWork(ctx context.Context) (work []*task) {
 
 // sweep sweeps, and logs once that the database file was deleted or replaced.
 func (d *daemon) sweep(ctx context.Context) (wait time.Duration, err error) {
-	if err := d.store.Reach(ctx); errors.Is(err, store.ErrLost) && !d.lost {
+	if err := d.store.Reach(ctx); errors.Is(err, record.ErrLost) && !d.lost {
 		d.lost = true
 		d.log.Error().Err(err).Msg("do not stop the server: `pushbox backup FILE` saves everything now; then stop it, and `pushbox restore --keep-live FILE`")
 	}

@@ -26,6 +26,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -164,7 +165,7 @@ func TestAStopDoesNotWaitLongerThanItMay(t *testing.T) {
 
 // A failing engine fails when it is told to.
 type failing struct {
-	store.Engine
+	record.Engine
 	failed chan struct{}
 }
 
@@ -184,7 +185,7 @@ func TestAStoreThatFailsEndsTheServer(t *testing.T) {
 	}
 	r := daemonOn(t, cfg, s)
 	close(f.failed)
-	if err := <-r.ended; !errors.Is(err, store.ErrFailed) {
+	if err := <-r.ended; !errors.Is(err, record.ErrFailed) {
 		t.Errorf("it ended with %v", err)
 	}
 	closed(t, s)

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The directory in identities and in the instance log.
@@ -38,11 +39,11 @@ type directoryLink struct {
 	away   atomic.Bool // the last question had no answer
 	now    func() time.Time
 
-	last store.AccountID // that the check before asked for; the next one goes on behind it
+	last record.AccountID // that the check before asked for; the next one goes on behind it
 
 	mu     sync.Mutex
 	fault  error // why the last check disabled no account, although people were gone; nil: it could
-	doubts map[store.Identity]doubt
+	doubts map[record.Identity]doubt
 }
 
 // newDirectoryLink returns nil if the settings name no directory.
@@ -54,7 +55,7 @@ func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*dir
 	if err != nil {
 		return nil, err
 	}
-	return &directoryLink{people: people, cfg: cfg, store: s, log: log, now: time.Now, doubts: make(map[store.Identity]doubt)}, nil
+	return &directoryLink{people: people, cfg: cfg, store: s, log: log, now: time.Now, doubts: make(map[record.Identity]doubt)}, nil
 }
 
 // CheckDirectory checks the names and filters of the settings of a directory, if there is one. It
@@ -110,9 +111,9 @@ func (d *directoryLink) options(o *server.Options) {
 }
 
 // signIn asks the directory whose login it is, and then for the password. The errors are
-// store.ErrCredentials and server.ErrAway.
+// record.ErrCredentials and server.ErrAway.
 func (d *directoryLink) signIn(login string, password secret.Text) store.Elsewhere {
-	return func(ctx context.Context) (whose store.Identity, check func(context.Context) (store.External, error), err error) {
+	return func(ctx context.Context) (whose record.Identity, check func(context.Context) (store.External, error), err error) {
 		e, err := d.people.Look(ctx, login)
 		d.noteState(ctx, err)
 		if err != nil {
@@ -126,7 +127,7 @@ func (d *directoryLink) signIn(login string, password secret.Text) store.Elsewhe
 }
 
 // identityOf is the identity of a person of the directory.
-func identityOf(id string) store.Identity { return store.Identity{Issuer: ldapIssuer, Subject: id} }
+func identityOf(id string) record.Identity { return record.Identity{Issuer: ldapIssuer, Subject: id} }
 
 func (d *directoryLink) checkPassword(ctx context.Context, e directory.Entry, password secret.Text) (store.External, error) {
 	p, err := d.people.SignIn(ctx, e, password)
@@ -138,9 +139,9 @@ func (d *directoryLink) checkPassword(ctx context.Context, e directory.Entry, pa
 		x.Denied, x.Why = true, notAllowed
 		return x, nil
 	case errors.As(err, &refused):
-		return store.External{}, &store.RefusedError{Why: "by " + ldapName + ": " + refused.Why}
+		return store.External{}, &record.RefusedError{Why: "by " + ldapName + ": " + refused.Why}
 	case errors.Is(err, directory.ErrCredentials):
-		return store.External{}, store.ErrCredentials
+		return store.External{}, record.ErrCredentials
 	case err != nil:
 		return store.External{}, server.ErrAway
 	}

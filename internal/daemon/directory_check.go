@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/directory"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Bounds of a check.
@@ -65,8 +66,8 @@ func (d *directoryLink) follow(ctx context.Context) error {
 
 // A personOf is a person of the directory with the account.
 type personOf struct {
-	account store.Account
-	store.Identity
+	account record.Account
+	record.Identity
 }
 
 // toAsk lists the people of active accounts, those first whom the check before did not ask for.
@@ -137,7 +138,7 @@ func (d *directoryLink) disable(ctx context.Context, line *directory.Line, gone 
 			continue
 		}
 		switch err := d.store.Recheck(ctx, x); {
-		case errors.Is(err, store.ErrLastAdmin):
+		case errors.Is(err, record.ErrLastAdmin):
 			d.keep(p)
 		case err != nil:
 			return err
@@ -206,13 +207,13 @@ func (d *directoryLink) distrust(gone []personOf, why error) {
 
 // forgetOthers forgets the doubts of all other people.
 func (d *directoryLink) forgetOthers(people []personOf) {
-	asked := make(map[store.Identity]bool, len(people))
+	asked := make(map[record.Identity]bool, len(people))
 	for _, p := range people {
 		asked[p.Identity] = true
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	maps.DeleteFunc(d.doubts, func(i store.Identity, _ doubt) bool { return !asked[i] })
+	maps.DeleteFunc(d.doubts, func(i record.Identity, _ doubt) bool { return !asked[i] })
 }
 
 // unsure says in sentences what the last checks were not sure of.
@@ -234,7 +235,7 @@ func (d *directoryLink) unsure() (all []string) {
 
 // find asks the directory for a person again. An error is logged already, but a
 // *directory.PersonError.
-func (d *directoryLink) find(ctx context.Context, line *directory.Line, i store.Identity) (store.External, error) {
+func (d *directoryLink) find(ctx context.Context, line *directory.Line, i record.Identity) (store.External, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
 	p, err := line.Find(ctx, i.Subject)

@@ -22,6 +22,7 @@ import (
 	"pushbox/internal/testkit/ldaptest"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A directorySite is a server whose people are in a directory.
@@ -253,7 +254,7 @@ func TestTheInstanceLogSaysWhyTheDirectoryRefuses(t *testing.T) {
 		{"ann", "right-ann", "the person is in none of allowed_groups"},
 	} {
 		d.want(c.login, c.password, http.StatusForbidden)
-		events, err := d.store.AdminEvents(t.Context(), time.Time{}, 0, store.MaxAdminEvents)
+		events, err := d.store.AdminEvents(t.Context(), time.Time{}, 0, record.MaxAdminEvents)
 		if err != nil || !strings.HasPrefix(events[len(events)-1].Detail, "by the directory") || !strings.HasSuffix(events[len(events)-1].Detail, ": "+c.want) {
 			t.Errorf("%s: the log says %q, %v", c.login, events[len(events)-1].Detail, err)
 		}
@@ -285,8 +286,8 @@ func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
 	if d.sees(cookies["ann"], "/p") {
 		t.Error("who has left is still signed in")
 	}
-	events, err := d.store.AdminEvents(t.Context(), time.Time{}, 0, store.MaxAdminEvents)
-	if last := events[len(events)-1]; err != nil || last.Kind != store.AdminAccountDisable || last.Detail != "by the directory: the directory has no such person" {
+	events, err := d.store.AdminEvents(t.Context(), time.Time{}, 0, record.MaxAdminEvents)
+	if last := events[len(events)-1]; err != nil || last.Kind != record.AdminAccountDisable || last.Detail != "by the directory: the directory has no such person" {
 		t.Errorf("the last event is %v %q, %v", last.Kind, last.Detail, err)
 	}
 	if !d.sees(cookies["bob"], "/admin") || d.sees(cookies["cas"], "/admin") || !d.sees(cookies["cas"], "/p") {
@@ -483,11 +484,11 @@ func TestTriesCountOnlyWhereTheDirectoryAnswers(t *testing.T) {
 	away := func(context.Context) (store.External, error) { return store.External{}, context.DeadlineExceeded }
 	asked := 0
 	at := map[string]store.Elsewhere{
-		"at once": func(context.Context) (store.Identity, func(context.Context) (store.External, error), error) {
+		"at once": func(context.Context) (record.Identity, func(context.Context) (store.External, error), error) {
 			asked++
-			return store.Identity{}, nil, context.DeadlineExceeded
+			return record.Identity{}, nil, context.DeadlineExceeded
 		},
-		"later": func(ctx context.Context) (store.Identity, func(context.Context) (store.External, error), error) {
+		"later": func(ctx context.Context) (record.Identity, func(context.Context) (store.External, error), error) {
 			asked++
 			whose, _, err := d.link.signIn("ann", secret.New("right-ann"))(ctx)
 			return whose, away, err
@@ -509,8 +510,8 @@ func TestTriesCountOnlyWhereTheDirectoryAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var locked *store.LockedError
-	if _, err := d.store.SignInAt(t.Context(), by, "ann", secret.New("right-ann"), true, at["at once"]); !errors.As(err, &locked) || locked.Limit != store.LimitSignInsPerClient {
+	var locked *record.LockedError
+	if _, err := d.store.SignInAt(t.Context(), by, "ann", secret.New("right-ann"), true, at["at once"]); !errors.As(err, &locked) || locked.Limit != record.LimitSignInsPerClient {
 		t.Errorf("one more: %v", err)
 	}
 }

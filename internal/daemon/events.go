@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -43,7 +44,7 @@ func (f *follower) run(ctx context.Context) error {
 	err := loop(ctx, f.log, "reading the instance log", nil, f.look)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
-	if _, last := f.look(ctx); last != nil && !errors.Is(last, store.ErrUnavailable) {
+	if _, last := f.look(ctx); last != nil && !errors.Is(last, record.ErrUnavailable) {
 		f.log.Error().Err(last).Msg("reading the instance log failed")
 	}
 	return err

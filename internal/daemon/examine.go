@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/instance"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // examine returns the state of the server.
@@ -34,7 +35,7 @@ func (d *daemon) toWebhooks() admin.Deliveries {
 	if d.webhooks == nil {
 		return admin.Deliveries{}
 	}
-	out := admin.Deliveries{Waiting: d.store.WaitingBy(store.ByWebhook), Dropped: d.webhooks.Dropped()}
+	out := admin.Deliveries{Waiting: d.store.WaitingBy(record.ByWebhook), Dropped: d.webhooks.Dropped()}
 	for _, f := range d.webhooks.Failing() {
 		out.Failing = append(out.Failing, admin.Receiver{Webhook: f.ID, Tries: f.Tries, Next: f.Next.UTC()})
 	}
@@ -46,7 +47,7 @@ func (d *daemon) toMail() admin.Deliveries {
 	if d.mail == nil {
 		return admin.Deliveries{}
 	}
-	out := admin.Deliveries{Waiting: d.store.WaitingBy(store.ByMail), Dropped: d.mail.Dropped()}
+	out := admin.Deliveries{Waiting: d.store.WaitingBy(record.ByMail), Dropped: d.mail.Dropped()}
 	if n := d.mail.Failures(); n > 0 {
 		out.Failing = []admin.Receiver{{Tries: n}}
 	}
@@ -65,7 +66,7 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 	f := admin.Facts{
 		Version: version, Key: instance.KeyPlace(cfg),
 		Clock: st.Clock, Latest: st.Latest, Doubt: st.Doubt, Away: st.Away, Swept: st.Swept,
-		Size: st.Space.Size, Unused: st.Space.Unused, Lost: errors.Is(s.Reach(ctx), store.ErrLost),
+		Size: st.Space.Size, Unused: st.Space.Unused, Lost: errors.Is(s.Reach(ctx), record.ErrLost),
 	}
 	key, fault := instance.ReadKey(cfg)
 	if fault == nil {
@@ -78,9 +79,9 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 		f.LostPolicies, err = s.LostPolicies(ctx)
 	}
 	if err == nil {
-		var all []store.Account
+		var all []record.Account
 		all, err = s.Accounts(ctx)
-		f.NoAdmin = len(all) > 0 && !slices.ContainsFunc(all, store.Account.Administers)
+		f.NoAdmin = len(all) > 0 && !slices.ContainsFunc(all, record.Account.Administers)
 	}
 	return f, err
 }

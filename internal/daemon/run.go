@@ -22,7 +22,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/internal/sdnotify"
 	"pushbox/server"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // serveWait is how long to wait for another process to close the database.
@@ -151,7 +151,7 @@ func (d *daemon) openStore(ctx context.Context, o Options) (created bool, err er
 		Config: d.cfg, Environ: o.Source.Environ, Create: true, Wait: serveWait, Note: o.say,
 		Wrap: d.watch.observed, Committed: d.watch.committed(), Trouble: d.watch.trouble,
 	})
-	if errors.Is(err, store.ErrInUse) {
+	if errors.Is(err, record.ErrInUse) {
 		return false, hint.With(err, "stop the server or the command that uses this data directory, or choose another directory with --data-dir")
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A watch reports on the server: to the service manager, to readiness probes and to
@@ -138,7 +139,7 @@ func (w *watch) feed(ctx context.Context, every time.Duration, ping func(context
 			return nil
 		case <-t.C:
 		}
-		if err := within(ctx, every, ping); err != nil && !errors.Is(err, store.ErrUnavailable) {
+		if err := within(ctx, every, ping); err != nil && !errors.Is(err, record.ErrUnavailable) {
 			w.log.Error().Err(err).Msg("the store does not answer: the watchdog is not fed")
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // openMetrics makes the metrics, reads their token, and opens their listener.
@@ -57,7 +58,7 @@ func readScrapeToken(m config.Metrics) (token secret.Text, err error) {
 }
 
 // observed returns the engine, wrapped so that metrics count what happens to pushes.
-func (w *watch) observed(e store.Engine) store.Engine {
+func (w *watch) observed(e record.Engine) record.Engine {
 	if w.metrics == nil {
 		return e
 	}

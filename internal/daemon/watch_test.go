@@ -21,7 +21,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // metered are settings with a listener for metrics.
@@ -228,7 +228,7 @@ func TestTheWatchdogIsFedWhileTheStoreAnswers(t *testing.T) {
 		for _, step := range []struct {
 			answer error
 			want   int64 // more
-		}{{nil, 6}, {store.ErrFailed, 0}, {context.DeadlineExceeded, 0}, {nil, 6}} {
+		}{{nil, 6}, {record.ErrFailed, 0}, {context.DeadlineExceeded, 0}, {nil, 6}} {
 			synctest.Wait()
 			before := fed.Load()
 			answer.Store(&step.answer)

@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/webhook"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // NewWebhookSender returns a sender of messages that the configuration allows.
@@ -114,7 +115,7 @@ func (d *daemon) tell(ctx context.Context) error {
 func accountWebhooks(w config.Webhooks) server.Webhooks {
 	return server.Webhooks{
 		Check: func(address secret.Text) error { return CheckWebhook(w, address) },
-		Send: func(ctx context.Context, to store.HookTarget) (int, store.Fault) {
+		Send: func(ctx context.Context, to store.HookTarget) (int, record.Fault) {
 			sender := NewWebhookSender(w)
 			defer sender.Close()
 			status, err := sender.Send(ctx, to, webhook.TestNotice(time.Now()))

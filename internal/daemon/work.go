@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A task is a goroutine that its owner stops and waits for.
@@ -61,7 +62,7 @@ func loop(ctx context.Context, log zerolog.Logger, name string, sooner <-chan st
 			return nil
 		}
 		if err != nil {
-			if !errors.Is(err, store.ErrUnavailable) {
+			if !errors.Is(err, record.ErrUnavailable) {
 				log.Error().Err(err).Msg(name + " failed")
 			}
 			failures++

@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/internal/instance"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestTheSweeperRestsAsLongAsItIsToldAndLongerAfterFailures(t *testing.T) {
@@ -73,7 +73,7 @@ func TestWorkIsSilentWhileTheDatabaseIsAway(t *testing.T) {
 			if n++; n == 3 {
 				cancel()
 			}
-			return time.Second, fmt.Errorf("sweep: %w", []error{store.ErrUnavailable, store.ErrStandby}[n%2])
+			return time.Second, fmt.Errorf("sweep: %w", []error{record.ErrUnavailable, record.ErrStandby}[n%2])
 		})
 		if n != 3 || out.Len() > 0 {
 			t.Errorf("after %d rounds: %s", n, &out)

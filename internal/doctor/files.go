@@ -15,7 +15,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Bits of a mode, for the group and for others together.
@@ -122,7 +122,7 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 		return append(one(fine("the database is PostgreSQL, and can be reached")), s.judgeMovedFile()...)
 	}
 	if s.Facts != nil && s.Facts.Lost {
-		return one(problem(s.Hint(store.ErrLost), "%v", store.ErrLost))
+		return one(problem(s.Hint(record.ErrLost), "%v", record.ErrLost))
 	}
 	if _, err := os.Stat(s.Database); errors.Is(err, fs.ErrNotExist) {
 		return one(warning("start `pushbox serve` once, which makes it", "there is no %s yet", s.Database))
@@ -136,7 +136,7 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 		f = fine("%s, and can be opened", f.Text)
 	}
 	if copies, _ := filepath.Glob(s.Database + ".schema*"); len(copies) > 0 {
-		return append([]Finding{f, fine("upgrades have kept %s, with what was there at that time; the server removes each after %d days", strings.Join(copies, ", "), store.CopiesStay/(24*time.Hour))}, s.judgeMovedFile()...)
+		return append([]Finding{f, fine("upgrades have kept %s, with what was there at that time; the server removes each after %d days", strings.Join(copies, ", "), record.CopiesStay/(24*time.Hour))}, s.judgeMovedFile()...)
 	}
 	return append(one(f), s.judgeMovedFile()...)
 }

@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/environ"
 	"pushbox/internal/hint"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -110,7 +111,7 @@ func removeKeyLeftovers(cfg config.Config) error {
 	return nil
 }
 
-// A MissingKeyError says that there is a database and no key. It is a store.ErrKey.
+// A MissingKeyError says that there is a database and no key. It is a record.ErrKey.
 type MissingKeyError struct{ Path string }
 
 // Error names the key file.
@@ -118,8 +119,8 @@ func (e *MissingKeyError) Error() string {
 	return fmt.Sprintf("there is a database, and its key file %s is missing", e.Path)
 }
 
-// Unwrap returns store.ErrKey.
-func (*MissingKeyError) Unwrap() error { return store.ErrKey }
+// Unwrap returns record.ErrKey.
+func (*MissingKeyError) Unwrap() error { return record.ErrKey }
 
 // credentialsVar names the directory of systemd's credentials.
 const credentialsVar = "CREDENTIALS_DIRECTORY"
@@ -158,7 +159,7 @@ func KeyPlace(cfg config.Config) string {
 // finishRotation ends an interrupted rotation of the master key, and returns the key that opens
 // the database. If it cannot end the rotation, it notes why: the store still opens if a key
 // fits.
-func (o Options) finishRotation(ctx context.Context, e store.Engine, key seal.RootKey) seal.RootKey {
+func (o Options) finishRotation(ctx context.Context, e record.Engine, key seal.RootKey) seal.RootKey {
 	keeper := RootKeeper(o.Config, o.Environ)
 	if keeper.File == "" {
 		return key

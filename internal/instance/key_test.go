@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -24,7 +25,7 @@ func TestAKeyIsMadeOnlyWhereThereIsNeitherKeyNorDatabase(t *testing.T) {
 		{"nothing yet", false, false, true, nil},
 		{"a key and no database", true, false, false, nil},
 		{"both", true, true, false, nil},
-		{"a database and no key", false, true, false, store.ErrKey},
+		{"a database and no key", false, true, false, record.ErrKey},
 	} {
 		cfg := settingsFor(t.TempDir())
 		if test.file {
@@ -54,7 +55,7 @@ func TestAKeyThatIsStillInItsOldPlaceIsNamed(t *testing.T) {
 	cfg.MasterKeyFile = filepath.Join(t.TempDir(), "master.key")
 	for _, there := range []bool{true, false} {
 		_, _, err := MasterKey(cfg, true)
-		if !errors.Is(err, store.ErrKey) || strings.Contains(hint.Of(err), "pushbox key import "+old) != there {
+		if !errors.Is(err, record.ErrKey) || strings.Contains(hint.Of(err), "pushbox key import "+old) != there {
 			t.Errorf("%t: %v (%s)", there, err, hint.Of(err))
 		}
 		if err := os.RemoveAll(old); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pushbox/internal/hint"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestTheHintOfAMissingKeyNamesWhereItMayBe(t *testing.T) {
@@ -19,7 +19,7 @@ func TestTheHintOfAMissingKeyNamesWhereItMayBe(t *testing.T) {
 	want := func(text string) {
 		t.Helper()
 		err := missingKey(cfg, cfg.KeyFile(), originals)
-		if !errors.Is(err, store.ErrKey) || !strings.Contains(hint.Of(err), text) {
+		if !errors.Is(err, record.ErrKey) || !strings.Contains(hint.Of(err), text) {
 			t.Errorf("%v; hint: %s", err, hint.Of(err))
 		}
 	}
@@ -37,7 +37,7 @@ func TestReadingAKeyMakesNone(t *testing.T) {
 		t.Errorf("without a database: %v", err)
 	}
 	touch(t, Database(cfg))
-	if _, err := ReadKey(cfg); !errors.Is(err, store.ErrKey) {
+	if _, err := ReadKey(cfg); !errors.Is(err, record.ErrKey) {
 		t.Errorf("with a database: %v", err)
 	}
 	if _, err := os.Stat(cfg.KeyFile()); !errors.Is(err, os.ErrNotExist) {

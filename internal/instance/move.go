@@ -16,6 +16,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -141,7 +142,7 @@ func openMove(ctx context.Context, cfg config.Config) (*postgres.DB, error) {
 // database_url, compares the two, and renames the file, so that no server uses it any more.
 // What an earlier Move left that was cut short it brings to its end.
 //
-// The error wraps ErrNoDatabase, store.ErrInUse if a server runs, or an error of store.Move.
+// The error wraps ErrNoDatabase, record.ErrInUse if a server runs, or an error of store.Move.
 // After it the file is as it was and has its name, unless the text says that the outcome is
 // not known.
 func Move(ctx context.Context, cfg config.Config, wait time.Duration, watch store.MoveWatch) (m Moved, err error) {
@@ -235,13 +236,13 @@ func movedBefore(ctx context.Context, to *postgres.DB, key seal.RootKey) (bool, 
 		return false, err
 	}
 	if err := store.CheckKey(key, sealed); err != nil {
-		return false, fmt.Errorf("the database to move to %w: it has another key ring, so it is in use or was: %w", store.ErrExists, err)
+		return false, fmt.Errorf("the database to move to %w: it has another key ring, so it is in use or was: %w", record.ErrExists, err)
 	}
 	switch d, err := to.Departure(ctx); {
 	case err != nil:
 		return false, err
 	case d != (postgres.Departure{}):
-		return false, hint.With(fmt.Errorf("%w there, and from there into a file, or such a move was cut short", store.ErrMoved), "run `pushbox move --back`, which says where it is or goes on")
+		return false, hint.With(fmt.Errorf("%w there, and from there into a file, or such a move was cut short", record.ErrMoved), "run `pushbox move --back`, which says where it is or goes on")
 	}
 	return true, nil
 }
@@ -271,7 +272,7 @@ func (f *movedFile) settle(ctx context.Context, file *bolt.DB, to *postgres.DB, 
 // begins, and none may use the file before it has ended. What an earlier MoveBack left that
 // was cut short it brings to its end.
 //
-// The error wraps ErrNoDatabase, store.ErrInUse if a server has connections, or an error of
+// The error wraps ErrNoDatabase, record.ErrInUse if a server has connections, or an error of
 // store.Move. After it PostgreSQL is in use as
 // before, unless the text says that it is still marked as moved.
 func MoveBack(ctx context.Context, cfg config.Config, note func(string), watch store.MoveWatch) (m Moved, err error) {
@@ -299,7 +300,7 @@ func MoveBack(ctx context.Context, cfg config.Config, note func(string), watch s
 		return m, b.giveUp(ctx, err)
 	}
 	switch err := from.Arrive(ctx, b.mark); {
-	case errors.Is(err, store.ErrMoved): // another move took its place
+	case errors.Is(err, record.ErrMoved): // another move took its place
 		return m, errors.Join(err, durable.Scrub(b.file()))
 	case err != nil:
 		return m, hint.With(fmt.Errorf("it is not known whether the move has ended: %w", err), "run the command again when the database answers: it finds out, and goes on")
@@ -339,7 +340,7 @@ func (b *moveBack) begin(ctx context.Context) error {
 	}
 	before := b.mark
 	b.mark, err = b.from.Depart(ctx, before)
-	if errors.Is(err, store.ErrMoved) { // another move came first
+	if errors.Is(err, record.ErrMoved) { // another move came first
 		return err
 	}
 	if err == nil {
@@ -372,7 +373,7 @@ func (b *moveBack) awaitOthers(ctx context.Context) error {
 		case err != nil || n == 0:
 			return err
 		case time.Since(begun) > othersTime:
-			return fmt.Errorf("%w: pushbox has %d other connections to it", store.ErrInUse, n)
+			return fmt.Errorf("%w: pushbox has %d other connections to it", record.ErrInUse, n)
 		}
 		select {
 		case <-ctx.Done():
@@ -447,7 +448,7 @@ func (b *moveBack) finish() (before bool, err error) {
 	if _, err := os.Lstat(Database(b.cfg)); err == nil {
 		return true, nil
 	}
-	return false, hint.With(fmt.Errorf("%w into a file, which is not in %s", store.ErrMoved, b.cfg.DataDir), "name the directory that it was moved to with --data-dir; or, if that file is lost, run `pushbox move --back --undo`, and go on with PostgreSQL as it was then")
+	return false, hint.With(fmt.Errorf("%w into a file, which is not in %s", record.ErrMoved, b.cfg.DataDir), "name the directory that it was moved to with --data-dir; or, if that file is lost, run `pushbox move --back --undo`, and go on with PostgreSQL as it was then")
 }
 
 // publish gives the finished file its name.

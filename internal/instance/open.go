@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -28,7 +29,7 @@ type Options struct {
 	Wait    time.Duration    // for another process to close the database
 	Note    func(say string) // receives messages for the administrator: what was made or upgraded, and warnings
 
-	Wrap func(store.Engine) store.Engine // wraps the engine; nil: it is not wrapped
+	Wrap func(record.Engine) record.Engine // wraps the engine; nil: it is not wrapped
 	// Trouble is called when a database of several servers cannot be used, with the reason, and
 	// with nil when it can be again. It may be nil.
 	Trouble   func(why error, lasted time.Duration)
@@ -102,7 +103,7 @@ func (o Options) noteKey(made string) error {
 }
 
 // open opens the store on an engine.
-func (o Options) open(ctx context.Context, engine store.Engine, key seal.RootKey) (*store.Store, error) {
+func (o Options) open(ctx context.Context, engine record.Engine, key seal.RootKey) (*store.Store, error) {
 	if err := removeKeyLeftovers(o.Config); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // open opens a store and closes it, and returns what was said meanwhile.
@@ -82,7 +82,7 @@ func TestAStoreThatDoesNotOpenIsLeftAloneAndLetGo(t *testing.T) {
 	wrong := cfg
 	wrong.MasterKeyFile = other.KeyFile()
 	for range 2 { // the second time it must not be in use
-		if _, _, err := open(t, wrong, true); !errors.Is(err, store.ErrKey) {
+		if _, _, err := open(t, wrong, true); !errors.Is(err, record.ErrKey) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestASecondNameOfTheKeyIsRemovedWithTheDatabaseLocked(t *testing.T) {
 	cfg := settingsFor(env.ShortDir(t))
 	holder := opened(t, cfg)
 	stray := strayKey(t, cfg)
-	if _, _, err := Open(t.Context(), Options{Config: cfg, Wait: time.Millisecond}); !errors.Is(err, store.ErrInUse) {
+	if _, _, err := Open(t.Context(), Options{Config: cfg, Wait: time.Millisecond}); !errors.Is(err, record.ErrInUse) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(stray); err != nil {

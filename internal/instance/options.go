@@ -4,6 +4,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/lang"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // StoreOptions returns the options of the store in a configuration.
@@ -26,7 +27,7 @@ func StoreOptions(cfg config.Config) store.Options {
 			PerClient:  cfg.Limits.SignInsPerClient,
 			PerAccount: cfg.Limits.SignInsPerAccount,
 		},
-		Space:  store.SpaceLimits{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace), Room: roomLimits(cfg)},
+		Space:  record.SpaceLimits{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace), Room: roomLimits(cfg)},
 		Hooks:  hookOptions(cfg.Webhooks),
 		Mail:   mailOptions(cfg.Mail),
 		Issuer: cfg.Brand.Title,
@@ -35,10 +36,10 @@ func StoreOptions(cfg config.Config) store.Options {
 }
 
 // roomLimits returns what senders may have live at once.
-func roomLimits(cfg config.Config) store.RoomLimits {
+func roomLimits(cfg config.Config) record.RoomLimits {
 	l := cfg.Limits
-	return store.RoomLimits{
-		Client:    store.Room{Pushes: l.AnonymousPushes, Bytes: int64(l.AnonymousBytes)},
+	return record.RoomLimits{
+		Client:    record.Room{Pushes: l.AnonymousPushes, Bytes: int64(l.AnonymousBytes)},
 		Account:   policy(cfg, config.NamedPolicy{}).Room,
 		Anonymous: l.AnonymousShare,
 	}
@@ -67,7 +68,7 @@ func hookOptions(w config.Webhooks) store.HookOptions {
 	}
 	for _, name := range w.Events {
 		if e, ok := store.ParseEvent(name); ok {
-			o.Instance |= store.NewEventSet(e)
+			o.Instance |= record.NewEventSet(e)
 		}
 	}
 	return o

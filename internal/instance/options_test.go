@@ -8,6 +8,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // TestEachSettingReachesTheStore gives each setting a value of its own.
@@ -47,14 +48,14 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 	text.Deletable, qr.Deletable = store.Choice{Enabled: true}, store.Choice{Default: true}
 	file.Deletable = store.Choice{Enabled: true, Default: true}
 	wanted := store.Options{
-		Terms:      map[store.Kind]store.Terms{store.Text: text, store.URL: url, store.QR: qr, store.File: file},
+		Terms:      map[record.Kind]store.Terms{record.Text: text, record.URL: url, record.QR: qr, record.File: file},
 		Policies:   []store.Policy{},
 		PurgeAfter: time.Hour,
 		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, PerLife: 51, Queue: 43},
 		SignIns:    store.SignInLimits{PerClient: 45, PerAccount: 46},
 		Sessions:   store.SessionLimits{Idle: 47, MaxAge: 48},
-		Space: store.SpaceLimits{MaxSize: 50, MinFree: 49, Room: store.RoomLimits{
-			Client: store.Room{Pushes: 51, Bytes: 52}, Anonymous: 53, Account: store.Room{Pushes: 54, Bytes: 55},
+		Space: record.SpaceLimits{MaxSize: 50, MinFree: 49, Room: record.RoomLimits{
+			Client: record.Room{Pushes: 51, Bytes: 52}, Anonymous: 53, Account: record.Room{Pushes: 54, Bytes: 55},
 		}},
 		Issuer: "Our box",
 	}
@@ -65,15 +66,15 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 
 func TestAKindCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	for off, set := range map[store.Kind]func(*config.Config){
-		store.URL:  func(c *config.Config) { c.EnableURLPushes = false },
-		store.QR:   func(c *config.Config) { c.EnableQRPushes = false },
-		store.File: func(c *config.Config) { c.EnableFilePushes = false },
+	for off, set := range map[record.Kind]func(*config.Config){
+		record.URL:  func(c *config.Config) { c.EnableURLPushes = false },
+		record.QR:   func(c *config.Config) { c.EnableQRPushes = false },
+		record.File: func(c *config.Config) { c.EnableFilePushes = false },
 	} {
 		cfg := config.Default()
 		set(&cfg)
 		terms := StoreOptions(cfg).Terms
-		for _, kind := range []store.Kind{store.Text, store.URL, store.QR, store.File} {
+		for _, kind := range []record.Kind{record.Text, record.URL, record.QR, record.File} {
 			if terms[kind].Enabled != (kind != off) {
 				t.Errorf("with %v off: %v is enabled: %v", off, kind, kind == off)
 			}
@@ -85,7 +86,7 @@ func TestAKindCanBeSwitchedOff(t *testing.T) {
 func TestTheConfigurationAndTheStoreKnowTheSameEvents(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, e := range store.Events() {
+	for _, e := range record.Events() {
 		names = append(names, e.String())
 	}
 	if all := config.Default().Webhooks.Events; !slices.Equal(names, all) {

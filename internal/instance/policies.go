@@ -5,6 +5,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // policies returns the policies that accounts can have.
@@ -21,18 +22,18 @@ func policy(cfg config.Config, named config.NamedPolicy) store.Policy {
 	p := named.Over(cfg.Policy)
 	return store.Policy{
 		Name: named.Name, Groups: named.Groups,
-		Terms: map[store.Kind]store.Terms{
-			store.Text: narrowed(deletableTerms(cfg.PW, true), store.Text, p),
-			store.URL:  narrowed(terms(cfg.URL, cfg.EnableURLPushes), store.URL, p),
-			store.File: narrowed(deletableTerms(cfg.Files.DeletableTerms, cfg.EnableFilePushes), store.File, p),
-			store.QR:   narrowed(deletableTerms(cfg.QR, cfg.EnableQRPushes), store.QR, p),
+		Terms: map[record.Kind]store.Terms{
+			record.Text: narrowed(deletableTerms(cfg.PW, true), record.Text, p),
+			record.URL:  narrowed(terms(cfg.URL, cfg.EnableURLPushes), record.URL, p),
+			record.File: narrowed(deletableTerms(cfg.Files.DeletableTerms, cfg.EnableFilePushes), record.File, p),
+			record.QR:   narrowed(deletableTerms(cfg.QR, cfg.EnableQRPushes), record.QR, p),
 		},
 		Files: store.FileLimits{
 			MaxCount: cmp.Or(p.MaxFileUploads, cfg.Files.MaxFileUploads),
 			MaxSize:  int64(cmp.Or(p.MaxFileSize, cfg.Files.MaxFileSize)),
 			Window:   cfg.Files.DownloadWindow,
 		},
-		Room: store.Room{
+		Room: record.Room{
 			Pushes: cmp.Or(p.AccountPushes, cfg.Limits.AccountPushes),
 			Bytes:  int64(cmp.Or(p.AccountBytes, cfg.Limits.AccountBytes)),
 		},
@@ -45,7 +46,7 @@ func policy(cfg config.Config, named config.NamedPolicy) store.Policy {
 }
 
 // narrowed returns the terms of a kind within a policy.
-func narrowed(t store.Terms, k store.Kind, p config.Policy) store.Terms {
+func narrowed(t store.Terms, k record.Kind, p config.Policy) store.Terms {
 	t.Enabled = t.Enabled && p.Allows(k.String())
 	t.Days = within(t.Days, p.ExpireAfterDaysDefault, p.ExpireAfterDaysMax)
 	t.Views = within(t.Views, p.ExpireAfterViewsDefault, p.ExpireAfterViewsMax)

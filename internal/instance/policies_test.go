@@ -6,6 +6,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestPoliciesReachTheStore(t *testing.T) {
@@ -18,23 +19,23 @@ func TestPoliciesReachTheStore(t *testing.T) {
 		ExpireAfterDaysMax: 8, ExpireAfterViewsDefault: 2, ExpireAfterViewsMax: 3, MaxFileUploads: 4, MaxFileSize: 2000, AccountBytes: 500,
 	}}, {Name: "open", Policy: config.Policy{EnableMail: config.On}}}
 	o := StoreOptions(cfg)
-	if days := o.Terms[store.Text].Days; days != (store.Range{Default: 5, Min: 1, Max: 5}) {
+	if days := o.Terms[record.Text].Days; days != (store.Range{Default: 5, Min: 1, Max: 5}) {
 		t.Errorf("days for all: %+v", days)
 	}
-	if want := (store.Rules{Passphrase: true}); o.Rules != want || o.Space.Room.Account != (store.Room{Pushes: 50, Bytes: 1000}) {
+	if want := (store.Rules{Passphrase: true}); o.Rules != want || o.Space.Room.Account != (record.Room{Pushes: 50, Bytes: 1000}) {
 		t.Errorf("for all: %+v, %+v", o.Rules, o.Space.Room)
 	}
 	finance := o.Policies[0]
-	if want := (store.Rules{Encryption: true, NoMail: true}); finance.Rules != want || finance.Room != (store.Room{Pushes: 50, Bytes: 500}) {
+	if want := (store.Rules{Encryption: true, NoMail: true}); finance.Rules != want || finance.Room != (record.Room{Pushes: 50, Bytes: 500}) {
 		t.Errorf("%+v, %+v", finance.Rules, finance.Room)
 	}
 	if finance.Name != "finance" || !reflect.DeepEqual(finance.Groups, []string{"money"}) || finance.Files.MaxCount != 4 || finance.Files.MaxSize != 2000 || finance.Files.Window != cfg.Files.DownloadWindow {
 		t.Errorf("%+v", finance)
 	}
-	for kind, want := range map[store.Kind]store.Terms{
-		store.Text: {Enabled: true, Days: store.Range{Default: 7, Min: 1, Max: 8}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
-		store.File: {Enabled: true, Days: store.Range{Default: 6, Min: 1, Max: 6}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
-		store.URL:  {Days: store.Range{Default: 7, Min: 1, Max: 8}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
+	for kind, want := range map[record.Kind]store.Terms{
+		record.Text: {Enabled: true, Days: store.Range{Default: 7, Min: 1, Max: 8}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
+		record.File: {Enabled: true, Days: store.Range{Default: 6, Min: 1, Max: 6}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
+		record.URL:  {Days: store.Range{Default: 7, Min: 1, Max: 8}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
 	} {
 		if got := finance.Terms[kind]; got.Enabled != want.Enabled || got.Days != want.Days || got.Views != want.Views {
 			t.Errorf("%v: %+v, not %+v", kind, got, want)

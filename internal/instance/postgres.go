@@ -15,6 +15,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 )
 
 // DatabaseURL returns the address of the PostgreSQL database of a configuration, from its
@@ -58,7 +59,7 @@ func (o Options) openPostgres(ctx context.Context, url secret.Text) (s *store.St
 	const tries = 3 // servers that start together over a new database make its key ring once
 	for n := 1; ; n++ {
 		s, created, err = o.tryPostgres(ctx, url)
-		if n == tries || !errors.Is(err, store.ErrStaleKeys) {
+		if n == tries || !errors.Is(err, record.ErrStaleKeys) {
 			return s, created, err
 		}
 	}
@@ -88,7 +89,7 @@ func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Sto
 		return nil, false, err
 	}
 	s, created, err = o.openOn(ctx, engine, created)
-	if errors.Is(err, store.ErrMoved) {
+	if errors.Is(err, record.ErrMoved) {
 		err = hint.With(fmt.Errorf("%w: its records went into a file, or a move into one was cut short", err),
 			"remove the setting database_url if they went to the data directory here; else run `pushbox move --back` again, or `pushbox move --back --undo`")
 	}

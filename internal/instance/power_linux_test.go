@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/faultfs"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestMain(m *testing.M) {
@@ -38,7 +39,7 @@ func start(ctx context.Context, cfg config.Config) (t store.Token, err error) {
 	if err != nil {
 		return t, err
 	}
-	p, err := s.CreatePush(ctx, store.Actor{}, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
+	p, err := s.CreatePush(ctx, store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
 	return p.Token, errors.Join(err, Close(ctx, s))
 }
 
@@ -68,7 +69,7 @@ func wantStart(t *testing.T, cfg config.Config, token store.Token, acknowledged 
 	switch {
 	case acknowledged && err != nil:
 		t.Errorf("the push that was acknowledged: %v", err)
-	case err == nil && p.Payload.Reveal() != "s3cret", err != nil && !errors.Is(err, store.ErrNotFound):
+	case err == nil && p.Payload.Reveal() != "s3cret", err != nil && !errors.Is(err, record.ErrNotFound):
 		t.Errorf("the push is not whole: %v", err)
 	}
 	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
@@ -127,7 +128,7 @@ func TestAPowerCutDuringTheFirstStartDoesNoHarm(t *testing.T) {
 	disk := faultfs.Mount(t)
 	s := opened(t, settingsFor(disk.Dir))
 	disk.Mark(markOpen)
-	p, err := s.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
+	p, err := s.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,14 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // letterOf is a letter about a push with a passphrase.
 func letterOf(to string) store.Mail {
 	return store.Mail{
 		About: store.MailLink, ID: "msg_1", To: secret.New(to), Base: "https://push.example/a&b", Sender: `ann+"<b>@example.com`,
-		Push: store.PushInfo{Token: store.Token{Text: secret.New("abc")}, Push: store.Push{
+		Push: store.PushInfo{Token: store.Token{Text: secret.New("abc")}, Push: record.Push{
 			ExpiresAt: time.Date(2026, 11, 28, 9, 5, 0, 0, time.UTC), ViewLimit: 3, Protected: true, RetrievalStep: true,
 		}},
 	}
@@ -151,7 +152,7 @@ func TestAMailAboutAnAnswerLeadsToTheRequestAlone(t *testing.T) {
 		w.Language = tag
 		l := letterOf("ann@example.com")
 		l.About, l.Base, l.Sender, l.Push.Token, l.Push.Name = store.MailAnswer, "", "", store.Token{}, secret.New("name-marker")
-		l.Push.CreatedAt, l.Push.Request = time.Date(2026, 11, 21, 8, 4, 0, 0, time.UTC), store.RequestID{1}
+		l.Push.CreatedAt, l.Push.Request = time.Date(2026, 11, 21, 8, 4, 0, 0, time.UTC), record.RequestID{1}
 		m := written(t, w.textOf(l))
 		plain := parts(t, m)["text/plain"]
 		for _, want := range []string{"\n\nhttps://push.example/a&b/requests/" + l.Push.Request.String() + "\n\n", "2026-11-21 08:04 UTC", "2026-11-28 09:05 UTC", "Push & Co"} {

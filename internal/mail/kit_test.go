@@ -22,6 +22,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 
 	"pushbox/store/clock"
@@ -86,7 +87,7 @@ func (w *world) start() {
 func (w *world) send(to string, changes ...func(*store.NewPush)) store.PushInfo {
 	w.t.Helper()
 	in := store.NewPush{
-		Kind: store.Text, Payload: secret.New("payload-marker"), Name: secret.New("name-marker"), Note: secret.New("note-marker"),
+		Kind: record.Text, Payload: secret.New("payload-marker"), Name: secret.New("name-marker"), Note: secret.New("note-marker"),
 		Mail: &store.MailRequest{To: secret.New(to), Base: "https://push.example"},
 	}
 	for _, change := range changes {

@@ -22,6 +22,7 @@ import (
 	"pushbox/internal/lang"
 	"pushbox/internal/retry"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A tuning says how mail is sent.
@@ -78,13 +79,13 @@ func (m *Mailer) Run(ctx context.Context) error {
 	working, end := retry.Linger(ctx, m.tuning.grace)
 	defer end()
 	unread := 0 // rounds in a row that the store ended
-	retry.Rounds(ctx, m.tuning.rest, retry.News{m.Store.OutboxChanged(store.ByMail)}, func() (wait time.Duration, early bool) {
+	retry.Rounds(ctx, m.tuning.rest, retry.News{m.Store.OutboxChanged(record.ByMail)}, func() (wait time.Duration, early bool) {
 		wait, early, err := m.round(ctx, working)
 		if err == nil || ctx.Err() != nil {
 			unread = 0
 			return wait, early
 		}
-		if !errors.Is(err, store.ErrUnavailable) {
+		if !errors.Is(err, record.ErrUnavailable) {
 			m.Log.Error().Err(err).Msg("the outbox of mail cannot be read or changed; it is tried again")
 		}
 		unread++
@@ -96,12 +97,12 @@ func (m *Mailer) Run(ctx context.Context) error {
 // round looks at the outbox once, and sends due mail. It returns how long to wait until the
 // next look, and whether new mail may shorten that.
 func (m *Mailer) round(ctx, working context.Context) (wait time.Duration, early bool, err error) {
-	given, err := m.Store.GiveUp(ctx, store.ByMail)
+	given, err := m.Store.GiveUp(ctx, record.ByMail)
 	m.logMailsGivenUp(given)
 	if err != nil || m.Server == nil {
 		return m.tuning.idle, false, err
 	}
-	due, wait, err := m.Store.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: m.tuning.batch})
+	due, wait, err := m.Store.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: m.tuning.batch})
 	if err != nil || len(due) == 0 {
 		return wait, true, err
 	}
@@ -119,17 +120,17 @@ func (m *Mailer) round(ctx, working context.Context) (wait time.Duration, early 
 
 // A try is a mail that is about to be sent.
 type try struct {
-	store.Message
+	record.Message
 	text
 }
 
 // open opens messages, and removes those that must not be sent any more.
-func (m *Mailer) open(ctx context.Context, due []store.Message) (tries []try, err error) {
-	var gone []store.Message
+func (m *Mailer) open(ctx context.Context, due []record.Message) (tries []try, err error) {
+	var gone []record.Message
 	for _, msg := range due {
 		l, wanted, err := m.Store.OpenMail(ctx, msg)
 		switch {
-		case errors.Is(err, store.ErrCorrupt):
+		case errors.Is(err, record.ErrCorrupt):
 			m.Log.Error().Err(err).Msg("a mail is dropped")
 			m.dropped.Add(1)
 			gone = append(gone, msg)
@@ -176,15 +177,15 @@ func (m *Mailer) deliver(ctx, working context.Context, tries []try) error {
 }
 
 // remove takes a mail out of the outbox.
-func (m *Mailer) remove(msg store.Message) error {
+func (m *Mailer) remove(msg record.Message) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.tuning.store)
 	defer cancel()
-	return m.Store.EndMessages(ctx, []store.Message{msg})
+	return m.Store.EndMessages(ctx, []record.Message{msg})
 }
 
 // failed puts a mail off, or removes it if its failure is permanent. It returns a failure of
 // the session.
-func (m *Mailer) failed(working context.Context, msg store.Message, f *Failure) error {
+func (m *Mailer) failed(working context.Context, msg record.Message, f *Failure) error {
 	if f.Permanent {
 		m.Log.Warn().Int("code", f.Code).Err(f).Msg("a mail is dropped")
 		m.dropped.Add(1)

@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -170,7 +171,7 @@ func TestCodesAndNewsOfAFreezeAreSent(t *testing.T) {
 	if err := w.ConfirmAddress(t.Context(), client, eve.Secret, secret.New(code)); err != nil {
 		t.Errorf("the code %s: %v", code, err)
 	}
-	p, err := w.CreatePush(t.Context(), w.ann, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("right"), Name: secret.New("name-marker")})
+	p, err := w.CreatePush(t.Context(), w.ann, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Passphrase: secret.New("right"), Name: secret.New("name-marker")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,13 +313,13 @@ func TestWhatTheServerSaysIsForThePersonAlone(t *testing.T) {
 
 // An engine that is away cannot list messages for a while.
 type away struct {
-	store.Engine
+	record.Engine
 	asked, back *atomic.Int64
 }
 
-func (e away) DueMessages(ctx context.Context, q store.MessageQuery) ([]store.Message, time.Time, error) {
+func (e away) DueMessages(ctx context.Context, q record.MessageQuery) ([]record.Message, time.Time, error) {
 	if e.asked.Add(1) <= e.back.Load() {
-		return nil, time.Time{}, store.ErrUnavailable
+		return nil, time.Time{}, record.ErrUnavailable
 	}
 	return e.Engine.DueMessages(ctx, q)
 }
@@ -329,7 +330,7 @@ func TestAStoreThatIsAwayIsNoFailureOfTheMailServer(t *testing.T) {
 	s := mailtest.New(t, mailtest.Setup{StartTLS: true})
 	asked, back := new(atomic.Int64), new(atomic.Int64)
 	w := newWorld(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return away{e, asked, back} }
+		s.Wrap = func(e record.Engine) record.Engine { return away{e, asked, back} }
 	})
 	w.server = through(s, StartTLS)
 	back.Store(asked.Load() + 3)

@@ -13,13 +13,14 @@ import (
 	"pushbox/internal/metrics"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // attached are metrics that ask sources which have everything to tell.
 func attached(changes ...func(*metrics.Sources)) *metrics.Metrics {
 	s := metrics.Sources{
 		Store: func() (store.Stats, error) {
-			return store.Stats{EngineStats: store.EngineStats{Space: store.Space{Size: 1000, Unused: 300}, FreePages: 3, Journal: 5, Live: 7}, Lag: 9 * time.Second}, nil
+			return store.Stats{EngineStats: record.EngineStats{Space: record.Space{Size: 1000, Unused: 300}, FreePages: 3, Journal: 5, Live: 7}, Lag: 9 * time.Second}, nil
 		},
 		Server: func() server.Stats {
 			return server.Stats{Uploads: 11, Downloads: 13, RequestMemory: 17, AnswerMemory: 19}
@@ -50,10 +51,10 @@ func overPostgres(err error) *metrics.Metrics {
 		s.Shared = true
 		s.Store = func() (store.Stats, error) {
 			if err != nil {
-				return store.Stats{EngineStats: store.EngineStats{Shared: &store.SharedStats{Max: 16}}}, err
+				return store.Stats{EngineStats: record.EngineStats{Shared: &record.SharedStats{Max: 16}}}, err
 			}
-			shared := &store.SharedStats{InUse: 2, Idle: 3, Max: 16, Waits: 5, Waited: 7 * time.Second, Conflicts: 11, Retries: 13, FoundOut: 17, LeftUnknown: 19}
-			return store.Stats{EngineStats: store.EngineStats{Space: store.Space{Size: 1000}, Live: 7, Shared: shared}, Lag: 9 * time.Second}, nil
+			shared := &record.SharedStats{InUse: 2, Idle: 3, Max: 16, Waits: 5, Waited: 7 * time.Second, Conflicts: 11, Retries: 13, FoundOut: 17, LeftUnknown: 19}
+			return store.Stats{EngineStats: record.EngineStats{Space: record.Space{Size: 1000}, Live: 7, Shared: shared}, Lag: 9 * time.Second}, nil
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/metrics"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // wantSamples fails the test unless a scrape has those lines, and none that begins as one
@@ -46,7 +47,7 @@ func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
 		r.Ended(server.Label{Route: "create", Method: "POST"}, status, time.Second)
 	}
 	r.Limited("queue")
-	for _, k := range []store.Kind{store.Text, store.URL, store.URL} {
+	for _, k := range []record.Kind{record.Text, record.URL, record.URL} {
 		p.Created(k)
 	}
 	p.Viewed()
@@ -57,8 +58,8 @@ func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
 	p.Ended(store.CauseOther)
 	p.PassphraseFailed()
 	p.Compacted(nil)
-	p.Compacted(store.ErrBusy)
-	p.Compacted(store.ErrFull)
+	p.Compacted(record.ErrBusy)
+	p.Compacted(record.ErrFull)
 	m.Swept(time.UnixMilli(1_700_000_000_500), nil)
 	m.Swept(time.UnixMilli(1_800_000_000_000), errors.New("no"))
 	m.Committed(3, 2*time.Millisecond)
@@ -136,7 +137,7 @@ func TestMetricsOfPostgresAreNotThoseOfAFile(t *testing.T) {
 		pushbox_store_size_bytes 1000
 		pushbox_live_pushes 7
 		pushbox_sweep_lag_seconds 9`, ofFile...)
-	wantSamples(t, overPostgres(store.ErrUnavailable), `
+	wantSamples(t, overPostgres(record.ErrUnavailable), `
 		pushbox_database_reachable 0
 		pushbox_database_connections{state="in_use"} 0
 		pushbox_database_connections_max 16
@@ -147,13 +148,13 @@ func TestMetricsOfPostgresAreNotThoseOfAFile(t *testing.T) {
 func TestWhatIsNotKnownIsNotTold(t *testing.T) {
 	t.Parallel()
 	uncounted := attached(func(s *metrics.Sources) {
-		s.Store = func() (store.Stats, error) { return store.Stats{EngineStats: store.EngineStats{Live: -1}}, nil }
+		s.Store = func() (store.Stats, error) { return store.Stats{EngineStats: record.EngineStats{Live: -1}}, nil }
 		s.Certificate, s.Backups = nil, nil
 		s.FreeSpace = func() (int64, bool) { return 0, false }
 	})
 	wantSamples(t, uncounted, "pushbox_store_size_bytes 0", "pushbox_live_pushes", "pushbox_certificate", "pushbox_backup", "pushbox_free_space")
 	failed := attached(func(s *metrics.Sources) {
-		s.Store = func() (store.Stats, error) { return store.Stats{}, store.ErrFailed }
+		s.Store = func() (store.Stats, error) { return store.Stats{}, record.ErrFailed }
 		s.Certificate = func() time.Time { return time.Time{} }
 		s.Backups = func() metrics.Backups { return metrics.Backups{Every: time.Hour} }
 	})

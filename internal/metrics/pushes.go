@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // pushes counts what happens to pushes, as a store.Observer, and sweeps.
@@ -37,7 +38,7 @@ func newPushes() *pushes {
 		swept:       counter("sweeps_total", "Sweeps.", "outcome"),
 		lastSweep:   gauge("sweep_last_success_timestamp_seconds", "Time of the last successful sweep. 0: none yet.").WithLabelValues(),
 	}
-	for _, k := range store.Kinds() {
+	for _, k := range record.Kinds() {
 		p.created.WithLabelValues(k.String())
 	}
 	for _, c := range store.Causes() {
@@ -60,7 +61,7 @@ func (p *pushes) all() []prometheus.Collector {
 func (m *Metrics) Pushes() store.Observer { return m.pushes }
 
 // Created counts a new push.
-func (p *pushes) Created(k store.Kind) { p.created.WithLabelValues(k.String()).Inc() }
+func (p *pushes) Created(k record.Kind) { p.created.WithLabelValues(k.String()).Inc() }
 
 // Viewed counts a view.
 func (p *pushes) Viewed() { p.viewed.Inc() }
@@ -76,7 +77,7 @@ func (p *pushes) Compacted(err error) {
 	switch {
 	case err == nil:
 		p.compacted.WithLabelValues(done).Inc()
-	case errors.Is(err, store.ErrBusy):
+	case errors.Is(err, record.ErrBusy):
 		p.compacted.WithLabelValues(putOff).Inc()
 	default:
 		p.compacted.WithLabelValues(failed).Inc()

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Sources return figures at each scrape.
@@ -179,7 +180,7 @@ func (a *asking) Collect(ch chan<- prometheus.Metric) {
 }
 
 // sendShared sends the figures of the way to a database that several servers share.
-func (a *asking) sendShared(ch chan<- prometheus.Metric, s store.SharedStats, reachable bool, send func(d *prometheus.Desc, v float64, labels ...string), count func(d *prometheus.Desc, n uint64, labels ...string)) {
+func (a *asking) sendShared(ch chan<- prometheus.Metric, s record.SharedStats, reachable bool, send func(d *prometheus.Desc, v float64, labels ...string), count func(d *prometheus.Desc, n uint64, labels ...string)) {
 	answers := 0.0
 	if reachable {
 		answers = 1

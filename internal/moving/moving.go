@@ -25,6 +25,7 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/pwpush"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Options say what to move, and where from.
@@ -89,7 +90,7 @@ type move struct {
 	store *store.Store
 	Result
 
-	owners   map[int64]store.Account // by the ID in the dump
+	owners   map[int64]record.Account // by the ID in the dump
 	live     map[pwpush.Ref]bool
 	spoiled  map[pwpush.Ref]error // pushes to which a row belongs that means nothing
 	rows     int                  // of accounts and pushes
@@ -106,7 +107,7 @@ type move struct {
 func Run(ctx context.Context, s *store.Store, o Options) (Result, error) {
 	m := &move{
 		Options: o, store: s,
-		owners: make(map[int64]store.Account),
+		owners: make(map[int64]record.Account),
 		live:   make(map[pwpush.Ref]bool), spoiled: make(map[pwpush.Ref]error), tokens: make(map[string]bool),
 		attached: make(map[pwpush.Ref][]int64), blobs: make(map[int64]pwpush.Blob), logs: make(map[pwpush.Ref][]pwpush.Entry),
 	}
@@ -283,7 +284,7 @@ func (m *move) third(ctx context.Context, row pwpush.Row) error {
 	case err == nil:
 		m.Pushes.Came++
 		m.Files.Came += files
-	case errors.Is(err, store.ErrExists):
+	case errors.Is(err, record.ErrExists):
 		m.Pushes.There++
 		m.Files.There += files
 		delete(m.live, p.Ref) // it may have changed here
@@ -308,7 +309,7 @@ func (m *move) mine(p pwpush.Push) bool {
 
 // fatal reports whether an error would meet every further push as well.
 func fatal(err error) bool {
-	for _, e := range []error{store.ErrFull, store.ErrFailed, store.ErrClosed, store.ErrClock, store.ErrCorrupt, context.Canceled, context.DeadlineExceeded} {
+	for _, e := range []error{record.ErrFull, record.ErrFailed, record.ErrClosed, record.ErrClock, record.ErrCorrupt, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -323,7 +324,7 @@ func (m *move) user(ctx context.Context, u pwpush.User) error {
 	switch {
 	case err == nil:
 		m.Accounts.Came++
-	case errors.Is(err, store.ErrExists):
+	case errors.Is(err, record.ErrExists):
 		m.Accounts.There++
 	case fatal(err):
 		return fmt.Errorf("%s: %w", what, err)
@@ -342,30 +343,30 @@ func (m *move) user(ctx context.Context, u pwpush.User) error {
 	return m.token(ctx, u, a, what)
 }
 
-// account keeps the account of a user. With store.ErrExists it returns the one that is there.
-func (m *move) account(ctx context.Context, u pwpush.User) (store.Account, error) {
+// account keeps the account of a user. With record.ErrExists it returns the one that is there.
+func (m *move) account(ctx context.Context, u pwpush.User) (record.Account, error) {
 	if u.Unconfirmed {
-		return store.Account{}, errUnconfirmed
+		return record.Account{}, errUnconfirmed
 	}
 	in := store.ImportedAccount{Email: u.Email, Bcrypt: u.Password.Reveal(), Admin: u.Admin, CreatedAt: u.CreatedAt}
 	if u.MFA {
 		totp, err := m.Keys.Open(u.TOTP)
 		if err != nil {
-			return store.Account{}, fmt.Errorf("second factor: %w", err)
+			return record.Account{}, fmt.Errorf("second factor: %w", err)
 		}
 		in.TOTP = totp
 	}
-	if a, err := m.store.AccountByEmail(ctx, u.Email); !errors.Is(err, store.ErrNotFound) {
+	if a, err := m.store.AccountByEmail(ctx, u.Email); !errors.Is(err, record.ErrNotFound) {
 		switch {
 		case err == nil && !m.Join && !a.CreatedAt.Equal(u.CreatedAt.Truncate(time.Millisecond)): // not by an earlier run
 			err = ErrMadeHere
 		case err == nil:
-			err = store.ErrExists
+			err = record.ErrExists
 		}
 		return a, err
 	}
 	if m.DryRun {
-		return store.Account{Email: u.Email, Admin: u.Admin}, in.Check()
+		return record.Account{Email: u.Email, Admin: u.Admin}, in.Check()
 	}
 	a, err := m.store.ImportAccount(ctx, m.Actor, in)
 	if err == nil && u.MFA {
@@ -375,13 +376,13 @@ func (m *move) account(ctx context.Context, u pwpush.User) (store.Account, error
 }
 
 // token keeps the API token of a user.
-func (m *move) token(ctx context.Context, u pwpush.User, a store.Account, what string) error {
+func (m *move) token(ctx context.Context, u pwpush.User, a record.Account, what string) error {
 	if u.Token.IsZero() {
 		return nil
 	}
 	there, err := m.store.HasToken(ctx, u.Token)
 	if there {
-		err = store.ErrExists
+		err = record.ErrExists
 	}
 	if err == nil && !m.DryRun {
 		err = m.store.ImportToken(ctx, m.Actor, a, u.Token, "Password Pusher", u.CreatedAt)
@@ -389,7 +390,7 @@ func (m *move) token(ctx context.Context, u pwpush.User, a store.Account, what s
 	switch {
 	case err == nil:
 		m.Tokens.Came++
-	case errors.Is(err, store.ErrExists):
+	case errors.Is(err, record.ErrExists):
 		m.Tokens.There++
 	case fatal(err):
 		return fmt.Errorf("API token of %s: %w", what, err)
@@ -402,9 +403,9 @@ func (m *move) token(ctx context.Context, u pwpush.User, a store.Account, what s
 
 // entryKinds are the kinds of entries that come. Administrators of Password Pusher can see
 // pushes, which pushbox does not have.
-var entryKinds = map[string]store.EntryKind{
-	"creation": store.EntryCreation, "view": store.EntryView, "failed_view": store.EntryFailedView, "expire": store.EntryExpire,
-	"failed_passphrase": store.EntryFailedPassphrase, "owner_view": store.EntryOwnerView, "edit": store.EntryEdit,
+var entryKinds = map[string]record.EntryKind{
+	"creation": record.EntryCreation, "view": record.EntryView, "failed_view": record.EntryFailedView, "expire": record.EntryExpire,
+	"failed_passphrase": record.EntryFailedPassphrase, "owner_view": record.EntryOwnerView, "edit": record.EntryEdit,
 }
 
 // plain removes what no text may have.

@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/pwpush"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -128,7 +129,7 @@ func TestEveryDumpBringsTheSame(t *testing.T) {
 			if _, files := retrieve(t, f, "z9y8x7w6v5u4t3s2r1q", ""); len(files) != 2 {
 				t.Errorf("the files are %q", files)
 			}
-			if p, _ := retrieve(t, f, "url-token-00", ""); p.Kind != store.URL || p.Payload.Reveal() != "https://example.com/a?b=c#d" {
+			if p, _ := retrieve(t, f, "url-token-00", ""); p.Kind != record.URL || p.Payload.Reveal() != "https://example.com/a?b=c#d" {
 				t.Errorf("the URL is %q", p.Payload.Reveal())
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/pwpush"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // push keeps a live push, or checks whether it can be kept.
@@ -78,7 +79,7 @@ func naming(p pwpush.Push) string { return fmt.Sprintf("push %d of table %s", p.
 
 // translate makes of a row what the store keeps, without its files.
 func (m *move) translate(p pwpush.Push) (in store.ImportedPush, err error) {
-	kind, _ := store.ParseKind(p.Kind)
+	kind, _ := record.ParseKind(p.Kind)
 	in = store.ImportedPush{
 		Kind: kind, Name: p.Name, CreatedAt: p.CreatedAt, Days: p.Days,
 		RetrievalStep: p.RetrievalStep, DeletableByViewer: p.DeletableByViewer, Log: m.log(p),
@@ -129,7 +130,7 @@ func (m *move) log(p pwpush.Push) (log []store.LogEntry) {
 		}
 	}
 	slices.SortStableFunc(log, func(a, b store.LogEntry) int {
-		if a.Kind != b.Kind && (a.Kind == store.EntryCreation || b.Kind == store.EntryCreation) {
+		if a.Kind != b.Kind && (a.Kind == record.EntryCreation || b.Kind == record.EntryCreation) {
 			return cmp.Compare(a.Kind, b.Kind) // the creation comes first, whatever the clock said
 		}
 		return a.At.Compare(b.At)
@@ -187,7 +188,7 @@ func (m *move) compare(ctx context.Context, row pwpush.Row) error {
 
 func views(log []store.LogEntry) (n int) {
 	for _, e := range log {
-		if e.Kind == store.EntryView {
+		if e.Kind == record.EntryView {
 			n++
 		}
 	}

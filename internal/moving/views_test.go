@@ -14,6 +14,7 @@ import (
 
 	"pushbox/internal/moving"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -77,7 +78,7 @@ func TestNoViewIsForgotten(t *testing.T) {
 			o, said := changed(t, c.dump, c.pairs...)
 			mustRun(t, f, o)
 			link := map[string]string{"v2.sqlite.sql": "ab12-cd34_ef", "v1.sqlite.sql": "old-text-0000"}[c.dump]
-			if _, err := here(t, f, link); !errors.Is(err, store.ErrNotFound) {
+			if _, err := here(t, f, link); !errors.Is(err, record.ErrNotFound) {
 				t.Errorf("the push came: %v", err)
 			}
 			if text := strings.Join(said.leftOut, "\n"); !strings.HasPrefix(text, c.leftOut) || (text == "") != (c.leftOut == "") {
@@ -129,7 +130,7 @@ COMMIT;`
 	f := newStore(t)
 	o, said := changed(t, "v1.sqlite.sql", "COMMIT;", newer)
 	mustRun(t, f, o)
-	if _, err := here(t, f, "old-text-0000"); !errors.Is(err, store.ErrNotFound) || len(said.leftOut) != 1 {
+	if _, err := here(t, f, "old-text-0000"); !errors.Is(err, record.ErrNotFound) || len(said.leftOut) != 1 {
 		t.Errorf("the push came: %v; left out %q", err, said.leftOut)
 	}
 }

@@ -7,15 +7,16 @@ import (
 
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
 // WantNoOrphans fails the test if chunks that belong to no push are left after a sweep.
 func WantNoOrphans(t *testing.T, dir string) {
 	t.Helper()
-	WithStore(t, dir, func(s *store.Store, e store.Engine) error {
+	WithStore(t, dir, func(s *store.Store, e record.Engine) error {
 		_, err := s.Sweep(t.Context())
-		ids, listErr := e.Orphans(t.Context(), store.ID{}, 100)
+		ids, listErr := e.Orphans(t.Context(), record.ID{}, 100)
 		if len(ids) > 0 {
 			t.Errorf("%d uploads left chunks behind", len(ids))
 		}
@@ -26,8 +27,8 @@ func WantNoOrphans(t *testing.T, dir string) {
 // Orphans counts the uploads that have left chunks in the file, up to 100.
 func Orphans(t *testing.T, dir string) (n int) {
 	t.Helper()
-	WithStore(t, dir, func(_ *store.Store, e store.Engine) error {
-		ids, err := e.Orphans(t.Context(), store.ID{}, 100)
+	WithStore(t, dir, func(_ *store.Store, e record.Engine) error {
+		ids, err := e.Orphans(t.Context(), record.ID{}, 100)
 		n = len(ids)
 		return err
 	})
@@ -35,7 +36,7 @@ func Orphans(t *testing.T, dir string) (n int) {
 }
 
 // WithStore opens the store of the server in dir, which must not run, and calls use.
-func WithStore(t *testing.T, dir string, use func(*store.Store, store.Engine) error) {
+func WithStore(t *testing.T, dir string, use func(*store.Store, record.Engine) error) {
 	t.Helper()
 	data := filepath.Join(dir, "data")
 	key, err := seal.LoadKeyFile(filepath.Join(data, "master.key"))

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // work sends messages to one webhook, one after the other, until one cannot be delivered,
 // the turn is over, or ctx ends. A message that is being sent when ctx ends may go on until
 // working ends. Delivered messages leave the outbox in one step.
-func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store.HookTarget, ms []store.Message) {
-	var done []store.Message
-	var tried []store.Delivery
+func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store.HookTarget, ms []record.Message) {
+	var done []record.Message
+	var tried []record.Delivery
 	for end := time.Now().Add(d.tuning.turn); len(ms) > 0 && ctx.Err() == nil && time.Now().Before(end); ms = ms[1:] {
 		n, err := d.Store.OpenNotice(working, ms[0]) // only now its push is read, so that no link waits in the outbox
 		if err != nil {
@@ -26,7 +27,7 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 		if working.Err() != nil && err != nil {
 			break // the next run tries again; the receiver did not fail
 		}
-		tried = append(tried, store.Delivery{At: time.Now().UTC().Truncate(time.Millisecond), Event: n.Event, Status: status, Fault: FaultOf(err)})
+		tried = append(tried, record.Delivery{At: time.Now().UTC().Truncate(time.Millisecond), Event: n.Event, Status: status, Fault: FaultOf(err)})
 		if err != nil || !Delivered(status) {
 			d.failed(l, ms[0], status, err)
 			break
@@ -36,7 +37,7 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.tuning.store)
 	defer cancel()
-	if err := d.Store.NoteDeliveries(ctx, store.HookID(l.to), tried); err != nil {
+	if err := d.Store.NoteDeliveries(ctx, record.HookID(l.to), tried); err != nil {
 		d.Log.Warn().Uint64("webhook", l.to).Err(err).Msg("the tries to send a webhook messages could not be kept")
 	}
 	if err := d.Store.EndMessages(ctx, done); err != nil {
@@ -47,7 +48,7 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 
 // failed puts a message off, and pauses its webhook. If the receiver answered 410, it
 // disables the webhook.
-func (d *Dispatcher) failed(l *destination, m store.Message, status int, why error) {
+func (d *Dispatcher) failed(l *destination, m record.Message, status int, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), d.tuning.store)
 	defer cancel()
 	if status == http.StatusGone {
@@ -98,7 +99,7 @@ func (d *Dispatcher) disable(ctx context.Context, l *destination) {
 		line.Msg("the webhook of the instance answered 410, and is disabled until the server restarts")
 		return
 	}
-	if err := d.Store.DisableHook(ctx, store.Actor{Role: store.System}, store.HookID(l.to), true); err != nil {
+	if err := d.Store.DisableHook(ctx, store.Actor{Role: store.System}, record.HookID(l.to), true); err != nil {
 		line.AnErr("reason", err).Msg("a webhook answered 410, and could not be disabled")
 		d.pause(l)
 		return

@@ -24,6 +24,7 @@ import (
 
 	"pushbox/internal/retry"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A tuning says how messages are sent.
@@ -96,13 +97,13 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	defer end()
 	defer d.Sender.Close()
 	failures := 0
-	retry.Rounds(ctx, d.tuning.rest, retry.News{d.Store.OutboxChanged(store.ByWebhook), d.finished}, func() (wait time.Duration, early bool) {
+	retry.Rounds(ctx, d.tuning.rest, retry.News{d.Store.OutboxChanged(record.ByWebhook), d.finished}, func() (wait time.Duration, early bool) {
 		wait, err := d.round(ctx, working)
 		if err == nil || ctx.Err() != nil {
 			failures = 0
 			return wait, true
 		}
-		if !errors.Is(err, store.ErrUnavailable) {
+		if !errors.Is(err, record.ErrUnavailable) {
 			d.Log.Error().Err(err).Msg("the outbox could not be read")
 		}
 		failures++
@@ -115,14 +116,14 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 // round looks at the outbox once, and starts sending the due messages whose webhook and
 // host are free. It returns how long to wait until the next look, if nothing changes.
 func (d *Dispatcher) round(ctx, working context.Context) (time.Duration, error) {
-	given, err := d.Store.GiveUp(ctx, store.ByWebhook)
+	given, err := d.Store.GiveUp(ctx, record.ByWebhook)
 	d.logMessagesGivenUp(given)
 	d.noteDropped()
 	if err != nil {
 		return 0, err
 	}
-	due, wait, err := d.Store.DueMessages(ctx, store.MessageQuery{
-		Route: store.ByWebhook, Except: d.blocked(), Each: d.tuning.batch, Limit: d.tuning.slots * d.tuning.batch,
+	due, wait, err := d.Store.DueMessages(ctx, record.MessageQuery{
+		Route: record.ByWebhook, Except: d.blocked(), Each: d.tuning.batch, Limit: d.tuning.slots * d.tuning.batch,
 	})
 	if err != nil {
 		return 0, err
@@ -159,8 +160,8 @@ func (d *Dispatcher) blocked() map[uint64]bool {
 }
 
 // byDestination groups messages by webhook.
-func byDestination(ms []store.Message) map[uint64][]store.Message {
-	destinations := make(map[uint64][]store.Message)
+func byDestination(ms []record.Message) map[uint64][]record.Message {
+	destinations := make(map[uint64][]record.Message)
 	for _, m := range ms {
 		destinations[m.To] = append(destinations[m.To], m)
 	}
@@ -170,10 +171,10 @@ func byDestination(ms []store.Message) map[uint64][]store.Message {
 // start starts sending the messages of a webhook, if there is a free slot and its host is
 // not busy. It reports whether it queued the webhook for its host. It drops the messages of
 // a webhook that was removed or disabled, and of no other.
-func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []store.Message) (queued bool, err error) {
+func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []record.Message) (queued bool, err error) {
 	target, host, err := d.target(to)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		d.mu.Lock()
 		delete(d.destinations, to)
 		d.mu.Unlock()
@@ -230,17 +231,17 @@ func (d *Dispatcher) leave(l *destination) {
 }
 
 // target returns the URL and the secret of a webhook, and its host and port.
-// store.ErrNotFound if the webhook was removed or disabled.
+// record.ErrNotFound if the webhook was removed or disabled.
 func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, err error) {
 	if to == 0 {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.instance == nil {
-			return t, "", store.ErrNotFound
+			return t, "", record.ErrNotFound
 		}
 		t = *d.instance
 	} else {
-		h, err := d.Store.ActiveHook(store.HookID(to))
+		h, err := d.Store.ActiveHook(record.HookID(to))
 		if err != nil {
 			return t, "", err
 		}

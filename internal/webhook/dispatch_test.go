@@ -23,6 +23,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 
 	"pushbox/store/clock"
@@ -77,7 +78,7 @@ func (w *world) start() {
 // hook adds a webhook for views, which signs as the tests do not know.
 func (w *world) hook(url string) store.HookInfo {
 	w.t.Helper()
-	h, err := w.AddHook(w.t.Context(), storetest.Operator, "ann@example.com", secret.New(url), []store.Event{store.EventView})
+	h, err := w.AddHook(w.t.Context(), storetest.Operator, "ann@example.com", secret.New(url), []record.Event{record.EventView})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func (w *world) hook(url string) store.HookInfo {
 func (w *world) views(n int) {
 	w.t.Helper()
 	limit := 100
-	p, err := w.CreatePush(w.t.Context(), w.ann, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Views: &limit})
+	p, err := w.CreatePush(w.t.Context(), w.ann, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Views: &limit})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func (w *world) wantLog(texts ...string) {
 
 func TestEachViewIsToldOnce(t *testing.T) {
 	t.Parallel()
-	w, r := newWorld(t, func(s *storetest.Setup) { s.Hooks.Instance = store.NewEventSet(store.EventView) }), newReceiver(t, nil)
+	w, r := newWorld(t, func(s *storetest.Setup) { s.Hooks.Instance = record.NewEventSet(record.EventView) }), newReceiver(t, nil)
 	instance := targetOf(r.URL + "/instance-marker")
 	w.inst = &instance
 	w.hook(r.URL + "/ann-marker")
@@ -170,7 +171,7 @@ func TestWhatFailsIsTriedAgainUnderTheSameID(t *testing.T) {
 
 func TestAWebhookThatIsGoneIsDisabled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.Instance = store.NewEventSet(store.EventView) })
+	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.Instance = record.NewEventSet(record.EventView) })
 	r := newReceiver(t, func(post, int) int { return http.StatusGone })
 	instance := targetOf(r.URL + "/marker")
 	w.inst = &instance
@@ -239,11 +240,11 @@ func TestMessagesForEndedSubscriptionsAreNotSent(t *testing.T) {
 
 // A spoiler is an engine whose webhooks do not open while it is on.
 type spoiler struct {
-	store.Engine
+	record.Engine
 	on *atomic.Bool
 }
 
-func (e spoiler) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) ([]store.Hook, error) {
+func (e spoiler) Hooks(ctx context.Context, owner record.AccountID, after record.HookID, limit int) ([]record.Hook, error) {
 	list, err := e.Engine.Hooks(ctx, owner, after, limit)
 	for i := range list {
 		if e.on.Load() {
@@ -260,7 +261,7 @@ func TestMessagesWaitForAWebhookThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	var on atomic.Bool
 	w, r := newWorld(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { return spoiler{e, &on} }
+		s.Wrap = func(e record.Engine) record.Engine { return spoiler{e, &on} }
 	}), newReceiver(t, nil)
 	on.Store(true)
 	h := w.hook(r.URL + "/marker")
@@ -378,7 +379,7 @@ func TestAWebhookKeepsWhatWasTriedLast(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	for i, want := range []int{http.StatusServiceUnavailable, http.StatusNoContent} {
-		if d := list[0].Tried[i]; d.Status != want || d.Event != store.EventView || d.Fault != store.FaultNone || d.At.IsZero() {
+		if d := list[0].Tried[i]; d.Status != want || d.Event != record.EventView || d.Fault != record.FaultNone || d.At.IsZero() {
 			t.Errorf("try %d is %+v", i, d)
 		}
 	}
@@ -386,10 +387,10 @@ func TestAWebhookKeepsWhatWasTriedLast(t *testing.T) {
 
 func TestEachReasonIsAFault(t *testing.T) {
 	t.Parallel()
-	for want, err := range map[store.Fault]error{
-		store.FaultNone: nil, store.FaultDenied: denied("no"), store.FaultUnreachable: reasonOf(t.Context(), syscall.ECONNREFUSED),
-		store.FaultSlow: reasonOf(t.Context(), os.ErrDeadlineExceeded), store.FaultBroken: reasonOf(t.Context(), io.ErrUnexpectedEOF),
-		store.FaultName: reasonOf(t.Context(), &net.DNSError{IsNotFound: true}), store.FaultTLS: reasonOf(t.Context(), x509.UnknownAuthorityError{}),
+	for want, err := range map[record.Fault]error{
+		record.FaultNone: nil, record.FaultDenied: denied("no"), record.FaultUnreachable: reasonOf(t.Context(), syscall.ECONNREFUSED),
+		record.FaultSlow: reasonOf(t.Context(), os.ErrDeadlineExceeded), record.FaultBroken: reasonOf(t.Context(), io.ErrUnexpectedEOF),
+		record.FaultName: reasonOf(t.Context(), &net.DNSError{IsNotFound: true}), record.FaultTLS: reasonOf(t.Context(), x509.UnknownAuthorityError{}),
 	} {
 		if got := FaultOf(err); got != want {
 			t.Errorf("%v is %d, not %d", err, got, want)

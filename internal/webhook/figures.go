@@ -5,14 +5,14 @@ import (
 	"slices"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A Failing webhook took no message at the last tries.
 type Failing struct {
-	ID    store.HookID // 0: the webhook of the instance
-	Tries int          // in a row, since the server started
-	Next  time.Time    // when the next try is due
+	ID    record.HookID // 0: the webhook of the instance
+	Tries int           // in a row, since the server started
+	Next  time.Time     // when the next try is due
 }
 
 // Failing lists the webhooks that took no message at their last try, the one with the most
@@ -22,7 +22,7 @@ func (d *Dispatcher) Failing() (all []Failing) {
 	defer d.mu.Unlock()
 	for to, l := range d.destinations {
 		if l.failures > 0 {
-			all = append(all, Failing{ID: store.HookID(to), Tries: l.failures, Next: l.until})
+			all = append(all, Failing{ID: record.HookID(to), Tries: l.failures, Next: l.until})
 		}
 	}
 	slices.SortFunc(all, func(a, b Failing) int {

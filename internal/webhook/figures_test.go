@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestAWebhookThatFailsIsNamedUntilItWorks(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAWebhookThatFailsIsNamedUntilItWorks(t *testing.T) {
 	if len(failing) != 1 || failing[0].ID != h.ID || failing[0].Next.IsZero() {
 		t.Errorf("it says %+v", failing)
 	}
-	if n, mail, its := w.WaitingBy(store.ByWebhook), w.WaitingBy(store.ByMail), w.WaitingFor(h.ID); n != 2 || mail != 0 || its != 2 || w.WaitingFor(h.ID+1) != 0 {
+	if n, mail, its := w.WaitingBy(record.ByWebhook), w.WaitingBy(record.ByMail), w.WaitingFor(h.ID); n != 2 || mail != 0 || its != 2 || w.WaitingFor(h.ID+1) != 0 {
 		t.Errorf("%d messages wait, %d mails, %d for the webhook", n, mail, its)
 	}
 	works.Store(true)

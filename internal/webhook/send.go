@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -118,31 +119,31 @@ func (s *Sender) Send(ctx context.Context, to store.HookTarget, n store.Notice) 
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
 // Delivered reports whether a status says that the message was taken.
-func Delivered(status int) bool { return store.Delivery{Status: status}.Delivered() }
+func Delivered(status int) bool { return record.Delivery{Status: status}.Delivered() }
 
 // A fault is why a message could not be sent. Its text has nothing of the URL.
 type fault struct {
-	kind store.Fault
+	kind record.Fault
 	text string
 }
 
 func (f *fault) Error() string { return f.text }
 
 // FaultOf returns the kind of an error of Send.
-func FaultOf(err error) store.Fault {
+func FaultOf(err error) record.Fault {
 	var (
 		no *DeniedError
 		f  *fault
 	)
 	switch {
 	case err == nil:
-		return store.FaultNone
+		return record.FaultNone
 	case errors.As(err, &f):
 		return f.kind
 	case errors.As(err, &no), errors.Is(err, errURL):
-		return store.FaultDenied
+		return record.FaultDenied
 	default:
-		return store.FaultBroken
+		return record.FaultBroken
 	}
 }
 
@@ -166,20 +167,20 @@ func reasonOf(ctx context.Context, err error) error {
 	case errors.As(err, &no):
 		return no
 	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return &fault{store.FaultName, "its host's name does not resolve"}
+		return &fault{record.FaultName, "its host's name does not resolve"}
 	case errors.As(err, &lookup):
-		return &fault{store.FaultName, "its host's name could not be looked up"}
+		return &fault{record.FaultName, "its host's name could not be looked up"}
 	case errors.As(err, &cert), errors.As(err, &unknown):
-		return &fault{store.FaultTLS, "its certificate is not valid, or its authority is not trusted here"}
+		return &fault{record.FaultTLS, "its certificate is not valid, or its authority is not trusted here"}
 	case errors.As(err, &header), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
-		return &fault{store.FaultTLS, "it does not speak TLS correctly"}
+		return &fault{record.FaultTLS, "it does not speak TLS correctly"}
 	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
-		return &fault{store.FaultSlow, "it did not answer within 10 seconds"}
+		return &fault{record.FaultSlow, "it did not answer within 10 seconds"}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return &fault{store.FaultUnreachable, "it refuses connections"}
+		return &fault{record.FaultUnreachable, "it refuses connections"}
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return &fault{store.FaultUnreachable, "it cannot be reached from here"}
+		return &fault{record.FaultUnreachable, "it cannot be reached from here"}
 	default:
-		return &fault{store.FaultBroken, "the connection broke before it answered"}
+		return &fault{record.FaultBroken, "the connection broke before it answered"}
 	}
 }

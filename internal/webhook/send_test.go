@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestAMessageIsSentAndSigned(t *testing.T) {
@@ -21,7 +22,7 @@ func TestAMessageIsSentAndSigned(t *testing.T) {
 	s := patientSender(loopback(), nil)
 	defer s.Close()
 	n := store.Notice{
-		ID: "msg_1", Event: store.EventExpire, At: birth, Push: store.ID{1, 21: 2}, Kind: store.URL, Views: 2, ViewLimit: 2,
+		ID: "msg_1", Event: record.EventExpire, At: birth, Push: record.ID{1, 21: 2}, Kind: record.URL, Views: 2, ViewLimit: 2,
 		Cause: store.CauseViews, IP: "192.0.2.1", UserAgent: `a "browser"`, Name: secret.New("name"), URLToken: secret.New("token"),
 	}
 	status, err := s.Send(t.Context(), targetOf(r.URL+"/secret-path"), n)

@@ -13,6 +13,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Bounds of a signing secret in bytes, as the specification recommends.
@@ -82,12 +83,12 @@ type message struct {
 // body returns the JSON of a notice.
 func body(n store.Notice) ([]byte, error) {
 	m := message{Event: n.Event.String(), Time: n.At.UTC().Format(timeFormat)}
-	if n.Event != store.EventTest {
+	if n.Event != record.EventTest {
 		remaining := max(0, n.ViewLimit-n.Views)
 		m.PushID, m.Kind, m.Views, m.ViewsRemaining = n.Push.String(), n.Kind.String(), &n.Views, &remaining
 		m.Cause, m.IP, m.UserAgent = n.Cause.String(), n.IP, n.UserAgent
 		m.Name, m.URLToken = n.Name.Reveal(), n.URLToken.Reveal()
-		if n.Request != (store.RequestID{}) {
+		if n.Request != (record.RequestID{}) {
 			m.RequestID = n.Request.String()
 		}
 	}
@@ -100,5 +101,5 @@ func body(n store.Notice) ([]byte, error) {
 
 // TestNotice returns a notice of a test event, which belongs to no push.
 func TestNotice(at time.Time) store.Notice {
-	return store.Notice{ID: store.NewNoticeID(), Event: store.EventTest, At: at}
+	return store.Notice{ID: store.NewNoticeID(), Event: record.EventTest, At: at}
 }

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Pushed is a file push in the store, with its owner.
@@ -32,7 +33,7 @@ func (a *Server) PushNamed(email string, change func(*store.NewPush, *store.Uplo
 			a.T.Fatal(err)
 		}
 	}
-	in := store.NewPush{Kind: store.File, Files: u}
+	in := store.NewPush{Kind: record.File, Files: u}
 	if change != nil {
 		change(&in, u)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // AddSessionUser adds an account and returns the header with the cookie of a session
@@ -30,7 +31,7 @@ func (a *Server) SignInAgain(email string) http.Header {
 // Mine creates a text push of an account.
 func (a *Server) Mine(by store.Actor, changes ...func(*store.NewPush)) store.PushInfo {
 	a.T.Helper()
-	in := store.NewPush{Kind: store.Text, Payload: secret.New("x")}
+	in := store.NewPush{Kind: record.Text, Payload: secret.New("x")}
 	for _, change := range changes {
 		change(&in)
 	}
@@ -65,7 +66,7 @@ var Visit = http.Header{"Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"docu
 type Trace struct {
 	Views int
 	Seq   uint32
-	State store.State
+	State record.State
 }
 
 // Handle returns the name that a push has for its owner once it has ended.

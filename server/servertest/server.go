@@ -26,6 +26,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -383,10 +384,10 @@ var webhooks = server.Webhooks{
 		}
 		return nil
 	},
-	Send: func(_ context.Context, to store.HookTarget) (int, store.Fault) {
+	Send: func(_ context.Context, to store.HookTarget) (int, record.Fault) {
 		if strings.HasPrefix(to.URL.Reveal(), "https://down") {
-			return 0, store.FaultUnreachable
+			return 0, record.FaultUnreachable
 		}
-		return http.StatusNoContent, store.FaultNone
+		return http.StatusNoContent, record.FaultNone
 	},
 }

@@ -7,34 +7,34 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // CreateAccount keeps a new account under a new ID, which it returns.
-func (db *DB) CreateAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
-	return changed(ctx, db, func(t *tx) (store.AccountID, error) { return t.createAccount(a, e) })
+func (db *DB) CreateAccount(ctx context.Context, a record.Account, e record.AdminEvent) (record.AccountID, error) {
+	return changed(ctx, db, func(t *tx) (record.AccountID, error) { return t.createAccount(a, e) })
 }
 
 // LastAccount returns the last ID that was given to an account; 0 in a new store.
-func (db *DB) LastAccount(ctx context.Context) (store.AccountID, error) {
-	return viewed(ctx, db, func(t *tx) (store.AccountID, error) {
-		return store.AccountID(t.lastID(accounts)), nil
+func (db *DB) LastAccount(ctx context.Context) (record.AccountID, error) {
+	return viewed(ctx, db, func(t *tx) (record.AccountID, error) {
+		return record.AccountID(t.lastID(accounts)), nil
 	})
 }
 
-// CreateFirstAccount is CreateAccount if there is no account, else store.ErrExists.
-func (db *DB) CreateFirstAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
-	return changed(ctx, db, func(t *tx) (store.AccountID, error) {
+// CreateFirstAccount is CreateAccount if there is no account, else record.ErrExists.
+func (db *DB) CreateFirstAccount(ctx context.Context, a record.Account, e record.AdminEvent) (record.AccountID, error) {
+	return changed(ctx, db, func(t *tx) (record.AccountID, error) {
 		if first, _ := t.seek(accounts, nil); first != nil {
-			return 0, store.ErrExists
+			return 0, record.ErrExists
 		}
 		return t.createAccount(a, e)
 	})
 }
 
-func (t *tx) createAccount(a store.Account, e store.AdminEvent) (_ store.AccountID, err error) {
+func (t *tx) createAccount(a record.Account, e record.AdminEvent) (_ record.AccountID, err error) {
 	if t.has(emails, []byte(a.Email)) {
-		return 0, store.ErrExists
+		return 0, record.ErrExists
 	}
 	if err := t.wantFree(0, a); err != nil {
 		return 0, err
@@ -46,12 +46,12 @@ func (t *tx) createAccount(a store.Account, e store.AdminEvent) (_ store.Account
 }
 
 // addAccount puts an account whose address and identities are free under a new ID.
-func (t *tx) addAccount(a store.Account) (store.AccountID, error) {
+func (t *tx) addAccount(a record.Account) (record.AccountID, error) {
 	n, err := t.nextID(accounts)
 	if err != nil {
 		return 0, err
 	}
-	a.ID = store.AccountID(n)
+	a.ID = record.AccountID(n)
 	if err := t.put(emails, []byte(a.Email), uint64Key(n)); err != nil {
 		return 0, err
 	}
@@ -61,46 +61,46 @@ func (t *tx) addAccount(a store.Account) (store.AccountID, error) {
 	return a.ID, t.putAccount(a)
 }
 
-// Account returns the account, or store.ErrNotFound.
-func (db *DB) Account(ctx context.Context, id store.AccountID) (store.Account, error) {
-	return viewed(ctx, db, func(t *tx) (store.Account, error) { return t.account(id) })
+// Account returns the account, or record.ErrNotFound.
+func (db *DB) Account(ctx context.Context, id record.AccountID) (record.Account, error) {
+	return viewed(ctx, db, func(t *tx) (record.Account, error) { return t.account(id) })
 }
 
-// AccountByEmail returns the account with that address, or store.ErrNotFound.
-func (db *DB) AccountByEmail(ctx context.Context, email string) (store.Account, error) {
-	return viewed(ctx, db, func(t *tx) (store.Account, error) {
+// AccountByEmail returns the account with that address, or record.ErrNotFound.
+func (db *DB) AccountByEmail(ctx context.Context, email string) (record.Account, error) {
+	return viewed(ctx, db, func(t *tx) (record.Account, error) {
 		return t.accountAt(emails, []byte(email))
 	})
 }
 
-// AccountByIdentity returns the account with that identity, or store.ErrNotFound.
-func (db *DB) AccountByIdentity(ctx context.Context, d store.IdentityDigest) (store.Account, error) {
-	return viewed(ctx, db, func(t *tx) (store.Account, error) { return t.accountAt(identities, d[:]) })
+// AccountByIdentity returns the account with that identity, or record.ErrNotFound.
+func (db *DB) AccountByIdentity(ctx context.Context, d record.IdentityDigest) (record.Account, error) {
+	return viewed(ctx, db, func(t *tx) (record.Account, error) { return t.accountAt(identities, d[:]) })
 }
 
-// accountAt returns the account that a row of an index leads to, or store.ErrNotFound.
-func (t *tx) accountAt(b bucket, key []byte) (store.Account, error) {
+// accountAt returns the account that a row of an index leads to, or record.ErrNotFound.
+func (t *tx) accountAt(b bucket, key []byte) (record.Account, error) {
 	v := t.get(b, key)
 	if v == nil {
-		return store.Account{}, store.ErrNotFound
+		return record.Account{}, record.ErrNotFound
 	}
 	id, err := number(b, v)
 	if err != nil {
-		return store.Account{}, err
+		return record.Account{}, err
 	}
-	return t.account(store.AccountID(id))
+	return t.account(record.AccountID(id))
 }
 
 // Accounts lists accounts by ID, from the first after the one given.
-func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([]store.Account, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.Account, err error) {
+func (db *DB) Accounts(ctx context.Context, after record.AccountID, limit int) ([]record.Account, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.Account, err error) {
 		c := t.cursor(accounts)
 		k, v := c.Seek(uint64Key(uint64(after)))
 		if k != nil && binary.BigEndian.Uint64(k) == uint64(after) {
 			k, v = c.Next()
 		}
 		for ; k != nil && len(list) < limit; k, v = c.Next() {
-			var a store.Account
+			var a record.Account
 			if err := decode(&a, accounts, v); err != nil {
 				return nil, err
 			}
@@ -111,12 +111,12 @@ func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([
 }
 
 // ChangeAccount applies r to the account and to its sessions; the ID stays as it is.
-func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.SessionDigest, r store.AccountRule) (store.AccountChange, error) {
-	return changed(ctx, db, func(t *tx) (store.AccountChange, error) { return t.changeAccount(id, by, r, *db.limits.Load()) })
+func (db *DB) ChangeAccount(ctx context.Context, id record.AccountID, by record.SessionDigest, r record.AccountRule) (record.AccountChange, error) {
+	return changed(ctx, db, func(t *tx) (record.AccountChange, error) { return t.changeAccount(id, by, r, *db.limits.Load()) })
 }
 
 // changeAccount decides everything before it writes.
-func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.AccountRule, l limits) (c store.AccountChange, err error) {
+func (t *tx) changeAccount(id record.AccountID, by record.SessionDigest, r record.AccountRule, l limits) (c record.AccountChange, err error) {
 	if err := t.wantSession(id, by); err != nil {
 		return c, err
 	}
@@ -124,23 +124,23 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	if err != nil {
 		return c, err
 	}
-	var change store.SessionChange
-	var e store.AdminEvent
+	var change record.SessionChange
+	var e record.AdminEvent
 	var ruleErr error
-	if err := store.CatchPanic(func() { c.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
+	if err := record.CatchPanic(func() { c.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
 		return c, cmp.Or(err, ruleErr)
 	}
 	c.Account.ID = old.ID
 	renamed := c.Account.Email != old.Email
 	if renamed && t.has(emails, []byte(c.Account.Email)) {
-		return store.AccountChange{}, store.ErrExists
+		return record.AccountChange{}, record.ErrExists
 	}
 	if err := t.wantFree(id, c.Account); err != nil {
-		return store.AccountChange{}, err
+		return record.AccountChange{}, err
 	}
 	if old.Administers() && !c.Account.Administers() && !change.EvenLast {
 		if err := t.wantOtherAdmin(id, change.OtherAdmin); err != nil {
-			return store.AccountChange{}, err
+			return record.AccountChange{}, err
 		}
 	}
 	gone, err := t.endedSessions(id, by, change)
@@ -162,7 +162,7 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 		if e.Subject, err = t.createToken(*change.Token); err != nil {
 			return c, err
 		}
-		c.Token = store.TokenID(e.Subject)
+		c.Token = record.TokenID(e.Subject)
 	}
 	if renamed {
 		if err := t.delete(emails, []byte(old.Email)); err != nil {
@@ -194,18 +194,18 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	return c, err
 }
 
-// wantFree returns store.ErrIdentityTaken if an account other than id has an identity of a.
-func (t *tx) wantFree(id store.AccountID, a store.Account) error {
+// wantFree returns record.ErrIdentityTaken if an account other than id has an identity of a.
+func (t *tx) wantFree(id record.AccountID, a record.Account) error {
 	for _, d := range a.Identities.Digests() {
 		if v := t.get(identities, d[:]); v != nil && !bytes.Equal(v, uint64Key(uint64(id))) {
-			return store.ErrIdentityTaken
+			return record.ErrIdentityTaken
 		}
 	}
 	return nil
 }
 
 // putIdentities makes the identities of an account, which had others before, lead to it.
-func (t *tx) putIdentities(before store.Identities, a store.Account) error {
+func (t *tx) putIdentities(before record.Identities, a record.Account) error {
 	if before == a.Identities {
 		return nil
 	}
@@ -222,37 +222,37 @@ func (t *tx) putIdentities(before store.Identities, a store.Account) error {
 	return nil
 }
 
-// wantOtherAdmin returns store.ErrLastAdmin unless another account than id administers.
-func (t *tx) wantOtherAdmin(id, other store.AccountID) error {
+// wantOtherAdmin returns record.ErrLastAdmin unless another account than id administers.
+func (t *tx) wantOtherAdmin(id, other record.AccountID) error {
 	a, err := t.account(other)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (other == id || !a.Administers()) {
-		return store.ErrLastAdmin
+	if errors.Is(err, record.ErrNotFound) || err == nil && (other == id || !a.Administers()) {
+		return record.ErrLastAdmin
 	}
 	return err
 }
 
-// wantSession returns store.ErrSession unless by is the digest of a session of the
+// wantSession returns record.ErrSession unless by is the digest of a session of the
 // account, or zero.
-func (t *tx) wantSession(owner store.AccountID, by store.SessionDigest) error {
-	if by == (store.SessionDigest{}) {
+func (t *tx) wantSession(owner record.AccountID, by record.SessionDigest) error {
+	if by == (record.SessionDigest{}) {
 		return nil
 	}
 	s, err := t.session(by[:])
-	if errors.Is(err, store.ErrNotFound) || err == nil && s.Owner != owner {
-		return store.ErrSession
+	if errors.Is(err, record.ErrNotFound) || err == nil && s.Owner != owner {
+		return record.ErrSession
 	}
 	return err
 }
 
 // RemoveAccount removes an account with its tokens, sessions, requests, webhooks and quota.
-func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.AdminEvent) error {
+func (db *DB) RemoveAccount(ctx context.Context, id record.AccountID, e record.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		a, err := t.account(id)
 		if err != nil {
 			return err
 		}
 		if t.hasPrefix(owners, uint64Key(uint64(id))) {
-			return store.ErrExists
+			return record.ErrExists
 		}
 		if err := t.removeAccount(a); err != nil {
 			return err
@@ -261,7 +261,7 @@ func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.Adm
 	})
 }
 
-func (t *tx) removeAccount(a store.Account) error {
+func (t *tx) removeAccount(a record.Account) error {
 	owner := uint64Key(uint64(a.ID))
 	if err := t.removeEach(tokenOwners, owner, t.removeToken); err != nil {
 		return err
@@ -283,17 +283,17 @@ func (t *tx) removeAccount(a store.Account) error {
 	if err := t.delete(emails, []byte(a.Email)); err != nil {
 		return err
 	}
-	if err := t.putIdentities(a.Identities, store.Account{ID: a.ID}); err != nil {
+	if err := t.putIdentities(a.Identities, record.Account{ID: a.ID}); err != nil {
 		return err
 	}
 	return t.delete(accounts, owner)
 }
 
-func (t *tx) account(id store.AccountID) (a store.Account, err error) {
+func (t *tx) account(id record.AccountID) (a record.Account, err error) {
 	err = t.find(accounts, uint64Key(uint64(id)), &a)
 	return a, err
 }
 
-func (t *tx) putAccount(a store.Account) error {
+func (t *tx) putAccount(a record.Account) error {
 	return putRecord(t, accounts, uint64Key(uint64(a.ID)), a)
 }

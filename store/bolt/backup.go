@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Backup makes a copy of all that the file holds at one instant, without what was
@@ -17,7 +17,7 @@ import (
 // which durable.RemoveLeftovers(path) finds; an empty path stands for that of the
 // database. The caller closes the copy, and moves or removes its file. After an error
 // there is no copy.
-func (db *DB) Backup(ctx context.Context, path string, progress func(done, total int64)) (_ store.Engine, temp string, err error) {
+func (db *DB) Backup(ctx context.Context, path string, progress func(done, total int64)) (_ record.Engine, temp string, err error) {
 	c := newBackup(ctx, db, path, progress)
 	if err := db.copyTo(c); err != nil {
 		return nil, "", err

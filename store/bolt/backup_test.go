@@ -13,8 +13,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
@@ -44,7 +44,7 @@ func TestABackupHoldsTheSameAndNothingOfWhatWasDeleted(t *testing.T) {
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path, NoErase: true})
 	deleted := bytes.Repeat([]byte("deleted!"), 4096)
-	if err := db.CreatePush(t.Context(), newPush(200), deleted, store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), newPush(200), deleted, record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Change(t.Context(), id(200), purge); err != nil {
@@ -88,7 +88,7 @@ func TestABackupBesideWritersHoldsWhatWasAnsweredBefore(t *testing.T) {
 					return
 				default:
 				}
-				if err := create(context.Background(), db, 1000*(w+1)+n%1000); err != nil && !errors.Is(err, store.ErrExists) {
+				if err := create(context.Background(), db, 1000*(w+1)+n%1000); err != nil && !errors.Is(err, record.ErrExists) {
 					t.Error(err)
 					return
 				}
@@ -127,7 +127,7 @@ func TestABackupAndACompactionTakeTurns(t *testing.T) {
 			_, _, third = db.Backup(t.Context(), "", nil)
 		}
 	}})
-	if err != nil || !errors.Is(second, store.ErrBusy) || !errors.Is(third, store.ErrBusy) {
+	if err != nil || !errors.Is(second, record.ErrBusy) || !errors.Is(third, record.ErrBusy) {
 		t.Errorf("the first: %v, the second: %v, the third: %v", err, second, third)
 	}
 	mustCompact(t, db)
@@ -150,7 +150,7 @@ func TestABackupNeedsSpaceAndStopsWithoutIt(t *testing.T) {
 			}
 			return bolt.CopyReserve - 1, true, nil
 		}})
-		if !errors.Is(err, store.ErrFull) {
+		if !errors.Is(err, record.ErrFull) {
 			t.Errorf("%s: %v", name, err)
 		}
 		wantOnlyFile(t, path)
@@ -177,7 +177,7 @@ func TestABackupThatFailsLeavesNoCopyAndTheStoreUnchanged(t *testing.T) {
 	}
 	conformance.CheckFilled(t, db)
 	hurt, _ := damaged(t, "audit")
-	if _, _, err := hurt.Backup(t.Context(), "", func(_, _ int64) {}); !errors.Is(err, store.ErrCorrupt) {
+	if _, _, err := hurt.Backup(t.Context(), "", func(_, _ int64) {}); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("of a damaged file: %v", err)
 	}
 	_ = hurt.Close()
@@ -233,13 +233,13 @@ func TestAFileThatCannotBeRestoredIsRefusedWithItsReason(t *testing.T) {
 	}{
 		"of a later version": {func(t *testing.T, path string) {
 			setSchema(t, path, []byte{0, 0, 1, 0})
-		}, store.ErrSchema},
-		"not a database": {func(t *testing.T, path string) { write(t, path, []byte("no database\n")) }, store.ErrCorrupt},
-		"empty":          {func(t *testing.T, path string) { write(t, path, nil) }, store.ErrCorrupt},
-		"cut":            {func(t *testing.T, path string) { cut(t, path, 3*pageSize) }, store.ErrCorrupt},
+		}, record.ErrSchema},
+		"not a database": {func(t *testing.T, path string) { write(t, path, []byte("no database\n")) }, record.ErrCorrupt},
+		"empty":          {func(t *testing.T, path string) { write(t, path, nil) }, record.ErrCorrupt},
+		"cut":            {func(t *testing.T, path string) { cut(t, path, 3*pageSize) }, record.ErrCorrupt},
 		"no ring": {func(t *testing.T, path string) {
 			rawUpdate(t, path, func(b *bbolt.Tx) error { return b.Bucket([]byte("meta")).Delete([]byte("key_ring")) })
-		}, store.ErrCorrupt},
+		}, record.ErrCorrupt},
 	} {
 		path := filled(t)
 		c.spoil(t, path)

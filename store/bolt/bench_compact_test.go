@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 
 	"pushbox/internal/testkit/env"
 )
@@ -151,9 +151,9 @@ func fillBench(b *testing.B, db *DB, megabytes int) {
 				if i/10%10 == 0 {
 					continue
 				}
-				if _, err := db.Change(b.Context(), benchPush(i*20).ID, func(p store.Push) (store.Push, store.Entry, error) {
-					p.State = store.Purged
-					return p, store.Entry{}, nil
+				if _, err := db.Change(b.Context(), benchPush(i*20).ID, func(p record.Push) (record.Push, record.Entry, error) {
+					p.State = record.Purged
+					return p, record.Entry{}, nil
 				}); err != nil {
 					b.Error(err)
 				}

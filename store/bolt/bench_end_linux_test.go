@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // endedAtOnce is how many pushes a round views, and then ends.
@@ -26,17 +26,17 @@ func BenchmarkEnd(b *testing.B) {
 				b.StopTimer()
 				from := made
 				made += endedAtOnce
-				changeBench(b, 512, from, func(p store.Push) error {
+				changeBench(b, 512, from, func(p record.Push) error {
 					return db.CreatePush(b.Context(), p, benchPayload, benchEntry)
 				})
 				foldAll(b, db)
 				b.StartTimer()
 				for _, one := range []struct {
 					*cost
-					store.Rule
+					record.Rule
 				}{{&views, benchView}, {&ends, benchLastView}} {
 					one.add(func() {
-						changeBench(b, goroutines, from, func(p store.Push) error {
+						changeBench(b, goroutines, from, func(p record.Push) error {
 							_, err := db.Change(b.Context(), p.ID, one.Rule)
 							return err
 						})
@@ -72,7 +72,7 @@ func cpuTime() time.Duration {
 }
 
 // changeBench does something to each push of a round, in no order.
-func changeBench(b *testing.B, goroutines, from int, change func(store.Push) error) {
+func changeBench(b *testing.B, goroutines, from int, change func(record.Push) error) {
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range goroutines {
@@ -106,8 +106,8 @@ func foldAll(b *testing.B, db *DB) {
 }
 
 // benchLastView is a view that ends the push.
-func benchLastView(p store.Push) (store.Push, store.Entry, error) {
+func benchLastView(p record.Push) (record.Push, record.Entry, error) {
 	next, e, err := benchView(p)
-	next.State, next.ExpiredAt, next.Wrap = store.Expired, next.UpdatedAt, nil
+	next.State, next.ExpiredAt, next.Wrap = record.Expired, next.UpdatedAt, nil
 	return next, e, err
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -100,13 +100,13 @@ func preload(b *testing.B) *DB {
 var (
 	benchStart   = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	benchPayload = make([]byte, 200)
-	benchEntry   = store.Entry{Kind: store.EntryCreation, At: benchStart, Sealed: make([]byte, 120)}
+	benchEntry   = record.Entry{Kind: record.EntryCreation, At: benchStart, Sealed: make([]byte, 120)}
 )
 
-func benchPush(i int) store.Push {
+func benchPush(i int) record.Push {
 	created := benchStart.Add(time.Duration(i/20) * time.Millisecond)
-	p := store.Push{
-		Kind: store.Text, State: store.Live,
+	p := record.Push{
+		Kind: record.Text, State: record.Live,
 		CreatedAt: created, UpdatedAt: created, ExpiresAt: created.Add(7 * 24 * time.Hour),
 		Days: 7, ViewLimit: 1 << 30, Seq: 1, Wrap: make([]byte, 90),
 	}
@@ -116,7 +116,7 @@ func benchPush(i int) store.Push {
 	return p
 }
 
-func benchView(p store.Push) (store.Push, store.Entry, error) {
+func benchView(p record.Push) (record.Push, record.Entry, error) {
 	p.Views++
 	p.Seq++
 	p.UpdatedAt = p.UpdatedAt.Add(time.Second)

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // censusStep is how many rows are counted at a time, which takes a fraction of a
@@ -36,7 +36,7 @@ func (c *census) count() int64 { return c.known.Load() - 1 }
 // weight is what a row of the expiry index adds to the count so far.
 func (c *census) weight(row []byte) int64 {
 	switch {
-	case len(row) == 0 || store.ExpiryQueue(row[0]) != store.Expiring:
+	case len(row) == 0 || record.ExpiryQueue(row[0]) != record.Expiring:
 		return 0
 	case c.whole || bytes.Compare(row, c.upTo) <= 0:
 		return 1
@@ -84,7 +84,7 @@ func (db *DB) countSome() (whole bool, err error) {
 	}
 	h := db.enter()
 	if h == nil {
-		return false, store.ErrClosed
+		return false, record.ErrClosed
 	}
 	defer h.leave()
 	if err := h.read(func(t *tx) error {
@@ -102,13 +102,13 @@ func (db *DB) countSome() (whole bool, err error) {
 
 // walk counts the next rows.
 func (c *census) walk(t *tx) error {
-	queue, last := []byte{byte(store.Expiring)}, bytes.Clone(c.upTo)
+	queue, last := []byte{byte(record.Expiring)}, bytes.Clone(c.upTo)
 	cursor := t.cursor(expiry)
 	k, _ := cursor.Seek(append(last, 0)) // the row behind it
 	n, live := 0, int64(0)
 	for ; n < c.step && bytes.HasPrefix(k, queue); n++ {
 		if bytes.Compare(k, last) <= 0 {
-			return fmt.Errorf("%w: rows of %s are not in order", store.ErrCorrupt, expiry)
+			return fmt.Errorf("%w: rows of %s are not in order", record.ErrCorrupt, expiry)
 		}
 		ended, err := t.overlay.ended(lastID(k))
 		if err != nil {

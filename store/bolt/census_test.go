@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -27,7 +27,7 @@ func live(t *testing.T, db *bolt.DB) int64 {
 // counted counts the live pushes one by one.
 func counted(t *testing.T, db *bolt.DB) (n int64) {
 	t.Helper()
-	all, err := db.Scan(t.Context(), store.ID{}, 1<<20)
+	all, err := db.Scan(t.Context(), record.ID{}, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,20 +61,20 @@ func TestTheNumberOfLivePushesIsUnknownUntilTheyAreCounted(t *testing.T) {
 }
 
 // randomPush is the n-th push to be created; it ends at a random time.
-func randomPush(random *rand.Rand, n int) store.Push {
+func randomPush(random *rand.Rand, n int) record.Push {
 	p := newPush(n)
 	p.ExpiresAt = time.UnixMilli(random.Int64N(1 << 40)).UTC()
 	return p
 }
 
 // ended is a rule that gives a push a state without its secrets.
-func ended(s store.State) store.Rule {
-	return func(p store.Push) (store.Push, store.Entry, error) {
+func ended(s record.State) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		p.State, p.Wrap = s, nil
 		if p.ExpiredAt.IsZero() {
 			p.ExpiredAt = p.ExpiresAt
 		}
-		return p, store.Entry{}, nil
+		return p, record.Entry{}, nil
 	}
 }
 
@@ -84,12 +84,12 @@ type pushWriter struct {
 	db     *bolt.DB
 	random *rand.Rand
 	from   int // number of its first push
-	made   []store.ID
+	made   []record.ID
 }
 
 func (w *pushWriter) create() {
 	p := randomPush(w.random, w.from+len(w.made))
-	if err := w.db.CreatePush(w.Context(), p, []byte("sealed payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := w.db.CreatePush(w.Context(), p, []byte("sealed payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
 		w.Error(err)
 	}
 	w.made = append(w.made, p.ID)
@@ -100,15 +100,15 @@ func (w *pushWriter) create() {
 func (w *pushWriter) step() {
 	switch w.random.IntN(5) {
 	case 0:
-		if _, err := w.db.CreateAccount(w.Context(), store.Account{}, conformance.Told); err == nil { // fails while it writes
+		if _, err := w.db.CreateAccount(w.Context(), record.Account{}, conformance.Told); err == nil { // fails while it writes
 			w.Error("an empty address was kept")
 		}
 	case 1, 2:
 		w.create()
 	default:
-		to := [...]store.State{store.Expired, store.Deleted, store.Purged}[w.random.IntN(3)]
+		to := [...]record.State{record.Expired, record.Deleted, record.Purged}[w.random.IntN(3)]
 		id := w.made[w.random.IntN(len(w.made))]
-		if _, err := w.db.Change(w.Context(), id, ended(to)); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if _, err := w.db.Change(w.Context(), id, ended(to)); err != nil && !errors.Is(err, record.ErrNotFound) {
 			w.Error(err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestTheNumberOfLivePushesIsExactWhateverHappensMeanwhile(t *testing.T) {
 	}
 	half.Wait()
 	all.Go(func() {
-		if err := db.Compact(context.Background(), func(int64, int64) {}); err != nil && !errors.Is(err, store.ErrBusy) {
+		if err := db.Compact(context.Background(), func(int64, int64) {}); err != nil && !errors.Is(err, record.ErrBusy) {
 			t.Error(err)
 		}
 	})
@@ -166,10 +166,10 @@ func TestCountingEndsWithItsContextAndWithTheStore(t *testing.T) {
 		t.Error(err)
 	}
 	closeDB(t, db)
-	if err := db.CountLive(t.Context()); !errors.Is(err, store.ErrClosed) {
+	if err := db.CountLive(t.Context()); !errors.Is(err, record.ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := db.Stats(); !errors.Is(err, store.ErrClosed) {
+	if _, err := db.Stats(); !errors.Is(err, record.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -190,7 +190,7 @@ func TestStatsHaveTheEarliestEndOfALivePush(t *testing.T) {
 	for n, end := range []int64{5000, 3000, 4000} {
 		p := newPush(n)
 		p.ExpiresAt = time.UnixMilli(end).UTC()
-		if err := db.CreatePush(t.Context(), p, []byte("x"), store.Entry{Kind: store.EntryCreation}); err != nil {
+		if err := db.CreatePush(t.Context(), p, []byte("x"), record.Entry{Kind: record.EntryCreation}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestStatsHaveTheEarliestEndOfALivePush(t *testing.T) {
 		if got := oldest(); got.UnixMilli() != want {
 			t.Errorf("%v, not %d", got, want)
 		}
-		if _, err := db.Change(t.Context(), id(map[int64]int{3000: 1, 4000: 2}[want]), ended(store.Expired)); err != nil {
+		if _, err := db.Change(t.Context(), id(map[int64]int{3000: 1, 4000: 2}[want]), ended(record.Expired)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,9 +223,9 @@ func TestStatsHaveTheRowsOfTheJournalAndTheSizeOfTheFile(t *testing.T) {
 	}
 }
 
-func viewRule(p store.Push) (store.Push, store.Entry, error) {
+func viewRule(p record.Push) (record.Push, record.Entry, error) {
 	p.Views, p.Seq = p.Views+1, p.Seq+1
-	return p, store.Entry{Kind: store.EntryView}, nil
+	return p, record.Entry{Kind: record.EntryView}, nil
 }
 
 // TestStatsWaitForNoCommit asks for stats while a commit is being synced.

@@ -12,8 +12,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
 	"pushbox/store/bolt/page"
+	"pushbox/store/record"
 )
 
 // A checker looks for what is wrong in one transaction.
@@ -22,7 +22,7 @@ type checker struct {
 	ctx    context.Context
 	report func(string)
 	// strays are pushes with an index row that they should not have.
-	strays map[store.ID]bool
+	strays map[record.ID]bool
 	rooms  rooms // that pushes take
 }
 
@@ -36,7 +36,7 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	unlock := sync.OnceFunc(db.writing.Unlock)
 	defer unlock()
 	return db.view(ctx, func(t *tx) error {
-		c := &checker{tx: t, ctx: ctx, report: report, strays: make(map[store.ID]bool), rooms: make(rooms)}
+		c := &checker{tx: t, ctx: ctx, report: report, strays: make(map[record.ID]bool), rooms: make(rooms)}
 		err := guard(func() error {
 			if sound, err := c.pages(); err != nil || !sound {
 				return err
@@ -134,7 +134,7 @@ func (c *checker) loadJournal() error {
 	}()
 	c.overlay = overlay{}
 	switch {
-	case errors.Is(err, store.ErrCorrupt):
+	case errors.Is(err, record.ErrCorrupt):
 		c.notef("%v", err)
 		return nil
 	case err == nil:
@@ -167,7 +167,7 @@ func (c *checker) buckets() error {
 // findStrays looks for index rows that do not belong to their push. A row whose push
 // does not exist is for orphans to report.
 func (c *checker) findStrays() error {
-	for b, row := range map[bucket]func(store.Push) []byte{owners: ownerRow, expiry: expiryRow} {
+	for b, row := range map[bucket]func(record.Push) []byte{owners: ownerRow, expiry: expiryRow} {
 		err := c.each(b, func(k, _ []byte) error {
 			if len(k) < idLen {
 				return nil
@@ -191,9 +191,9 @@ func (c *checker) pushes() error {
 			c.notef("a push has a key of %d bytes", len(k))
 			return nil
 		}
-		p, err := c.decodePush(store.ID(k), v)
+		p, err := c.decodePush(record.ID(k), v)
 		if err != nil {
-			c.notef("push %s: its record is malformed", store.ID(k))
+			c.notef("push %s: its record is malformed", record.ID(k))
 			return nil
 		}
 		c.rooms.add(p)
@@ -214,8 +214,8 @@ func (c *checker) pushes() error {
 
 // tally counts what there is of a push beside its record. Index rows and payload are
 // those of the stored push until the journal is folded.
-func (c *checker) tally(p, stored store.Push) (store.Tally, error) {
-	t := store.Tally{
+func (c *checker) tally(p, stored record.Push) (record.Tally, error) {
+	t := record.Tally{
 		Payload:  c.hasPrefix(payloads, p.ID[:]) && p.Live() == stored.Live(),
 		Numbered: true,
 		Indexed: !c.strays[p.ID] && c.has(expiry, expiryRow(stored)) && (p.Owner == 0 || c.has(owners, ownerRow(stored))) &&
@@ -225,12 +225,12 @@ func (c *checker) tally(p, stored store.Push) (store.Tally, error) {
 		return t, err
 	}
 	cur := c.cursor(audit)
-	for k, v := cur.Seek(p.ID[:]); len(k) == auditLen && store.ID(k[:idLen]) == p.ID; k, v = cur.Next() {
+	for k, v := cur.Seek(p.ID[:]); len(k) == auditLen && record.ID(k[:idLen]) == p.ID; k, v = cur.Next() {
 		if err := c.ctx.Err(); err != nil {
 			return t, err
 		}
 		t.Numbered = t.Numbered && binary.BigEndian.Uint32(k[idLen:]) == t.Entries
-		var e store.Entry
+		var e record.Entry
 		if decode(&e, audit, v) != nil {
 			c.notef("push %s: an audit entry is malformed", p.ID)
 			t.Entries++
@@ -238,7 +238,7 @@ func (c *checker) tally(p, stored store.Push) (store.Tally, error) {
 		}
 		tallyEntry(&t, e)
 	}
-	err := c.pendingEntries(p.ID, t.Entries, func(e store.Entry) bool {
+	err := c.pendingEntries(p.ID, t.Entries, func(e record.Entry) bool {
 		tallyEntry(&t, e)
 		return true
 	})
@@ -250,7 +250,7 @@ func (c *checker) tally(p, stored store.Push) (store.Tally, error) {
 
 // endIndexed reports whether the journal gives a push that it has ended the index rows
 // that it should have.
-func (c *checker) endIndexed(p store.Push) bool {
+func (c *checker) endIndexed(p record.Push) bool {
 	d, ok, err := c.overlay.last(p.ID)
 	if err != nil || !ok || !d.ended() {
 		return err == nil
@@ -259,9 +259,9 @@ func (c *checker) endIndexed(p store.Push) bool {
 	return bytes.Equal(e.owner, ownerRow(p)) && bytes.Equal(e.expiry, expiryRow(p))
 }
 
-func tallyEntry(t *store.Tally, e store.Entry) {
+func tallyEntry(t *record.Tally, e record.Entry) {
 	t.Entries++
-	if e.Kind == store.EntryView {
+	if e.Kind == record.EntryView {
 		t.Views++
 	}
 	if e.Kind.Minor() {

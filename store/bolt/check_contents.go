@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Bounds of one read of contents, in one transaction.
@@ -21,10 +21,10 @@ const (
 // CheckContents reads every payload and every chunk of a file, in short transactions
 // between which commits go on, and reports those that do not match their digest. It
 // calls progress with bytes.
-func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (store.Coverage, error) {
+func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (record.Coverage, error) {
 	space, err := db.Space(ctx)
 	if err != nil {
-		return store.Coverage{}, err
+		return record.Coverage{}, err
 	}
 	c := contents{report: report, progress: progress, total: space.Size - space.Unused}
 	for _, walk := range []struct {
@@ -53,7 +53,7 @@ type contents struct {
 	report      func(string)
 	progress    func(done, total int64)
 	done, total int64
-	cover       store.Coverage
+	cover       record.Coverage
 	at          []byte     // the row read last
 	group       []chunkSum // chunks read since the last pad
 	buffer      []byte
@@ -61,7 +61,7 @@ type contents struct {
 
 // A chunkSum is what was read of a chunk.
 type chunkSum struct {
-	id      store.ID
+	id      record.ID
 	file, n int
 	sum     []byte
 }
@@ -75,7 +75,7 @@ func (c *contents) guarded(t *tx, b bucket, row func(*tx, []byte, []byte) error)
 		more, err = c.step(t, b, row)
 		return err
 	})
-	if errors.Is(err, store.ErrCorrupt) {
+	if errors.Is(err, record.ErrCorrupt) {
 		c.notef("%s: %v; the rows behind that were not read", b, err)
 		return false, nil
 	}
@@ -96,7 +96,7 @@ func (c *contents) step(t *tx, b bucket, row func(*tx, []byte, []byte) error) (m
 			return true, nil
 		}
 		if bytes.Compare(k, c.at) <= 0 && c.at != nil {
-			return false, fmt.Errorf("%w: keys are not in order", store.ErrCorrupt)
+			return false, fmt.Errorf("%w: keys are not in order", record.ErrCorrupt)
 		}
 		if err := row(t, k, v); err != nil {
 			return false, err
@@ -115,7 +115,7 @@ func (c *contents) payload(t *tx, k, v []byte) error {
 	if err != nil || len(k) < idLen {
 		return err
 	}
-	switch id := store.ID(k[:idLen]); {
+	switch id := record.ID(k[:idLen]); {
 	case len(k) != payloadLen:
 		c.cover.Without++
 	case !bytes.Equal(sum, k[idLen:]):
@@ -147,8 +147,8 @@ func (c *contents) chunk(t *tx, k, v []byte) error {
 	return nil
 }
 
-func splitChunkKey(k []byte) (id store.ID, file, n int) {
-	return store.ID(k[:idLen]), int(binary.BigEndian.Uint16(k[idLen:])), int(binary.BigEndian.Uint32(k[idLen+2:]))
+func splitChunkKey(k []byte) (id record.ID, file, n int) {
+	return record.ID(k[:idLen]), int(binary.BigEndian.Uint16(k[idLen:])), int(binary.BigEndian.Uint32(k[idLen+2:]))
 }
 
 // compare compares the group with the digests in a pad. The first chunks of orphans may
@@ -181,7 +181,7 @@ func (c *contents) countUnverified() {
 // read reads a value and returns its digest.
 func (c *contents) read(t *tx, v []byte) ([]byte, error) {
 	if len(v) > maxValue {
-		return nil, fmt.Errorf("%w: a value of %d bytes", store.ErrCorrupt, len(v))
+		return nil, fmt.Errorf("%w: a value of %d bytes", record.ErrCorrupt, len(v))
 	}
 	c.buffer = slices.Grow(c.buffer[:0], len(v))[:len(v)]
 	if err := t.copyValue(c.buffer, v); err != nil {

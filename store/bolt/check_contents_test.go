@@ -10,8 +10,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -42,7 +42,7 @@ func values(t *testing.T, path string, image []byte) (found []value) {
 }
 
 // checkDeep checks contents, and returns the problems and the coverage.
-func checkDeep(t *testing.T, db *bolt.DB) (problems []string, c store.Coverage) {
+func checkDeep(t *testing.T, db *bolt.DB) (problems []string, c record.Coverage) {
 	t.Helper()
 	last := int64(-1)
 	c, err := db.CheckContents(t.Context(), func(p string) { problems = append(problems, p) }, func(done, total int64) {
@@ -66,7 +66,7 @@ func TestAChangedBitOfAnyPayloadOrChunkIsFound(t *testing.T) {
 	path := withContents(t)
 	db := open(t, bolt.Options{Path: path})
 	for n := range 5 {
-		if err := db.CreatePush(t.Context(), newPush(n), bytes.Repeat([]byte{0xa0 + byte(n)}, 2000), store.Entry{Kind: store.EntryCreation}); err != nil {
+		if err := db.CreatePush(t.Context(), newPush(n), bytes.Repeat([]byte{0xa0 + byte(n)}, 2000), record.Entry{Kind: record.EntryCreation}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -172,7 +172,7 @@ func withContents(t *testing.T) (path string) {
 	t.Helper()
 	path = newPath(t)
 	db := open(t, bolt.Options{Path: path})
-	p := store.Push{ID: store.ID{7}, Kind: store.File, State: store.Live, Files: []byte("list"), Wrap: []byte("wrap"), ViewLimit: 1, Seq: 1}
+	p := record.Push{ID: record.ID{7}, Kind: record.File, State: record.Live, Files: []byte("list"), Wrap: []byte("wrap"), ViewLimit: 1, Seq: 1}
 	for _, step := range [][2]int{{0, 3}, {3, 3}, {6, 1}} {
 		var sealed [][]byte
 		for i := range step[1] {
@@ -183,7 +183,7 @@ func withContents(t *testing.T) (path string) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.CreatePush(t.Context(), p, []byte("a sealed payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), p, []byte("a sealed payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
 	if problems, c := checkDeep(t, db); len(problems) > 0 || c.Payloads != 1 || c.Chunks != 7 || c.Without != 0 || c.Bytes != p.Stored+16 {
@@ -197,7 +197,7 @@ func withContents(t *testing.T) (path string) {
 func TestChunksOfAnUploadThatIsRemovedAreNotMissed(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})
-	id := store.ID{9}
+	id := record.ID{9}
 	if err := db.PutChunks(t.Context(), id, 0, 0, slices.Repeat([][]byte{make([]byte, 9000)}, 4)); err != nil {
 		t.Fatal(err)
 	}
@@ -216,8 +216,8 @@ func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})
 	for n := range 300 {
-		p := store.Push{ID: store.ID{byte(n >> 8), byte(n), 1}, Kind: store.Text, State: store.Live, Wrap: []byte("wrap"), ViewLimit: 1, Seq: 1}
-		if err := db.CreatePush(t.Context(), p, make([]byte, 20_000), store.Entry{Kind: store.EntryCreation}); err != nil {
+		p := record.Push{ID: record.ID{byte(n >> 8), byte(n), 1}, Kind: record.Text, State: record.Live, Wrap: []byte("wrap"), ViewLimit: 1, Seq: 1}
+		if err := db.CreatePush(t.Context(), p, make([]byte, 20_000), record.Entry{Kind: record.EntryCreation}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -226,9 +226,9 @@ func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
 	c, err := db.CheckContents(t.Context(), func(p string) { problems = append(problems, p) }, func(int64, int64) {
 		steps++
 		for _, n := range []int{300 - steps, steps} { // one that was not read yet, and one that was
-			_, err := db.Change(t.Context(), store.ID{byte(n >> 8), byte(n), 1}, func(p store.Push) (store.Push, store.Entry, error) {
-				p.State = store.Purged
-				return p, store.Entry{}, nil
+			_, err := db.Change(t.Context(), record.ID{byte(n >> 8), byte(n), 1}, func(p record.Push) (record.Push, record.Entry, error) {
+				p.State = record.Purged
+				return p, record.Entry{}, nil
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // tallyFiles counts the chunks and the grants of a push. Chunks that are orphans do not
 // count.
-func (c *checker) tallyFiles(id store.ID, t *store.Tally) error {
+func (c *checker) tallyFiles(id record.ID, t *record.Tally) error {
 	cur, orphaned := c.cursor(chunks), c.has(orphans, id[:])
 	for k, v := cur.Seek(id[:]); !orphaned && bytes.HasPrefix(k, id[:]); k, v = cur.Next() {
 		c.noteRead(len(v))
@@ -48,7 +48,7 @@ func (c *checker) chunks() error {
 			c.notef("%s: a key of %d bytes instead of %d", chunks, len(k), chunkLen)
 			return nil
 		}
-		if id := store.ID(k[:idLen]); !c.has(orphans, id[:]) && !c.has(pushes, id[:]) {
+		if id := record.ID(k[:idLen]); !c.has(orphans, id[:]) && !c.has(pushes, id[:]) {
 			c.notef("%s: a row of push %s, which does not exist", chunks, id)
 		}
 		return nil
@@ -61,7 +61,7 @@ func (c *checker) chunks() error {
 			c.notef("%s: a key of %d bytes instead of %d", orphans, len(k), idLen)
 			return nil
 		}
-		if p, err := c.push(store.ID(k)); err == nil && p.HoldsFiles() {
+		if p, err := c.push(record.ID(k)); err == nil && p.HoldsFiles() {
 			c.notef("push %s: its files are listed as orphans", p.ID)
 		}
 		return nil
@@ -71,12 +71,12 @@ func (c *checker) chunks() error {
 // grants reports grants without their index row, and index rows without their grant.
 func (c *checker) grants() error {
 	err := c.each(grants, func(k, v []byte) error {
-		g := store.Grant{}
+		g := record.Grant{}
 		if len(k) != digestLen || decode(&g, grants, v) != nil {
 			c.notef("%s: a record is malformed", grants)
 			return nil
 		}
-		g.Digest = store.GrantDigest(k)
+		g.Digest = record.GrantDigest(k)
 		if !bytes.Equal(c.get(grantPushes, grantRow(g)), uint64Key(milliseconds(g.ExpiresAt))) {
 			c.notef("push %s: a grant for its files is not among its grants, or under another time", g.Push)
 		}
@@ -94,10 +94,10 @@ func (c *checker) grantRow(k, _ []byte) error {
 		c.notef("%s: a key of %d bytes instead of %d", grantPushes, len(k), idLen+digestLen)
 		return nil
 	}
-	id := store.ID(k[:idLen])
-	g, err := c.grant(store.GrantDigest(k[idLen:]))
+	id := record.ID(k[:idLen])
+	g, err := c.grant(record.GrantDigest(k[idLen:]))
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		c.notef("push %s: a row of its grants has no grant", id)
 	case err == nil && g.Push != id:
 		c.notef("push %s: a row of its grants is of a grant for another push", id)

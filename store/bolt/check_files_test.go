@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // plantFiles stores a push with two chunks and a grant, and the orphans of another
@@ -19,11 +19,11 @@ func plantFiles(t *testing.T, db *DB) {
 	}
 	p := plantedFiles()
 	p.GrantsEnd = time.Time{}
-	if err := db.CreatePush(t.Context(), p, []byte("sealed"), store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Change(t.Context(), p.ID, func(store.Push) (store.Push, store.Entry, error) {
-		return plantedFiles(), store.Entry{Grant: &store.NewGrant{Grant: plantedGrant()}}, nil
+	if _, err := db.Change(t.Context(), p.ID, func(record.Push) (record.Push, record.Entry, error) {
+		return plantedFiles(), record.Entry{Grant: &record.NewGrant{Grant: plantedGrant()}}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -33,14 +33,14 @@ func plantFiles(t *testing.T, db *DB) {
 const fileNumber, orphanNumber, noNumber = 7, 8, 9
 
 // plantedFiles is the push with files, as it is stored.
-func plantedFiles() store.Push {
+func plantedFiles() record.Push {
 	p := testPush(fileNumber)
-	p.Kind, p.Files, p.Stored, p.GrantsEnd = store.File, []byte("list"), 14, time.UnixMilli(1000).UTC()
+	p.Kind, p.Files, p.Stored, p.GrantsEnd = record.File, []byte("list"), 14, time.UnixMilli(1000).UTC()
 	return p
 }
 
-func plantedGrant() store.Grant {
-	return store.Grant{Digest: store.GrantDigest(testDigest), Push: testPush(fileNumber).ID, ExpiresAt: time.UnixMilli(1000).UTC()}
+func plantedGrant() record.Grant {
+	return record.Grant{Digest: record.GrantDigest(testDigest), Push: testPush(fileNumber).ID, ExpiresAt: time.UnixMilli(1000).UTC()}
 }
 
 // grantFor stores another grant for that push.
@@ -151,8 +151,8 @@ var fileFaults = map[string]struct {
 		func(t *tx) error {
 			p := plantedFiles()
 			p.GrantsEnd = time.UnixMilli(999)
-			record, _ := p.AppendBinary(nil)
-			return t.put(pushes, p.ID[:], record)
+			raw, _ := p.AppendBinary(nil)
+			return t.put(pushes, p.ID[:], raw)
 		},
 		[]string{"push 1111: a grant for its files ends later than it says"},
 	},
@@ -170,9 +170,9 @@ var fileFaults = map[string]struct {
 	"a push in no queue of grants": {
 		func(t *tx) error {
 			p := plantedFiles()
-			p.State, p.ExpiredAt, p.Wrap = store.Expired, time.UnixMilli(5), nil
-			record, _ := p.AppendBinary(nil)
-			return errors.Join(t.put(pushes, p.ID[:], record), t.deletePayload(p.ID))
+			p.State, p.ExpiredAt, p.Wrap = record.Expired, time.UnixMilli(5), nil
+			raw, _ := p.AppendBinary(nil)
+			return errors.Join(t.put(pushes, p.ID[:], raw), t.deletePayload(p.ID))
 		},
 		[]string{"push 1111: its index rows are not those it should have", "room: a sender has 0 pushes of 14 bytes, and a row says 1 of 14"},
 	},

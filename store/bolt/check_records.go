@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // orphans reports rows of no push.
@@ -24,7 +24,7 @@ func (c *checker) orphans() error {
 				c.notef("%s: a key of %d bytes instead of %d", o.bucket, len(k), o.keyLen)
 				return nil
 			}
-			if id := store.ID(k[o.idAt : o.idAt+idLen]); !c.has(pushes, id[:]) {
+			if id := record.ID(k[o.idAt : o.idAt+idLen]); !c.has(pushes, id[:]) {
 				c.notef("%s: a row of push %s, which does not exist", o.bucket, id)
 			}
 			return nil
@@ -40,7 +40,7 @@ func (c *checker) orphans() error {
 // account.
 func (c *checker) accounts() error {
 	err := c.each(accounts, func(k, v []byte) error {
-		var a store.Account
+		var a record.Account
 		switch {
 		case decode(&a, accounts, v) != nil:
 			c.notef("accounts: a record is malformed")
@@ -75,7 +75,7 @@ func (c *checker) emails() error {
 			c.notef("emails: a row does not hold an account ID")
 			return nil
 		}
-		a, err := c.account(store.AccountID(id))
+		a, err := c.account(record.AccountID(id))
 		if err != nil || a.Email != string(k) {
 			c.notef("emails: an address leads to account %d, which does not have that address", id)
 		}
@@ -91,8 +91,8 @@ func (c *checker) identities() error {
 			c.notef("identities: a row does not hold an account ID")
 			return nil
 		}
-		a, err := c.account(store.AccountID(id))
-		if err != nil || !slices.ContainsFunc(a.Identities.Digests(), func(d store.IdentityDigest) bool { return string(d[:]) == string(k) }) {
+		a, err := c.account(record.AccountID(id))
+		if err != nil || !slices.ContainsFunc(a.Identities.Digests(), func(d record.IdentityDigest) bool { return string(d[:]) == string(k) }) {
 			c.notef("identities: a row leads to account %d, which does not have that identity", id)
 		}
 		return nil
@@ -102,7 +102,7 @@ func (c *checker) identities() error {
 // tokens reports tokens that are not in the indexes, or of no account.
 func (c *checker) tokens() error {
 	return c.each(tokens, func(k, v []byte) error {
-		var a store.APIToken
+		var a record.APIToken
 		switch {
 		case decode(&a, tokens, v) != nil:
 			c.notef("tokens: a record is malformed")
@@ -121,9 +121,9 @@ func (c *checker) tokens() error {
 
 // tokenIndexes reports index rows that do not belong to their token.
 func (c *checker) tokenIndexes() error {
-	for b, row := range map[bucket]func(store.APIToken) []byte{
-		tokenIDs:    func(a store.APIToken) []byte { return uint64Key(uint64(a.ID)) },
-		tokenOwners: func(a store.APIToken) []byte { return tokenOwnerKey(a.Owner, a.ID) },
+	for b, row := range map[bucket]func(record.APIToken) []byte{
+		tokenIDs:    func(a record.APIToken) []byte { return uint64Key(uint64(a.ID)) },
+		tokenOwners: func(a record.APIToken) []byte { return tokenOwnerKey(a.Owner, a.ID) },
 	} {
 		err := c.each(b, func(k, digest []byte) error {
 			a, err := c.token(digest)
@@ -146,7 +146,7 @@ func (c *checker) sessions() error {
 			c.notef("sessions: a key of %d bytes instead of %d", len(k), digestLen)
 			return nil
 		}
-		var s store.Session
+		var s record.Session
 		switch {
 		case decode(&s, sessions, v) != nil:
 			c.notef("sessions: a record is malformed")

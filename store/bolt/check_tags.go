@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // tags verifies the tag of each row that has one, and that these rows add up to the
@@ -60,7 +60,7 @@ func (c *checker) addUp(b bucket, sum *share) (bool, error) {
 func subject(b bucket, key []byte) string {
 	switch {
 	case (b == pushes || b == audit || b == grantPushes) && len(key) >= idLen:
-		return fmt.Sprintf("push %s: %s", store.ID(key[:idLen]), b)
+		return fmt.Sprintf("push %s: %s", record.ID(key[:idLen]), b)
 	case (b == accounts || b == tokenOwners || b == sessionOwners || b == hooks || b == requestOwners) && len(key) >= 8, b == quotas && len(key) == 8:
 		return fmt.Sprintf("account %d: %s", binary.BigEndian.Uint64(key), b)
 	default:

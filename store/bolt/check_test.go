@@ -8,37 +8,37 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
 const testEmail = "marker@example.org"
 
 var (
-	testDigest  = store.TokenDigest{0xd1, 31: 0x9e}
-	testSession = store.SessionDigest{0xd1, 31: 0x9f}
+	testDigest  = record.TokenDigest{0xd1, 31: 0x9e}
+	testSession = record.SessionDigest{0xd1, 31: 0x9f}
 
-	testIdentity = store.Identity{Issuer: "https://id.example.org", Subject: "1"}
+	testIdentity = record.Identity{Issuer: "https://id.example.org", Subject: "1"}
 	testPerson   = testIdentity.Digest()
 )
 
 // plant stores one push of an account, which has a token and a session.
 func plant(t *testing.T, db *DB) {
 	t.Helper()
-	owner, err := db.CreateAccount(t.Context(), store.Account{Email: testEmail, Identities: store.Identities("").With(testIdentity)}, conformance.Told)
+	owner, err := db.CreateAccount(t.Context(), record.Account{Email: testEmail, Identities: record.Identities("").With(testIdentity)}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := planted()
 	p.Owner = owner
-	if err := db.CreatePush(t.Context(), p, []byte("sealed"), store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.CreateToken(t.Context(), store.APIToken{Digest: testDigest, Owner: owner, Scopes: store.AllScopes}, conformance.Told); err != nil {
+	if _, err := db.CreateToken(t.Context(), record.APIToken{Digest: testDigest, Owner: owner, Scopes: record.AllScopes}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
-		return a, store.SessionChange{Begin: &store.Session{Digest: testSession}, Most: 1}, conformance.Told, nil
+	if _, err := db.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		return a, record.SessionChange{Begin: &record.Session{Digest: testSession}, Most: 1}, conformance.Told, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func plant(t *testing.T, db *DB) {
 }
 
 // planted is the push that plant makes, as it is stored.
-func planted() store.Push {
+func planted() record.Push {
 	p := testPush(1)
 	p.Owner, p.Link = 1, []byte("sealed link")
 	return p
@@ -81,8 +81,8 @@ var faults = map[string]struct {
 	},
 	"entries too many, with a gap": {
 		func(t *tx) error {
-			view, _ := store.Entry{Kind: store.EntryView}.AppendBinary(nil)
-			minor, _ := store.Entry{Kind: store.EntryFailedView}.AppendBinary(nil)
+			view, _ := record.Entry{Kind: record.EntryView}.AppendBinary(nil)
+			minor, _ := record.Entry{Kind: record.EntryFailedView}.AppendBinary(nil)
 			return errors.Join(t.put(audit, auditKey(planted().ID, 2), view), t.put(audit, auditKey(planted().ID, 3), minor))
 		},
 		[]string{
@@ -138,7 +138,7 @@ var faults = map[string]struct {
 	},
 	"rows of room that are wrong": {
 		func(t *tx) error {
-			return errors.Join(t.put(room, accountRoom(1), roomValue(store.Room{Pushes: 7, Bytes: 9})), t.put(room, []byte{roomOfAnonymous}, []byte("?")))
+			return errors.Join(t.put(room, accountRoom(1), roomValue(record.Room{Pushes: 7, Bytes: 9})), t.put(room, []byte{roomOfAnonymous}, []byte("?")))
 		},
 		[]string{"room: a sender has 1 pushes of 0 bytes, and a row says 7 of 9", "room: a record is malformed"},
 	},
@@ -169,11 +169,11 @@ var faults = map[string]struct {
 	},
 	"malformed webhooks and messages": {
 		func(t *tx) error {
-			hook, _ := store.Hook{}.AppendBinary(nil)
-			message, _ := store.Message{Route: store.ByWebhook}.AppendBinary(nil)
+			hook, _ := record.Hook{}.AppendBinary(nil)
+			message, _ := record.Message{Route: record.ByWebhook}.AppendBinary(nil)
 			return errors.Join(
 				t.put(hooks, hookKey(1, 1), []byte("?")), t.put(hooks, hookKey(9, 2), hook),
-				t.put(outbox, messageKey(store.Message{Number: 1}), []byte("?")), t.put(outbox, messageKey(store.Message{Number: 7}), message),
+				t.put(outbox, messageKey(record.Message{Number: 1}), []byte("?")), t.put(outbox, messageKey(record.Message{Number: 7}), message),
 			)
 		},
 		[]string{
@@ -185,9 +185,9 @@ var faults = map[string]struct {
 	},
 	"requests that nothing leads to, and rows that lead to none": {
 		func(t *tx) error {
-			r := store.Request{ID: store.RequestID(plantedKey()), Owner: 9, MaxAnswers: 1}
+			r := record.Request{ID: record.RequestID(plantedKey()), Owner: 9, MaxAnswers: 1}
 			return errors.Join(
-				t.put(requests, plantedKey()[:idLen], []byte("?")), t.putRequest(nil, store.Request{ID: store.RequestID{1}, Owner: 9, MaxAnswers: 1}),
+				t.put(requests, plantedKey()[:idLen], []byte("?")), t.putRequest(nil, record.Request{ID: record.RequestID{1}, Owner: 9, MaxAnswers: 1}),
 				t.put(requestOwners, requestRow(r), nil),
 			)
 		},
@@ -389,7 +389,7 @@ func TestAKeyThatIsTooLongIsDamage(t *testing.T) {
 	t.Parallel()
 	for n, fits := range map[int]bool{0: true, maxKey: true, maxKey + 1: false} {
 		k, err := cloneKey(audit, make([]byte, n))
-		if fits && (err != nil || len(k) != n) || !fits && (!errors.Is(err, store.ErrCorrupt) || k != nil) {
+		if fits && (err != nil || len(k) != n) || !fits && (!errors.Is(err, record.ErrCorrupt) || k != nil) {
 			t.Errorf("%d bytes: %d are kept, %v", n, len(k), err)
 		}
 	}

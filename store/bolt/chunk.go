@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // freeCost is about how many bytes a commit writes to free a chunk.
@@ -18,7 +18,7 @@ const freeCost = 2 << 10
 const rowWeight = 64
 
 // PutChunks keeps chunks of a file whose push does not exist yet.
-func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, sealed [][]byte) error {
+func (db *DB) PutChunks(ctx context.Context, id record.ID, file, first int, sealed [][]byte) error {
 	size, sums := 0, make([]byte, 0, len(sealed)*sumLen)
 	for _, c := range sealed {
 		size += len(c) + rowWeight
@@ -26,7 +26,7 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 	}
 	return db.doBulk(ctx, size, size, func(t *tx) error {
 		if t.has(pushes, id[:]) {
-			return store.ErrExists
+			return record.ErrExists
 		}
 		if err := t.reserveLong(size, *db.limits.Load(), durable.FreeSpace); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 // step's chunks, one after the other; the others are empty.
 const pads = 4
 
-func (t *tx) putChunks(id store.ID, file, first int, sealed [][]byte, sums []byte) error {
+func (t *tx) putChunks(id record.ID, file, first int, sealed [][]byte, sums []byte) error {
 	for i, c := range sealed {
 		if err := t.put(chunks, chunkKey(id, file, first+i), c); err != nil {
 			return err
@@ -62,38 +62,38 @@ func (t *tx) putChunks(id store.ID, file, first int, sealed [][]byte, sums []byt
 }
 
 // Chunk appends a chunk of a file to dst and returns the grant under which it was read.
-func (db *DB) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst []byte) (g store.Grant, sealed []byte, err error) {
+func (db *DB) Chunk(ctx context.Context, d record.GrantDigest, file, n int, dst []byte) (g record.Grant, sealed []byte, err error) {
 	err = db.view(ctx, func(t *tx) error {
 		if g, err = t.grant(d); err != nil {
 			return err
 		}
 		v := t.get(chunks, chunkKey(g.Push, file, n))
 		if v == nil {
-			return fmt.Errorf("%w: chunk %d of file %d of push %s is missing", store.ErrCorrupt, n, file, g.Push)
+			return fmt.Errorf("%w: chunk %d of file %d of push %s is missing", record.ErrCorrupt, n, file, g.Push)
 		}
 		t.noteRead(len(v))
 		sealed = slices.Grow(dst, len(v))[:len(dst)+len(v)]
 		return t.copyValue(sealed[len(dst):], v)
 	})
 	if err != nil {
-		return store.Grant{}, nil, err
+		return record.Grant{}, nil, err
 	}
 	return g, sealed, nil
 }
 
 // Orphans lists the IDs of orphaned chunks, from the first after the one given.
-func (db *DB) Orphans(ctx context.Context, after store.ID, limit int) ([]store.ID, error) {
-	return viewed(ctx, db, func(t *tx) (ids []store.ID, err error) {
+func (db *DB) Orphans(ctx context.Context, after record.ID, limit int) ([]record.ID, error) {
+	return viewed(ctx, db, func(t *tx) (ids []record.ID, err error) {
 		c := t.cursor(orphans)
 		for k, _ := c.Seek(append(after[:], 0)); len(k) == idLen && len(ids) < limit; k, _ = c.Next() {
-			ids = append(ids, store.ID(k))
+			ids = append(ids, record.ID(k))
 		}
 		return ids, nil
 	})
 }
 
 // FreeOrphans removes orphaned chunks of an ID.
-func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more bool, err error) {
+func (db *DB) FreeOrphans(ctx context.Context, id record.ID, limit int) (more bool, err error) {
 	err = db.doBulk(ctx, 0, limit*freeCost, func(t *tx) error {
 		more = false
 		if !t.has(orphans, id[:]) {
@@ -101,7 +101,7 @@ func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more boo
 		}
 		if p, err := t.push(id); err == nil && p.HoldsFiles() { // the row is not believed
 			return nil
-		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+		} else if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return err
 		}
 		var last lastKey
@@ -131,7 +131,7 @@ func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more boo
 }
 
 // release makes orphans of a push's chunks and ends its grants.
-func (t *tx) release(id store.ID) error {
+func (t *tx) release(id record.ID) error {
 	if err := t.put(orphans, id[:], nil); err != nil {
 		return err
 	}

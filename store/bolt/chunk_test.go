@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // waiting is a DB without a committer, with waiting operations of these sizes. Bulk
@@ -126,7 +126,7 @@ func TestChunksAreKeptOnceWhereTheirBatchRunsAgain(t *testing.T) {
 	if !db.commit([]*op{put, bad}) || put.err != nil || !errors.Is(bad.err, refusal) || runs != 3 {
 		t.Fatalf("errors %v and %v, %d runs", put.err, bad.err, runs)
 	}
-	if got, err := db.Orphans(t.Context(), store.ID{}, 9); err != nil || len(got) != 1 || got[0] != id {
+	if got, err := db.Orphans(t.Context(), record.ID{}, 9); err != nil || len(got) != 1 || got[0] != id {
 		t.Errorf("orphans %v, error %v", got, err)
 	}
 	if p := problems(t, db); len(p) != 0 {
@@ -195,9 +195,9 @@ func TestANewGrantRemovesOnlyAFewEndedGrants(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	plantFiles(t, db)
-	row := func(n int) store.Grant {
+	row := func(n int) record.Grant {
 		g := plantedGrant()
-		g.Digest = store.GrantDigest{0: byte(n)}
+		g.Digest = record.GrantDigest{0: byte(n)}
 		return g
 	}
 	const others = 3 * maxStale
@@ -214,9 +214,9 @@ func TestANewGrantRemovesOnlyAFewEndedGrants(t *testing.T) {
 	for _, n := range []int{100, 200, 101} {
 		g := row(n)
 		g.ExpiresAt = g.ExpiresAt.Add(1e9)
-		if _, err := db.Change(t.Context(), g.Push, func(p store.Push) (store.Push, store.Entry, error) {
+		if _, err := db.Change(t.Context(), g.Push, func(p record.Push) (record.Push, record.Entry, error) {
 			p.GrantsEnd = g.ExpiresAt
-			return p, store.Entry{Grant: &store.NewGrant{Grant: g, Ended: plantedGrant().ExpiresAt}}, nil
+			return p, record.Entry{Grant: &record.NewGrant{Grant: g, Ended: plantedGrant().ExpiresAt}}, nil
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // errUndo makes bbolt roll back where there is nothing to commit.
@@ -28,7 +28,7 @@ func (db *DB) commit(batch []*op) bool {
 		case err == nil:
 			answerAll(batch)
 			return true
-		case errors.Is(err, store.ErrFull):
+		case errors.Is(err, record.ErrFull):
 			batch = refuseWriters(batch)
 		default:
 			answerWith(batch, err)
@@ -40,7 +40,7 @@ func (db *DB) commit(batch []*op) bool {
 
 // attempt runs a batch in one transaction. It returns the operation that failed after
 // it began to write, if one did: then nothing was committed, and the others have no
-// outcome yet. The error is store.ErrFull if nothing was committed because the disk is
+// outcome yet. The error is record.ErrFull if nothing was committed because the disk is
 // full; after any other error, the DB has failed.
 func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	db.writing.Lock()
@@ -87,7 +87,7 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	case db.undone(err, txid):
 		h.eraser.all = true // it may have written pages that are still free
 		db.wakeEraser()
-		return nil, store.ErrFull
+		return nil, record.ErrFull
 	default:
 		h.noteDamage(err)
 		return nil, db.fail(fmt.Errorf("commit: %w", err))
@@ -133,7 +133,7 @@ func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) || errors.Is(err, io.ErrShortWrite)
 }
 
-// refuseWriters answers store.ErrFull to the operations that made the batch too large,
+// refuseWriters answers record.ErrFull to the operations that made the batch too large,
 // creates before others. It returns the rest, which must run again: they may have
 // decided by what is now undone.
 func refuseWriters(batch []*op) []*op {
@@ -141,7 +141,7 @@ func refuseWriters(batch []*op) []*op {
 	return slices.DeleteFunc(batch, func(o *op) bool {
 		refuse := o.wrote && (o.bytes > 0 || !creates)
 		if refuse {
-			o.answer(store.ErrFull)
+			o.answer(record.ErrFull)
 		}
 		return refuse
 	})

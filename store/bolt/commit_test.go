@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestOnlyErrorsOfAFullDiskCountAsSuch(t *testing.T) {
@@ -74,7 +74,7 @@ func TestCreatesGiveWayFirstOnAFullDisk(t *testing.T) {
 			if slices.Contains(rest, o) {
 				continue
 			}
-			if <-o.done; !errors.Is(o.err, store.ErrFull) {
+			if <-o.done; !errors.Is(o.err, record.ErrFull) {
 				t.Errorf("%s: got error %v", name, o.err)
 			}
 		}
@@ -124,7 +124,7 @@ func TestNothingIsCommittedOnceTheStoreHasFailed(t *testing.T) {
 		ran = true
 		return nil
 	}}
-	if db.commit([]*op{o}) || !errors.Is(o.err, store.ErrFailed) || ran {
+	if db.commit([]*op{o}) || !errors.Is(o.err, record.ErrFailed) || ran {
 		t.Errorf("it ran: %t, and was answered %v", ran, o.err)
 	}
 	_ = db.Close()

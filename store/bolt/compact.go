@@ -11,7 +11,7 @@ import (
 
 	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // copyReserve is how much of the file system must stay free beside a copy.
@@ -68,7 +68,7 @@ type compaction struct {
 // Compact copies what the file holds to a new one, which then takes its place. Reads
 // and writes go on; writers wait for some milliseconds at the end, and for a tenth of a
 // second from time to time where they write faster than the compaction copies. It gives
-// up with store.ErrBusy where even that is not enough, and with store.ErrCorrupt where
+// up with record.ErrBusy where even that is not enough, and with record.ErrCorrupt where
 // it meets a damaged page. When it returns nil, the new file has the name; the space of
 // the old one is free when its last reader has left. After an error nothing has
 // changed, unless the DB has failed.
@@ -134,7 +134,7 @@ func (db *DB) copyTo(c *compaction) error {
 		if err := db.refusal(); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: a compaction or a backup is running", store.ErrBusy)
+		return fmt.Errorf("%w: a compaction or a backup is running", record.ErrBusy)
 	}
 	if err := db.foldBefore(c.ctx); err != nil {
 		return err
@@ -228,10 +228,10 @@ func (c *compaction) advance(n int64) {
 	c.report(c.done, c.total)
 }
 
-// explain returns store.ErrFull for an error of a full disk.
+// explain returns record.ErrFull for an error of a full disk.
 func (c *compaction) explain(err error) error {
-	if diskFull(err) && !errors.Is(err, store.ErrFull) {
-		return fmt.Errorf("%w: the copy needs up to %s: %w", store.ErrFull, humanize.Size(c.total+copyReserve), err)
+	if diskFull(err) && !errors.Is(err, record.ErrFull) {
+		return fmt.Errorf("%w: the copy needs up to %s: %w", record.ErrFull, humanize.Size(c.total+copyReserve), err)
 	}
 	return err
 }

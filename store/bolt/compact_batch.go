@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A row is one on its way to the copy.
@@ -37,10 +37,10 @@ func (b *batch) full(limit bounds) bool { return b.bytes >= limit.batch || len(b
 // add adds a row of a read transaction.
 func (b *batch) add(t *tx, in bucket, key, value []byte) error {
 	if value == nil {
-		return errors.Join(store.ErrCorrupt, errors.New("there is a bucket in a bucket"))
+		return errors.Join(record.ErrCorrupt, errors.New("there is a bucket in a bucket"))
 	}
 	if len(key)+len(value) > maxValue {
-		return fmt.Errorf("%w: %s: a row of %d bytes", store.ErrCorrupt, in, len(key)+len(value))
+		return fmt.Errorf("%w: %s: a row of %d bytes", record.ErrCorrupt, in, len(key)+len(value))
 	}
 	r := row{bucket: in, key: b.alloc(len(key)), value: b.alloc(len(value))}
 	copy(r.key, key)

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // copyPending copies what commits have written, once it is enough.
@@ -24,7 +24,7 @@ func (c *compaction) copyPending() error {
 // Where commits write faster than it copies, they have to wait from time to time.
 func (c *compaction) copyChanges(past *changes) error {
 	if past.lost.Load() {
-		return fmt.Errorf("%w: more was written than a compaction can keep up with", store.ErrBusy)
+		return fmt.Errorf("%w: more was written than a compaction can keep up with", record.ErrBusy)
 	}
 	step := c.copyRows
 	if past.exceed(c.bounds.behind) {

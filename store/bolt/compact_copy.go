@@ -7,7 +7,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A position says how far the rows of the file have been copied: all buckets before the
@@ -64,7 +64,7 @@ func (c *compaction) wantKnownBuckets() error {
 
 func wantCount(n int) error {
 	if n != int(bucketCount) {
-		return fmt.Errorf("%w: it has %d buckets, this version knows %d", store.ErrSchema, n, bucketCount)
+		return fmt.Errorf("%w: it has %d buckets, this version knows %d", record.ErrSchema, n, bucketCount)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (c *compaction) readRows(t *tx) (more bool, err error) {
 	}
 	for ; k != nil && bytes.Compare(k, c.at.end) <= 0; k, v = cur.Next() {
 		if bytes.Compare(k, last) <= 0 {
-			return false, fmt.Errorf("%w: keys of %s are not in order", store.ErrCorrupt, c.at.bucket)
+			return false, fmt.Errorf("%w: keys of %s are not in order", record.ErrCorrupt, c.at.bucket)
 		}
 		if c.batch.full(c.bounds) {
 			return true, nil

@@ -10,7 +10,7 @@ import (
 
 	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // copyFill is how full pages of the copy are left: rows come in order, and later ones
@@ -123,11 +123,11 @@ func wantFree(free freeSpace, dir string, n int64) error {
 	}
 	if need := n + copyReserve; known && bytes < need {
 		return fmt.Errorf("%w: the copy needs %s free on the file system of %s, %s more than there is",
-			store.ErrFull, humanize.Size(need), dir, humanize.Size(need-bytes))
+			record.ErrFull, humanize.Size(need), dir, humanize.Size(need-bytes))
 	}
 	return nil
 }
 
-// CheckSpace returns store.ErrFull where so little of dir's file system is free that a
+// CheckSpace returns record.ErrFull where so little of dir's file system is free that a
 // large copy must give way to the database that may be on it.
 func CheckSpace(dir string) error { return wantFree(durable.FreeSpace, dir, 0) }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -56,7 +56,7 @@ func wantStep(t *testing.T, db *bolt.DB, writer, last int) {
 		p, err := db.Push(t.Context(), id(push))
 		if err == nil {
 			got[push] = p.Views
-		} else if !errors.Is(err, store.ErrNotFound) {
+		} else if !errors.Is(err, record.ErrNotFound) {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestAFileIsInUseWhileItIsReplaced(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 10 {
-			if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: time.Millisecond}); !errors.Is(err, store.ErrInUse) {
+			if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: time.Millisecond}); !errors.Is(err, record.ErrInUse) {
 				t.Errorf("got error %v", err)
 			}
 		}
@@ -155,7 +155,7 @@ func TestAFileIsInUseWhileItIsReplaced(t *testing.T) {
 
 func account(t *testing.T, db *bolt.DB, email string) {
 	t.Helper()
-	if _, err := db.CreateAccount(t.Context(), store.Account{Email: email}, conformance.Told); err != nil {
+	if _, err := db.CreateAccount(t.Context(), record.Account{Email: email}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
 }

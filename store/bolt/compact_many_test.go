@@ -13,8 +13,8 @@ import (
 	"go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -47,15 +47,15 @@ func perform(db *bolt.DB, g int, list []action) error {
 		var err error
 		switch a.kind {
 		case "create":
-			err = db.CreatePush(ctx, newPush(n), make([]byte, a.size), store.Entry{Kind: store.EntryCreation})
+			err = db.CreatePush(ctx, newPush(n), make([]byte, a.size), record.Entry{Kind: record.EntryCreation})
 		case "account":
 			if g == 0 {
-				_, err = db.CreateAccount(ctx, store.Account{Email: fmt.Sprint(a.push, a.size)}, conformance.Told)
+				_, err = db.CreateAccount(ctx, record.Account{Email: fmt.Sprint(a.push, a.size)}, conformance.Told)
 			}
 		default:
-			_, err = db.Change(ctx, id(n), map[string]store.Rule{"view": view, "end": expire, "purge": purge}[a.kind])
+			_, err = db.Change(ctx, id(n), map[string]record.Rule{"view": view, "end": expire, "purge": purge}[a.kind])
 		}
-		if err != nil && !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, errEnded) {
+		if err != nil && !errors.Is(err, record.ErrExists) && !errors.Is(err, record.ErrNotFound) && !errors.Is(err, errEnded) {
 			return err
 		}
 	}
@@ -64,12 +64,12 @@ func perform(db *bolt.DB, g int, list []action) error {
 
 var errEnded = errors.New("it has ended")
 
-func expire(p store.Push) (store.Push, store.Entry, error) {
+func expire(p record.Push) (record.Push, record.Entry, error) {
 	if !p.Live() {
-		return p, store.Entry{}, errEnded
+		return p, record.Entry{}, errEnded
 	}
-	p.State, p.Wrap, p.ExpiredAt = store.Expired, nil, time.UnixMilli(1).UTC()
-	return p, store.Entry{}, nil
+	p.State, p.Wrap, p.ExpiredAt = record.Expired, nil, time.UnixMilli(1).UTC()
+	return p, record.Entry{}, nil
 }
 
 // together lets each goroutine perform its actions, and returns when all have.
@@ -122,7 +122,7 @@ func TestCompactionsChangeNoRowWhateverRunsBesideThem(t *testing.T) {
 			default:
 			}
 			err := compacted.CompactWith(t.Context(), bolt.CompactOptions{Bounds: &bounds})
-			if err != nil && !errors.Is(err, store.ErrBusy) {
+			if err != nil && !errors.Is(err, record.ErrBusy) {
 				r.Fatal(err)
 			}
 		}
@@ -209,16 +209,16 @@ func TestAPushThatGoesAndComesBackIsCopiedWheneverItDoes(t *testing.T) {
 
 func TestTheEngineConformsWhileItIsCompactedOverAndOver(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, func(t *testing.T) store.Engine {
+	conformance.Run(t, func(t *testing.T) record.Engine {
 		db := openNew(t)
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			var err error
 			n := 0
-			for ; err == nil || errors.Is(err, store.ErrBusy); n++ {
+			for ; err == nil || errors.Is(err, record.ErrBusy); n++ {
 				err = db.CompactWith(context.Background(), bolt.CompactOptions{Bounds: bolt.TinyBounds()})
 			}
-			if !errors.Is(err, store.ErrClosed) {
+			if !errors.Is(err, record.ErrClosed) {
 				t.Errorf("compaction %d: %v", n, err)
 			}
 		})

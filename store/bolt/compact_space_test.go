@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"pushbox/internal/humanize"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -24,7 +24,7 @@ func TestACompactionNeedsSpaceForItsCopy(t *testing.T) {
 		want  error
 	}{
 		{need, true, nil},
-		{need - 1, true, store.ErrFull},
+		{need - 1, true, record.ErrFull},
 		{0, false, nil},
 	} {
 		used = inUse(t, db)
@@ -53,7 +53,7 @@ func TestACompactionStopsWhenOthersNeedTheSpace(t *testing.T) {
 	for _, c := range []struct {
 		short int64
 		want  error
-	}{{0, nil}, {1, store.ErrFull}} {
+	}{{0, nil}, {1, record.ErrFull}} {
 		asked := 0
 		err := db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bolt.TinyBounds(), Free: func(string) (int64, bool, error) {
 			if asked++; asked < 10 {
@@ -78,11 +78,11 @@ func TestADiskThatFillsUpEndsACompactionAndLosesNothing(t *testing.T) {
 	for n := range 5 {
 		payloadPush(t, db, 100+n, 500<<10)
 	}
-	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, store.ErrFull) {
+	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, record.ErrFull) {
 		t.Errorf("there was no space for a copy: %v", err)
 	}
 	unknown := bolt.CompactOptions{Free: func(string) (int64, bool, error) { return 0, false, nil }}
-	if err := db.CompactWith(t.Context(), unknown); !errors.Is(err, store.ErrFull) {
+	if err := db.CompactWith(t.Context(), unknown); !errors.Is(err, record.ErrFull) {
 		t.Errorf("the disk is full: %v", err)
 	}
 	wantOnlyFile(t, path)
@@ -107,7 +107,7 @@ func TestACompactionGivesUpWhenWritesAreFasterThanItsCopy(t *testing.T) {
 		mustCreate(t, db, n)
 		return 0, false, nil
 	}})
-	if !errors.Is(err, store.ErrBusy) {
+	if !errors.Is(err, record.ErrBusy) {
 		t.Errorf("got error %v", err)
 	}
 	wantOnlyFile(t, path)

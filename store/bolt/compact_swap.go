@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // catchUp copies what was written meanwhile, again and again, until so little is left
@@ -28,7 +28,7 @@ func (c *compaction) catchUp() error {
 		}
 		bound = min(2*bound, c.bounds.maxRest)
 	}
-	return fmt.Errorf("%w: it is written faster than it is copied", store.ErrBusy)
+	return fmt.Errorf("%w: it is written faster than it is copied", record.ErrBusy)
 }
 
 // completeWithin completes the copy if no more than bound bytes are left to copy. Else

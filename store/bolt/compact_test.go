@@ -14,8 +14,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
@@ -27,7 +27,7 @@ func payloadPush(t *testing.T, db *bolt.DB, n, size int) {
 	for i := range payload {
 		payload[i] = byte(i * n)
 	}
-	if err := db.CreatePush(t.Context(), newPush(n), payload, store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,7 +55,7 @@ func mustCompact(t *testing.T, db *bolt.DB) {
 	}
 }
 
-func space(t *testing.T, db *bolt.DB) store.Space {
+func space(t *testing.T, db *bolt.DB) record.Space {
 	t.Helper()
 	s, err := db.Space(t.Context())
 	if err != nil {
@@ -153,7 +153,7 @@ func TestASecondCompactionIsRefusedWhileOneRuns(t *testing.T) {
 			second = db.Compact(t.Context(), nil)
 		}
 	}})
-	if first != nil || !errors.Is(second, store.ErrBusy) {
+	if first != nil || !errors.Is(second, record.ErrBusy) {
 		t.Errorf("the first: %v, the second: %v", first, second)
 	}
 	mustCompact(t, db)
@@ -253,12 +253,12 @@ func TestClosingEndsACompaction(t *testing.T) {
 		}
 	})
 	err := db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) { begin() }})
-	if !errors.Is(err, store.ErrClosed) {
+	if !errors.Is(err, record.ErrClosed) {
 		t.Errorf("got error %v", err)
 	}
 	closing.Wait()
 	wantOnlyFile(t, path)
-	if err := db.Compact(t.Context(), nil); !errors.Is(err, store.ErrClosed) {
+	if err := db.Compact(t.Context(), nil); !errors.Is(err, record.ErrClosed) {
 		t.Errorf("after: %v", err)
 	}
 	conformance.CheckFilled(t, open(t, bolt.Options{Path: path}))
@@ -273,13 +273,13 @@ func TestAFailedStoreIsNotCompacted(t *testing.T) {
 	}
 	fail := sync.OnceFunc(func() { db.MidCommit()(os.ErrInvalid) })
 	err = db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) { fail() }})
-	if !errors.Is(err, store.ErrFailed) || !errors.Is(err, os.ErrInvalid) {
+	if !errors.Is(err, record.ErrFailed) || !errors.Is(err, os.ErrInvalid) {
 		t.Errorf("it failed in the middle: %v", err)
 	}
-	if err := db.Compact(t.Context(), nil); !errors.Is(err, store.ErrFailed) {
+	if err := db.Compact(t.Context(), nil); !errors.Is(err, record.ErrFailed) {
 		t.Errorf("it had failed: %v", err)
 	}
-	if _, err := db.Space(t.Context()); !errors.Is(err, store.ErrFailed) {
+	if _, err := db.Space(t.Context()); !errors.Is(err, record.ErrFailed) {
 		t.Errorf("space: %v", err)
 	}
 	closeDB(t, db)
@@ -297,7 +297,7 @@ func TestAReplacementThatMayNotLastFailsTheStore(t *testing.T) {
 	err := db.CompactWith(t.Context(), bolt.CompactOptions{Replace: func(temp, path string) (bool, error) {
 		return true, errors.Join(os.Rename(temp, path), broken)
 	}})
-	if !errors.Is(err, store.ErrFailed) || !errors.Is(err, broken) {
+	if !errors.Is(err, record.ErrFailed) || !errors.Is(err, broken) {
 		t.Errorf("got error %v", err)
 	}
 	wantFailed(t, db, broken)
@@ -310,7 +310,7 @@ func TestADamagedPageEndsACompactionAndNotTheStore(t *testing.T) {
 	t.Parallel()
 	for _, bucket := range []string{"pushes", "audit", "payloads"} {
 		db, path := damaged(t, bucket)
-		if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, store.ErrCorrupt) {
+		if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, record.ErrCorrupt) {
 			t.Errorf("%s: %v", bucket, err)
 		}
 		if err := db.SetKeyRing(t.Context(), []byte("sealed"), conformance.Keys{}, conformance.Told); err != nil {
@@ -331,7 +331,7 @@ func TestACompactionRefusesUnknownBuckets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, store.ErrSchema) {
+	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, record.ErrSchema) {
 		t.Errorf("got error %v", err)
 	}
 	if err := db.Raw(func(b *bbolt.Tx) error { return b.DeleteBucket([]byte("another")) }); err != nil {
@@ -390,12 +390,12 @@ func TestAFileThatHasLostItsNameIsNotReady(t *testing.T) {
 		t.Errorf("after a compaction: %v", err)
 	}
 	remove(t, path)
-	if err := db.Ready(t.Context()); !errors.Is(err, store.ErrLost) {
+	if err := db.Ready(t.Context()); !errors.Is(err, record.ErrLost) {
 		t.Errorf("without its name: %v", err)
 	}
 	conformance.CheckFilled(t, db)
 	write(t, path, []byte("another"))
-	if err := db.Ready(t.Context()); !errors.Is(err, store.ErrLost) {
+	if err := db.Ready(t.Context()); !errors.Is(err, record.ErrLost) {
 		t.Errorf("with another file of that name: %v", err)
 	}
 }

@@ -3,14 +3,14 @@ package bolt_test
 import (
 	"testing"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, func(t *testing.T) store.Engine { return openNew(t) })
+	conformance.Run(t, func(t *testing.T) record.Engine { return openNew(t) })
 }
 
 // openNew opens a new database. The caller closes it.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestACopyLeavesTheSpaceThatIsToStayFree(t *testing.T) {
@@ -17,7 +17,7 @@ func TestACopyLeavesTheSpaceThatIsToStayFree(t *testing.T) {
 		want  error
 	}{
 		"just enough": {copyReserve + 100, true, nil, nil},
-		"a byte less": {copyReserve + 99, true, nil, store.ErrFull},
+		"a byte less": {copyReserve + 99, true, nil, record.ErrFull},
 		"unknown":     {0, false, nil, nil},
 		"broken":      {2 * copyReserve, true, broken, broken},
 	} {

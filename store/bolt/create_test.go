@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestOneOfManyFirstOpensCreatesTheFile(t *testing.T) {
@@ -21,7 +21,7 @@ func TestOneOfManyFirstOpensCreatesTheFile(t *testing.T) {
 		wg.Go(func() {
 			db, first, err := OpenUnlocked(context.Background(), Options{Path: path, Timeout: 50 * time.Millisecond})
 			if err != nil {
-				if !errors.Is(err, store.ErrInUse) {
+				if !errors.Is(err, record.ErrInUse) {
 					t.Error(err)
 				}
 				return

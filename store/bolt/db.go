@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
-// A DB is a store.Engine in one bbolt file. Its methods may be called at the
+// A DB is a record.Engine in one bbolt file. Its methods may be called at the
 // same time.
 type DB struct {
 	path    string // of the file, links followed
 	current atomic.Pointer[handle]
-	keys    atomic.Pointer[store.RowKeys] // nil until Unlock gave them
-	found   uint32                        // the schema of the file when it was opened
-	note    func(say string)              // never nil
+	keys    atomic.Pointer[record.RowKeys] // nil until Unlock gave them
+	found   uint32                         // the schema of the file when it was opened
+	note    func(say string)               // never nil
 	limits  atomic.Pointer[limits]
 	tallies *limit.Tallies // in memory: one server has the file
 
@@ -53,19 +53,19 @@ type DB struct {
 	erased    chan struct{} // closed when the eraser is gone
 	failed    chan struct{} // closed when failure is set
 	failOnce  sync.Once
-	failure   error // wraps store.ErrFailed
+	failure   error // wraps record.ErrFailed
 	closeOnce sync.Once
 	closeErr  error
 }
 
-var _ store.Engine = (*DB)(nil)
+var _ record.Engine = (*DB)(nil)
 
 // Failed returns a channel that is closed when the outcome of a commit is unknown:
-// every method returns store.ErrFailed from then on.
+// every method returns record.ErrFailed from then on.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
 
 // Close ends a compaction or an upgrade, waits for the batch and the readers that run,
-// refuses other operations with store.ErrClosed, erases what was deleted, and closes the
+// refuses other operations with record.ErrClosed, erases what was deleted, and closes the
 // file. Later calls return the same error.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
@@ -125,7 +125,7 @@ func (db *DB) admit(ctx context.Context) error {
 		return err
 	}
 	if !db.unlocked.Load() {
-		return store.ErrNoKeys
+		return record.ErrNoKeys
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (db *DB) refusal() error {
 	}
 	select {
 	case <-db.closing:
-		return store.ErrClosed
+		return record.ErrClosed
 	default:
 		return nil
 	}
@@ -156,7 +156,7 @@ func (db *DB) refusal() error {
 // fail makes the DB refuse everything from now on, and returns the error for that.
 func (db *DB) fail(cause error) error {
 	db.failOnce.Do(func() {
-		db.failure = fmt.Errorf("%w: %w", store.ErrFailed, cause)
+		db.failure = fmt.Errorf("%w: %w", record.ErrFailed, cause)
 		close(db.failed)
 	})
 	return db.failure
@@ -217,7 +217,7 @@ func (db *DB) viewOnce(fn func(*tx) error, await func() error) error {
 	over := db.journal.overlay() // before the transaction begins, which then sees what is folded meanwhile
 	h := db.enter()
 	if h == nil {
-		return store.ErrClosed
+		return record.ErrClosed
 	}
 	defer h.leave()
 	var seen int64
@@ -267,11 +267,11 @@ func (db *DB) awaitCommit() error {
 type damageError struct{ reason any }
 
 func (e *damageError) Error() string {
-	return fmt.Sprintf("%v: %v", store.ErrCorrupt, e.reason)
+	return fmt.Sprintf("%v: %v", record.ErrCorrupt, e.reason)
 }
 
-// Unwrap returns store.ErrCorrupt.
-func (*damageError) Unwrap() error { return store.ErrCorrupt }
+// Unwrap returns record.ErrCorrupt.
+func (*damageError) Unwrap() error { return record.ErrCorrupt }
 
 // guard runs fn and turns a panic into a *damageError: bbolt panics when a page
 // is not what it should be, and a page that the file does not have is a fault. A panic

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Digests detect what the disk changed, without any key: CRC-32C, for which processors
@@ -18,18 +18,18 @@ func appendSum(b, value []byte) []byte {
 
 // payloadKey is the key of a payload. The digest is part of it, so that the value is
 // the payload alone, as in older schemas, whose keys have no digest.
-func payloadKey(id store.ID, payload []byte) []byte {
+func payloadKey(id record.ID, payload []byte) []byte {
 	return appendSum(append(make([]byte, 0, payloadLen), id[:]...), payload)
 }
 
 // payload returns a push's payload and its key; nil if there is none. Both belong to
 // the transaction.
-func (t *tx) payload(id store.ID) (key, sealed []byte) {
+func (t *tx) payload(id record.ID) (key, sealed []byte) {
 	return t.seek(payloads, id[:])
 }
 
 // deletePayload deletes a push's payload, if it has one.
-func (t *tx) deletePayload(id store.ID) error {
+func (t *tx) deletePayload(id record.ID) error {
 	k, _ := t.payload(id)
 	if k == nil {
 		return nil

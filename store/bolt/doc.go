@@ -45,7 +45,7 @@
 //
 // A row that decides something ends with a tag: half of an HMAC over its bucket, its key
 // and its value. All rows are read in tx, which verifies the tag and cuts it off. A row
-// that does not have its tag is store.ErrCorrupt for the operation that reads it, and the
+// that does not have its tag is record.ErrCorrupt for the operation that reads it, and the
 // store goes on. Index rows of pushes have no tag: what they lead to is compared with
 // them. Payloads and chunks are sealed for their place.
 //
@@ -56,10 +56,10 @@
 //
 // # When things go wrong
 //
-// A commit that found the disk full and provably left no trace returns store.ErrFull, and
+// A commit that found the disk full and provably left no trace returns record.ErrFull, and
 // the store goes on. After any other failed commit, and after a panic of bbolt over a
 // damaged page, it is unknown what the file holds: the DB refuses everything with
-// store.ErrFailed until the file is opened again, which reads what is there.
+// record.ErrFailed until the file is opened again, which reads what is there.
 //
 // Before bbolt maps a file, the engine reads its two header pages and compares them with
 // the file's length, because a mapped file that is too short kills the process.
@@ -74,7 +74,7 @@
 //
 // Open reads the sealed key ring and no more: all else waits for Unlock, which gets the
 // keys of the ring. A file of an older schema is then written anew by the machinery of a
-// compaction, row by row through a store.Converter, and with the tags that rows have. It is
+// compaction, row by row through a record.Converter, and with the tags that rows have. It is
 // synced before the old file gets a second name and the new one takes the first, so a crash
 // leaves one or the other. The time of the old file is then that of the upgrade, by which
 // RemoveCopies removes it.

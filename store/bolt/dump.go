@@ -12,15 +12,15 @@ import (
 	"path/filepath"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Dump returns all records as they are at one instant. No operation commits until the
 // caller has taken the last of them.
-func (db *DB) Dump(ctx context.Context) store.Records {
-	return func(yield func(store.DumpRecord, error) bool) {
+func (db *DB) Dump(ctx context.Context) record.Records {
+	return func(yield func(record.DumpRecord, error) bool) {
 		if err := db.admit(ctx); err != nil {
-			yield(store.DumpRecord{}, err)
+			yield(record.DumpRecord{}, err)
 			return
 		}
 		db.writing.Lock()
@@ -31,7 +31,7 @@ func (db *DB) Dump(ctx context.Context) store.Records {
 			err = db.viewOnce(d.run, func() error { return nil }) // all commits are synced
 		}
 		if err != nil && !errors.Is(err, errEnough) {
-			yield(store.DumpRecord{}, err)
+			yield(record.DumpRecord{}, err)
 		}
 	}
 }
@@ -43,7 +43,7 @@ var errEnough = errors.New("enough")
 type dump struct {
 	ctx   context.Context
 	tx    *tx
-	yield func(store.DumpRecord, error) bool
+	yield func(record.DumpRecord, error) bool
 }
 
 func (d *dump) run(t *tx) (err error) {
@@ -51,10 +51,10 @@ func (d *dump) run(t *tx) (err error) {
 	d.tx = t
 	for _, part := range []func() error{
 		d.ring, d.latest, d.numbers, d.head,
-		d.rows(store.RecordAccount, accounts), d.rows(store.RecordSession, sessions), d.rows(store.RecordToken, tokens),
-		d.rows(store.RecordHook, hooks), d.rows(store.RecordRequest, requests), d.rows(store.RecordQuota, quotas), d.rows(store.RecordEvent, events),
-		d.pushes, d.payloads, d.entries, d.rows(store.RecordOrphan, orphans), d.chunks,
-		d.rows(store.RecordGrant, grants), d.rows(store.RecordMessage, outbox),
+		d.rows(record.RecordAccount, accounts), d.rows(record.RecordSession, sessions), d.rows(record.RecordToken, tokens),
+		d.rows(record.RecordHook, hooks), d.rows(record.RecordRequest, requests), d.rows(record.RecordQuota, quotas), d.rows(record.RecordEvent, events),
+		d.pushes, d.payloads, d.entries, d.rows(record.RecordOrphan, orphans), d.chunks,
+		d.rows(record.RecordGrant, grants), d.rows(record.RecordMessage, outbox),
 	} {
 		if err := part(); err != nil {
 			return err
@@ -63,19 +63,19 @@ func (d *dump) run(t *tx) (err error) {
 	return nil
 }
 
-func (d *dump) give(kind store.RecordKind, key, value []byte) error {
+func (d *dump) give(kind record.RecordKind, key, value []byte) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
 	}
 	d.tx.noteRead(len(key) + len(value))
-	if !d.yield(store.DumpRecord{Kind: kind, Key: key, Value: value}, nil) {
+	if !d.yield(record.DumpRecord{Kind: kind, Key: key, Value: value}, nil) {
 		return errEnough
 	}
 	return nil
 }
 
 // rows gives a bucket as it is.
-func (d *dump) rows(kind store.RecordKind, b bucket) func() error {
+func (d *dump) rows(kind record.RecordKind, b bucket) func() error {
 	return func() error {
 		c := d.tx.cursor(b)
 		for k, v := c.First(); k != nil; k, v = c.Next() {
@@ -92,7 +92,7 @@ func (d *dump) ring() error {
 	if v == nil {
 		return nil
 	}
-	return d.give(store.RecordRing, nil, v)
+	return d.give(record.RecordRing, nil, v)
 }
 
 func (d *dump) latest() error {
@@ -100,12 +100,12 @@ func (d *dump) latest() error {
 	if v == nil {
 		return nil
 	}
-	return d.give(store.RecordTime, nil, v)
+	return d.give(record.RecordTime, nil, v)
 }
 
 func (d *dump) numbers() error {
-	n := store.LastNumbers{Account: d.tx.lastID(accounts), Session: d.tx.lastID(sessions), Token: d.tx.lastID(tokens), Hook: d.tx.lastID(hooks)}
-	return d.record(store.RecordNumbers, nil, n)
+	n := record.LastNumbers{Account: d.tx.lastID(accounts), Session: d.tx.lastID(sessions), Token: d.tx.lastID(tokens), Hook: d.tx.lastID(hooks)}
+	return d.record(record.RecordNumbers, nil, n)
 }
 
 func (d *dump) head() error {
@@ -113,10 +113,10 @@ func (d *dump) head() error {
 	if err != nil {
 		return err
 	}
-	return d.record(store.RecordHead, nil, h)
+	return d.record(record.RecordHead, nil, h)
 }
 
-func (d *dump) record(kind store.RecordKind, key []byte, r encoding.BinaryAppender) error {
+func (d *dump) record(kind record.RecordKind, key []byte, r encoding.BinaryAppender) error {
 	v, err := r.AppendBinary(nil)
 	if err != nil {
 		return fmt.Errorf("encode %T: %w", r, err)
@@ -125,10 +125,10 @@ func (d *dump) record(kind store.RecordKind, key []byte, r encoding.BinaryAppend
 }
 
 // each calls fn with each push, with what the journal has of it.
-func (d *dump) each(fn func(p store.Push) error) error {
+func (d *dump) each(fn func(p record.Push) error) error {
 	c := d.tx.cursor(pushes)
 	for k, v := c.First(); k != nil; k, v = c.Next() {
-		p, err := d.tx.decodePush(store.ID(k), v)
+		p, err := d.tx.decodePush(record.ID(k), v)
 		if err == nil {
 			err = fn(p)
 		}
@@ -140,27 +140,27 @@ func (d *dump) each(fn func(p store.Push) error) error {
 }
 
 func (d *dump) pushes() error {
-	return d.each(func(p store.Push) error { return d.record(store.RecordPush, p.ID[:], p) })
+	return d.each(func(p record.Push) error { return d.record(record.RecordPush, p.ID[:], p) })
 }
 
 func (d *dump) payloads() error {
-	return d.each(func(p store.Push) error {
+	return d.each(func(p record.Push) error {
 		if sealed := d.tx.payloadOf(p); sealed != nil {
-			return d.give(store.RecordPayload, p.ID[:], sealed)
+			return d.give(record.RecordPayload, p.ID[:], sealed)
 		}
 		return nil
 	})
 }
 
 func (d *dump) entries() error {
-	return d.each(func(p store.Push) error {
+	return d.each(func(p record.Push) error {
 		for from := uint32(0); from < p.Seq; {
 			es, err := d.tx.entries(p.ID, int(from), 256)
 			if err != nil {
 				return err
 			}
 			for i, e := range es {
-				if err := d.record(store.RecordEntry, auditKey(p.ID, from+uint32(i)), e); err != nil {
+				if err := d.record(record.RecordEntry, auditKey(p.ID, from+uint32(i)), e); err != nil {
 					return err
 				}
 			}
@@ -181,7 +181,7 @@ func (d *dump) chunks() error {
 		if err := d.tx.copyValue(read, v); err != nil {
 			return err
 		}
-		if err := d.give(store.RecordChunk, k, read); err != nil {
+		if err := d.give(record.RecordChunk, k, read); err != nil {
 			return err
 		}
 	}
@@ -189,12 +189,12 @@ func (d *dump) chunks() error {
 }
 
 // Load keeps all records, in several commits. After an error the file must be removed.
-func (db *DB) Load(ctx context.Context, all store.Records, last func(kept store.Records) error) error {
+func (db *DB) Load(ctx context.Context, all record.Records, last func(kept record.Records) error) error {
 	empty, err := viewed(ctx, db, func(t *tx) (bool, error) {
 		return t.keyRing() == nil && !t.hasPrefix(pushes, nil) && !t.hasPrefix(accounts, nil) && !t.hasPrefix(events, nil) && !t.hasPrefix(chunks, nil), nil
 	})
 	if err == nil && !empty {
-		err = fmt.Errorf("%w: the database is not empty", store.ErrExists)
+		err = fmt.Errorf("%w: the database is not empty", record.ErrExists)
 	}
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ const (
 
 // take returns copies of some records; none at the end. Chunks that follow each other in a
 // file stay together, four at a time, as uploads write them.
-func take(next func() (store.DumpRecord, error, bool)) (batch []store.DumpRecord, err error) {
+func take(next func() (record.DumpRecord, error, bool)) (batch []record.DumpRecord, err error) {
 	for size := 0; len(batch) < loadRows && size < loadBytes; {
 		r, err, ok := next()
 		if err != nil {
@@ -232,17 +232,17 @@ func take(next func() (store.DumpRecord, error, bool)) (batch []store.DumpRecord
 		if !ok {
 			break
 		}
-		batch = append(batch, store.DumpRecord{Kind: r.Kind, Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)})
+		batch = append(batch, record.DumpRecord{Kind: r.Kind, Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)})
 		size += len(r.Key) + len(r.Value) + rowWeight
 	}
 	return batch, nil
 }
 
-func (t *tx) load(batch []store.DumpRecord) error {
+func (t *tx) load(batch []record.DumpRecord) error {
 	for i := 0; i < len(batch); {
 		n := 1
 		var err error
-		if batch[i].Kind == store.RecordChunk {
+		if batch[i].Kind == record.RecordChunk {
 			n = together(batch[i:])
 			err = t.loadChunks(batch[i : i+n])
 		} else {
@@ -257,9 +257,9 @@ func (t *tx) load(batch []store.DumpRecord) error {
 }
 
 // together is how many chunks, up to four, follow each other in one file.
-func together(batch []store.DumpRecord) (n int) {
+func together(batch []record.DumpRecord) (n int) {
 	const most = 4
-	for n < min(most, len(batch)) && batch[n].Kind == store.RecordChunk && len(batch[n].Key) == chunkLen {
+	for n < min(most, len(batch)) && batch[n].Kind == record.RecordChunk && len(batch[n].Key) == chunkLen {
 		id, file, number := splitChunkKey(batch[n].Key)
 		firstID, firstFile, first := splitChunkKey(batch[0].Key)
 		if id != firstID || file != firstFile || number != first+n {
@@ -270,7 +270,7 @@ func together(batch []store.DumpRecord) (n int) {
 	return max(1, n)
 }
 
-func (t *tx) loadChunks(batch []store.DumpRecord) error {
+func (t *tx) loadChunks(batch []record.DumpRecord) error {
 	if len(batch[0].Key) != chunkLen {
 		return errMalformed
 	}
@@ -284,27 +284,27 @@ func (t *tx) loadChunks(batch []store.DumpRecord) error {
 }
 
 // errMalformed says that a record has another key than records of its kind.
-var errMalformed = fmt.Errorf("%w: its key is malformed", store.ErrCorrupt)
+var errMalformed = fmt.Errorf("%w: its key is malformed", record.ErrCorrupt)
 
-func (t *tx) loadRecord(r store.DumpRecord) error {
+func (t *tx) loadRecord(r record.DumpRecord) error {
 	fits := len(r.Key) == loadKeys[r.Kind]
-	if r.Kind == store.RecordQuota {
-		_, fits = store.QuotaOfKey(r.Key)
+	if r.Kind == record.RecordQuota {
+		_, fits = record.QuotaOfKey(r.Key)
 	}
 	if !fits {
 		return errMalformed
 	}
 	switch r.Kind {
-	case store.RecordRing:
+	case record.RecordRing:
 		return t.put(meta, []byte(metaKeyRing), r.Value)
-	case store.RecordTime:
+	case record.RecordTime:
 		return t.put(meta, []byte(metaLatestTime), r.Value)
-	case store.RecordNumbers:
+	case record.RecordNumbers:
 		return t.loadNumbers(r.Value)
-	case store.RecordHead:
+	case record.RecordHead:
 		return t.put(meta, []byte(metaEvents), r.Value)
-	case store.RecordAccount:
-		var a store.Account
+	case record.RecordAccount:
+		var a record.Account
 		if err := decode(&a, accounts, r.Value); err != nil {
 			return err
 		}
@@ -315,27 +315,27 @@ func (t *tx) loadRecord(r store.DumpRecord) error {
 			return err
 		}
 		return t.put(accounts, r.Key, r.Value)
-	case store.RecordSession:
+	case record.RecordSession:
 		return t.loadSession(r)
-	case store.RecordToken:
+	case record.RecordToken:
 		return t.loadToken(r)
-	case store.RecordRequest:
-		q := store.Request{ID: store.RequestID(r.Key)}
+	case record.RecordRequest:
+		q := record.Request{ID: record.RequestID(r.Key)}
 		if err := decode(&q, requests, r.Value); err != nil {
 			return err
 		}
 		return t.putRequest(nil, q)
-	case store.RecordPush:
+	case record.RecordPush:
 		return t.loadPush(r)
-	case store.RecordPayload:
-		return t.put(payloads, payloadKey(store.ID(r.Key), r.Value), r.Value)
-	case store.RecordGrant:
-		g := store.Grant{Digest: store.GrantDigest(r.Key)}
+	case record.RecordPayload:
+		return t.put(payloads, payloadKey(record.ID(r.Key), r.Value), r.Value)
+	case record.RecordGrant:
+		g := record.Grant{Digest: record.GrantDigest(r.Key)}
 		if err := decode(&g, grants, r.Value); err != nil {
 			return err
 		}
 		return t.putGrant(g)
-	case store.RecordMessage:
+	case record.RecordMessage:
 		if err := t.raiseID(outbox, binary.BigEndian.Uint64(r.Key[8:])); err != nil {
 			return err
 		}
@@ -348,20 +348,20 @@ func (t *tx) loadRecord(r store.DumpRecord) error {
 // loadKeys are the lengths of keys, where all have the same, and loadBuckets where records
 // go that have no index rows.
 var (
-	loadKeys = map[store.RecordKind]int{
-		store.RecordAccount: 8, store.RecordSession: digestLen, store.RecordToken: digestLen, store.RecordHook: hookLen, store.RecordRequest: idLen,
-		store.RecordEvent: 8, store.RecordPush: idLen, store.RecordPayload: idLen, store.RecordEntry: auditLen, store.RecordOrphan: idLen,
-		store.RecordGrant: digestLen, store.RecordMessage: messageLen,
+	loadKeys = map[record.RecordKind]int{
+		record.RecordAccount: 8, record.RecordSession: digestLen, record.RecordToken: digestLen, record.RecordHook: hookLen, record.RecordRequest: idLen,
+		record.RecordEvent: 8, record.RecordPush: idLen, record.RecordPayload: idLen, record.RecordEntry: auditLen, record.RecordOrphan: idLen,
+		record.RecordGrant: digestLen, record.RecordMessage: messageLen,
 	}
-	loadBuckets = map[store.RecordKind]bucket{
-		store.RecordHook: hooks, store.RecordQuota: quotas, store.RecordEvent: events, store.RecordEntry: audit, store.RecordOrphan: orphans,
+	loadBuckets = map[record.RecordKind]bucket{
+		record.RecordHook: hooks, record.RecordQuota: quotas, record.RecordEvent: events, record.RecordEntry: audit, record.RecordOrphan: orphans,
 	}
 )
 
 func (t *tx) loadNumbers(v []byte) error {
-	var n store.LastNumbers
+	var n record.LastNumbers
 	if err := n.UnmarshalBinary(v); err != nil {
-		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", record.ErrCorrupt, err)
 	}
 	for b, last := range map[bucket]uint64{accounts: n.Account, sessions: n.Session, tokens: n.Token, hooks: n.Hook} {
 		if err := t.raiseID(b, last); err != nil {
@@ -371,8 +371,8 @@ func (t *tx) loadNumbers(v []byte) error {
 	return nil
 }
 
-func (t *tx) loadSession(r store.DumpRecord) error {
-	s := store.Session{Digest: store.SessionDigest(r.Key)}
+func (t *tx) loadSession(r record.DumpRecord) error {
+	s := record.Session{Digest: record.SessionDigest(r.Key)}
 	if err := decode(&s, sessions, r.Value); err != nil {
 		return err
 	}
@@ -382,8 +382,8 @@ func (t *tx) loadSession(r store.DumpRecord) error {
 	return t.put(sessions, r.Key, r.Value)
 }
 
-func (t *tx) loadToken(r store.DumpRecord) error {
-	var a store.APIToken
+func (t *tx) loadToken(r record.DumpRecord) error {
+	var a record.APIToken
 	if err := decode(&a, tokens, r.Value); err != nil {
 		return err
 	}
@@ -396,8 +396,8 @@ func (t *tx) loadToken(r store.DumpRecord) error {
 	return t.put(tokens, r.Key, r.Value)
 }
 
-func (t *tx) loadPush(r store.DumpRecord) error {
-	p := store.Push{ID: store.ID(r.Key)}
+func (t *tx) loadPush(r record.DumpRecord) error {
+	p := record.Push{ID: record.ID(r.Key)}
 	if err := decode(&p, pushes, r.Value); err != nil {
 		return err
 	}
@@ -405,7 +405,7 @@ func (t *tx) loadPush(r store.DumpRecord) error {
 		return err
 	}
 	t.countLive(nil, expiryRow(p))
-	return t.countRoom(p, store.Room{}, p.Room())
+	return t.countRoom(p, record.Room{}, p.Room())
 }
 
 // OpenCopy makes an empty database beside path, under a temporary name that

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 )
 
 // A reader must not return what it saw of a commit before the commit is on the disk.
@@ -29,7 +29,7 @@ func TestAReadWaitsUntilWhatItSawIsOnTheDisk(t *testing.T) {
 		default:
 		}
 		end(outcome)
-		if err := <-answered; outcome == nil && err != nil || outcome != nil && !errors.Is(err, store.ErrFailed) {
+		if err := <-answered; outcome == nil && err != nil || outcome != nil && !errors.Is(err, record.ErrFailed) {
 			t.Errorf("after the commit ended with %v: %v", outcome, err)
 		}
 	}

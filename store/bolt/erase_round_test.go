@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // gone is in the payload of each push of createGone.
@@ -16,7 +16,7 @@ var gone = []byte("this is in a payload that is to end")
 func createGone(t *testing.T, db *DB, n, size int) {
 	t.Helper()
 	payload := bytes.Repeat(gone, size/len(gone)+1)
-	if err := db.CreatePush(t.Context(), testPush(n), payload, store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), testPush(n), payload, record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -124,7 +124,7 @@ func TestWhatEndsIsErasedWhileAStartIsReading(t *testing.T) {
 		t.Fatal("one round has read everything")
 	}
 	const late = "this ended while the start was reading"
-	if err := db.CreatePush(t.Context(), testPush(50), bytes.Repeat([]byte(late), 1000), store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), testPush(50), bytes.Repeat([]byte(late), 1000), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
 	endAll(t, db, 50)

@@ -6,17 +6,17 @@ import (
 	"errors"
 	"fmt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // AddAdminEvent appends an event to the instance log.
-func (db *DB) AddAdminEvent(ctx context.Context, e store.AdminEvent) error {
+func (db *DB) AddAdminEvent(ctx context.Context, e record.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error { return t.addEvent(e) })
 }
 
 // AdminEvents lists events by number, from the first after the given one.
-func (db *DB) AdminEvents(ctx context.Context, after uint64, limit int) ([]store.AdminEvent, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.AdminEvent, err error) {
+func (db *DB) AdminEvents(ctx context.Context, after uint64, limit int) ([]record.AdminEvent, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.AdminEvent, err error) {
 		c := t.cursor(events)
 		for k, v := c.Seek(append(uint64Key(after), 0)); k != nil && limit > 0; k, v = c.Next() {
 			e, err := readEvent(k, v)
@@ -33,7 +33,7 @@ func (db *DB) AdminEvents(ctx context.Context, after uint64, limit int) ([]store
 
 // addEvent appends an event to the instance log. While there are more than there may be,
 // it removes the oldest.
-func (t *tx) addEvent(e store.AdminEvent) error {
+func (t *tx) addEvent(e record.AdminEvent) error {
 	if e.Kind.String() == "" {
 		return errors.New("a change of the instance comes without an event")
 	}
@@ -54,12 +54,12 @@ func (t *tx) addEvent(e store.AdminEvent) error {
 }
 
 // removeEvent removes the oldest event.
-func (t *tx) removeEvent(head *store.LogHead) error {
-	oldest := store.AdminEvent{Number: head.Removed.Number + 1}
+func (t *tx) removeEvent(head *record.LogHead) error {
+	oldest := record.AdminEvent{Number: head.Removed.Number + 1}
 	key := uint64Key(oldest.Number)
 	if err := t.find(events, key, &oldest); err != nil {
-		if errors.Is(err, store.ErrNotFound) {
-			err = fmt.Errorf("%w: event %d of the instance log is missing", store.ErrCorrupt, oldest.Number)
+		if errors.Is(err, record.ErrNotFound) {
+			err = fmt.Errorf("%w: event %d of the instance log is missing", record.ErrCorrupt, oldest.Number)
 		}
 		return err
 	}
@@ -76,23 +76,23 @@ func (db *DB) LastAdminEvent(ctx context.Context) (uint64, error) {
 }
 
 // eventHead returns the ends of the instance log.
-func (t *tx) eventHead() (h store.LogHead, err error) {
+func (t *tx) eventHead() (h record.LogHead, err error) {
 	err = t.find(meta, []byte(metaEvents), &h)
-	if !errors.Is(err, store.ErrNotFound) {
+	if !errors.Is(err, record.ErrNotFound) {
 		return h, err
 	}
 	if t.hasPrefix(events, nil) {
-		return h, fmt.Errorf("%w: the ends of the instance log are missing", store.ErrCorrupt)
+		return h, fmt.Errorf("%w: the ends of the instance log are missing", record.ErrCorrupt)
 	}
 	return h, nil
 }
 
 // readEvent decodes a row.
-func readEvent(k, v []byte) (store.AdminEvent, error) {
+func readEvent(k, v []byte) (record.AdminEvent, error) {
 	if len(k) != 8 {
-		return store.AdminEvent{}, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, events, len(k))
+		return record.AdminEvent{}, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, events, len(k))
 	}
-	e := store.AdminEvent{Number: binary.BigEndian.Uint64(k)}
+	e := record.AdminEvent{Number: binary.BigEndian.Uint64(k)}
 	err := decode(&e, events, v)
 	return e, err
 }
@@ -101,14 +101,14 @@ func readEvent(k, v []byte) (store.AdminEvent, error) {
 // were changed.
 func (c *checker) events() error {
 	head, err := c.eventHead()
-	if errors.Is(err, store.ErrCorrupt) {
+	if errors.Is(err, record.ErrCorrupt) {
 		c.notef("events: the ends of the log are missing or malformed")
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	w := store.NewLogWalk(head, c.report)
+	w := record.NewLogWalk(head, c.report)
 	if err := c.each(events, func(k, v []byte) error {
 		e, err := readEvent(k, v)
 		if len(k) != 8 {

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
 // rewrite changes an event past the engine. The database has the events 1 to 3.
-func rewrite(t *tx, number uint64, change func(*store.AdminEvent)) error {
-	e := store.AdminEvent{Number: number}
+func rewrite(t *tx, number uint64, change func(*record.AdminEvent)) error {
+	e := record.AdminEvent{Number: number}
 	if err := t.find(events, uint64Key(number), &e); err != nil {
 		return err
 	}
@@ -22,13 +22,13 @@ func rewrite(t *tx, number uint64, change func(*store.AdminEvent)) error {
 // rechain gives the events from one on the chain that they would have, as a forger would
 // who does not change the ends of the log.
 func rechain(t *tx, from uint64) error {
-	before := store.AdminEvent{Number: from - 1}
+	before := record.AdminEvent{Number: from - 1}
 	if err := t.find(events, uint64Key(from-1), &before); err != nil {
 		return err
 	}
 	chain := before.Chain
 	for n := from; n <= 3; n++ {
-		err := rewrite(t, n, func(e *store.AdminEvent) {
+		err := rewrite(t, n, func(e *record.AdminEvent) {
 			e.Chain = e.Link(chain)
 			chain = e.Chain
 		})
@@ -45,7 +45,7 @@ var eventFaults = map[string]struct {
 }{
 	"sealed anew": {
 		func(t *tx) error {
-			return rewrite(t, 2, func(e *store.AdminEvent) { e.Sealed = []byte("under another key") })
+			return rewrite(t, 2, func(e *record.AdminEvent) { e.Sealed = []byte("under another key") })
 		}, nil,
 	},
 	"the oldest gone": {
@@ -66,40 +66,40 @@ var eventFaults = map[string]struct {
 	},
 	"another kind": {
 		func(t *tx) error {
-			return rewrite(t, 2, func(e *store.AdminEvent) { e.Kind = store.AdminReload })
+			return rewrite(t, 2, func(e *record.AdminEvent) { e.Kind = record.AdminReload })
 		},
 		[]string{"event 2: it was changed"},
 	},
 	"another time": {
 		func(t *tx) error {
-			return rewrite(t, 3, func(e *store.AdminEvent) { e.At = e.At.Add(1e9) })
+			return rewrite(t, 3, func(e *record.AdminEvent) { e.At = e.At.Add(1e9) })
 		},
 		[]string{"event 3: it was changed"},
 	},
 	"another actor": {
 		func(t *tx) error {
-			return rewrite(t, 1, func(e *store.AdminEvent) { e.Digest[0]++ })
+			return rewrite(t, 1, func(e *record.AdminEvent) { e.Digest[0]++ })
 		},
 		[]string{"event 1: it was changed"},
 	},
 	"changed, with a chain that fits": {
 		func(t *tx) error {
-			return errors.Join(rewrite(t, 2, func(e *store.AdminEvent) { e.Subject++ }), rechain(t, 2))
+			return errors.Join(rewrite(t, 2, func(e *record.AdminEvent) { e.Subject++ }), rechain(t, 2))
 		},
 		[]string{"event 3: it is not the last one that was written"},
 	},
 	"two swapped": {
 		func(t *tx) error {
 			return errors.Join(
-				rewrite(t, 2, func(e *store.AdminEvent) { e.Number = 9 }), rewrite(t, 3, func(e *store.AdminEvent) { e.Number = 2 }),
-				rewrite(t, 9, func(e *store.AdminEvent) { e.Number = 3 }), t.delete(events, uint64Key(9)),
+				rewrite(t, 2, func(e *record.AdminEvent) { e.Number = 9 }), rewrite(t, 3, func(e *record.AdminEvent) { e.Number = 2 }),
+				rewrite(t, 9, func(e *record.AdminEvent) { e.Number = 3 }), t.delete(events, uint64Key(9)),
 			)
 		},
 		[]string{"event 2: it was changed", "event 3: it was changed", "event 3: it is not the last one that was written"},
 	},
 	"one too many": {
 		func(t *tx) error {
-			return rewrite(t, 3, func(e *store.AdminEvent) {
+			return rewrite(t, 3, func(e *record.AdminEvent) {
 				e.Number++
 				e.Chain = e.Link(e.Chain)
 			})
@@ -107,7 +107,7 @@ var eventFaults = map[string]struct {
 		[]string{"event 4: it is not the last one that was written"},
 	},
 	"one before the first": {
-		func(t *tx) error { return rewrite(t, 1, func(e *store.AdminEvent) { e.Number = 0 }) },
+		func(t *tx) error { return rewrite(t, 1, func(e *record.AdminEvent) { e.Number = 0 }) },
 		[]string{"event 0: it was removed once, and is there again"},
 	},
 	"a malformed one": {
@@ -157,10 +157,10 @@ func addEvents(t *testing.T, db *DB, n int) {
 func TestTheLogKeepsTheNewestEvents(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
-	addEvents(t, db, store.MaxAdminEvents)
+	addEvents(t, db, record.MaxAdminEvents)
 	for removed := range uint64(3) {
-		list, err := db.AdminEvents(t.Context(), 0, store.MaxAdminEvents+1)
-		if err != nil || len(list) != store.MaxAdminEvents || list[0].Number != removed+1 {
+		list, err := db.AdminEvents(t.Context(), 0, record.MaxAdminEvents+1)
+		if err != nil || len(list) != record.MaxAdminEvents || list[0].Number != removed+1 {
 			t.Fatalf("%d events were removed: %d are there, %v", removed, len(list), err)
 		}
 		if found := problems(t, db); len(found) > 0 {
@@ -186,7 +186,7 @@ func TestADamagedLogRefusesChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("an account is added: %v", err)
 	}
 	if list, err := db.Accounts(t.Context(), 0, 9); err != nil || len(list) > 0 {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
@@ -23,7 +23,7 @@ func wantFailed(t *testing.T, db *bolt.DB, cause error) {
 	case <-time.After(env.Patience):
 		t.Fatal("the failure is not reported")
 	}
-	conformance.WantFromAll(t.Context(), t, db, store.ErrFailed)
+	conformance.WantFromAll(t.Context(), t, db, record.ErrFailed)
 	if cause != nil {
 		conformance.WantFromAll(t.Context(), t, db, cause)
 	}
@@ -39,12 +39,12 @@ func TestACommitOfUnknownOutcomeFailsTheStore(t *testing.T) {
 	if err := db.CloseFile(); err != nil {
 		t.Fatal(err)
 	}
-	if err := create(t.Context(), db, 1); !errors.Is(err, store.ErrFailed) || !errors.Is(err, os.ErrClosed) {
+	if err := create(t.Context(), db, 1); !errors.Is(err, record.ErrFailed) || !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got error %v", err)
 	}
 	wantFailed(t, db, nil)
 	_ = db.Close() // the file is closed already
-	if err := create(t.Context(), db, 2); !errors.Is(err, store.ErrFailed) {
+	if err := create(t.Context(), db, 2); !errors.Is(err, record.ErrFailed) {
 		t.Errorf("after Close: got error %v", err)
 	}
 	again := open(t, bolt.Options{Path: path})
@@ -68,10 +68,10 @@ func damaged(t *testing.T, bucket string) (db *bolt.DB, path string) {
 func TestADamagedPageFailsTheReadThatMeetsIt(t *testing.T) {
 	t.Parallel()
 	db, path := damaged(t, "pushes")
-	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, store.ErrCorrupt) || !errors.Is(err, store.ErrFailed) {
+	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, record.ErrCorrupt) || !errors.Is(err, record.ErrFailed) {
 		t.Errorf("got error %v", err)
 	}
-	wantFailed(t, db, store.ErrCorrupt)
+	wantFailed(t, db, record.ErrCorrupt)
 	closeDB(t, db)
 	closeDB(t, open(t, bolt.Options{Path: path})) // the lock is free again
 }
@@ -79,10 +79,10 @@ func TestADamagedPageFailsTheReadThatMeetsIt(t *testing.T) {
 func TestADamagedPageFailsTheChangeThatMeetsIt(t *testing.T) {
 	t.Parallel()
 	db, path := damaged(t, "pushes")
-	if err := create(t.Context(), db, 1); !errors.Is(err, store.ErrCorrupt) || !errors.Is(err, store.ErrFailed) {
+	if err := create(t.Context(), db, 1); !errors.Is(err, record.ErrCorrupt) || !errors.Is(err, record.ErrFailed) {
 		t.Errorf("got error %v", err)
 	}
-	wantFailed(t, db, store.ErrCorrupt)
+	wantFailed(t, db, record.ErrCorrupt)
 	closeDB(t, db)
 	closeDB(t, open(t, bolt.Options{Path: path}))
 }
@@ -92,10 +92,10 @@ func TestAPageBeyondTheFileIsAnError(t *testing.T) {
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
 	cut(t, path, 2*pageSize) // under a mapping that is in use
-	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("got error %v", err)
 	}
-	wantFailed(t, db, store.ErrCorrupt)
+	wantFailed(t, db, record.ErrCorrupt)
 }
 
 func TestACheckReportsADamagedPageAndDoesNotFail(t *testing.T) {
@@ -106,7 +106,7 @@ func TestACheckReportsADamagedPageAndDoesNotFail(t *testing.T) {
 		if err := db.Check(t.Context(), func(p string) { problems = append(problems, p) }); err != nil {
 			t.Errorf("%s: %v", bucket, err)
 		}
-		if len(problems) == 0 || !strings.Contains(problems[0], store.ErrCorrupt.Error()) {
+		if len(problems) == 0 || !strings.Contains(problems[0], record.ErrCorrupt.Error()) {
 			t.Errorf("%s: reported %q", bucket, problems)
 		}
 		if err := db.SetKeyRing(t.Context(), []byte("sealed"), conformance.Keys{}, conformance.Told); err != nil {
@@ -121,7 +121,7 @@ func TestACheckReportsWhatBboltFindsWithoutTheKeys(t *testing.T) {
 	path := newPath(t)
 	db := open(t, bolt.Options{Path: path})
 	for n := range 100 {
-		if _, err := db.CreateAccount(t.Context(), store.Account{Email: fmt.Sprintf("marker-%03d", n)}, conformance.Told); err != nil {
+		if _, err := db.CreateAccount(t.Context(), record.Account{Email: fmt.Sprintf("marker-%03d", n)}, conformance.Told); err != nil {
 			t.Fatal(err)
 		}
 	}

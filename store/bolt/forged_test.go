@@ -11,7 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -22,11 +22,11 @@ func filled(t *testing.T) *DB {
 	db.KeepJournal(t, 100)
 	conformance.Fill(t, db)
 	if err := db.do(t.Context(), 0, func(t *tx) error {
-		return errors.Join(t.countQuotas([]store.Quota{{Of: 1, Day: 1, Add: 1, Most: 9}}), t.putMessage(store.Message{Route: store.ByWebhook, NextAt: benchStart}))
+		return errors.Join(t.countQuotas([]record.Quota{{Of: 1, Day: 1, Add: 1, Most: 9}}), t.putMessage(record.Message{Route: record.ByWebhook, NextAt: benchStart}))
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.CreateHook(t.Context(), store.Hook{Owner: 1}, conformance.Told); err != nil {
+	if _, err := db.CreateHook(t.Context(), record.Hook{Owner: 1}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
 	if found := problems(t, db); len(found) > 0 {
@@ -110,7 +110,7 @@ func TestARowThatWasChangedIsNotBelieved(t *testing.T) {
 		r := rows[0]
 		r.value[0] ^= 1
 		forge(t, db, b, func(in *bbolt.Bucket) error { return in.Put(r.key, r.value) })
-		if err := walk(t, db, b); !errors.Is(err, store.ErrCorrupt) {
+		if err := walk(t, db, b); !errors.Is(err, record.ErrCorrupt) {
 			t.Errorf("it is read: %v", err)
 		}
 		wantFound(t, db, b, errRow.Error())
@@ -148,7 +148,7 @@ func TestANumberIsNotGivenOutTwice(t *testing.T) {
 	t.Parallel()
 	db := filled(t)
 	forge(t, db, accounts, func(in *bbolt.Bucket) error { return in.SetSequence(0) })
-	if _, err := db.CreateAccount(t.Context(), store.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := db.CreateAccount(t.Context(), record.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("an account is made: %v", err)
 	}
 	wantFound(t, db, accounts, "its numbers do not go on")
@@ -166,7 +166,7 @@ func TestSumsThatWereChangedStayAsTheyAre(t *testing.T) {
 	if err := createSize(t, db, 999, 1); err != nil {
 		t.Errorf("a push is not made: %v", err)
 	}
-	if _, err := db.CreateAccount(t.Context(), store.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := db.CreateAccount(t.Context(), record.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("an account is made: %v", err)
 	}
 	wantFound(t, db, meta, errRow.Error())
@@ -197,13 +197,13 @@ func TestRowsOfTwoKeysAreReadSideBySide(t *testing.T) {
 		}
 	}
 	use(versions{1, 2})
-	a, err := db.CreateAccount(t.Context(), store.Account{Email: "new@example.com"}, conformance.Told)
+	a, err := db.CreateAccount(t.Context(), record.Account{Email: "new@example.com"}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ChangeAccount(t.Context(), 1, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	if _, err := db.ChangeAccount(t.Context(), 1, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = !a.Disabled
-		return a, store.SessionChange{}, conformance.Told, nil
+		return a, record.SessionChange{}, conformance.Told, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -211,12 +211,12 @@ func TestRowsOfTwoKeysAreReadSideBySide(t *testing.T) {
 		t.Errorf("with two keys: %q", found)
 	}
 	use(versions{2, 2})
-	for _, id := range []store.AccountID{1, a} {
+	for _, id := range []record.AccountID{1, a} {
 		if _, err := db.Account(t.Context(), id); err != nil {
 			t.Errorf("account %d, under the second key: %v", id, err)
 		}
 	}
-	if err := walk(t, db, pushes); !errors.Is(err, store.ErrCorrupt) {
+	if err := walk(t, db, pushes); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("pushes under the first: %v", err)
 	}
 	use(versions{1, 2}) // for the check at the end
@@ -243,24 +243,24 @@ func TestAForgedPushDoesNotKeepWhatOthersLoseAtTheirEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	change := func(n int, r store.Rule) error {
-		_, err := db.Change(t.Context(), store.ID{21: byte(n)}, r)
+	change := func(n int, r record.Rule) error {
+		_, err := db.Change(t.Context(), record.ID{21: byte(n)}, r)
 		return err
 	}
-	counted := func(p store.Push) (store.Push, store.Entry, error) {
+	counted := func(p record.Push) (record.Push, record.Entry, error) {
 		p.Seq, p.Minor = p.Seq+1, p.Minor+1
-		return p, store.Entry{Kind: store.EntryFailedPassphrase}, nil
+		return p, record.Entry{Kind: record.EntryFailedPassphrase}, nil
 	}
-	over := func(p store.Push) (store.Push, store.Entry, error) {
-		p.Seq, p.State, p.Wrap, p.ExpiredAt = p.Seq+1, store.Expired, nil, benchStart
-		return p, store.Entry{Kind: store.EntryExpire}, nil
+	over := func(p record.Push) (record.Push, record.Entry, error) {
+		p.Seq, p.State, p.Wrap, p.ExpiredAt = p.Seq+1, record.Expired, nil, benchStart
+		return p, record.Entry{Kind: record.EntryExpire}, nil
 	}
 	for n := 1; n <= all; n++ {
 		if err := change(n, counted); err != nil {
 			t.Fatal(err)
 		}
 	}
-	key := store.ID{21: forged}
+	key := record.ID{21: forged}
 	var was []byte
 	forge(t, db, pushes, func(in *bbolt.Bucket) error {
 		was = bytes.Clone(in.Get(key[:]))
@@ -273,7 +273,7 @@ func TestAForgedPushDoesNotKeepWhatOthersLoseAtTheirEnd(t *testing.T) {
 		return n
 	}
 	for n := 1; n < all; n++ {
-		if err := change(n, over); (n == forged) != errors.Is(err, store.ErrCorrupt) || n != forged && err != nil {
+		if err := change(n, over); (n == forged) != errors.Is(err, record.ErrCorrupt) || n != forged && err != nil {
 			t.Errorf("the end of push %d: %v", n, err)
 		}
 	}

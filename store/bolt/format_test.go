@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pushbox/internal/testkit/golden"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A change of the buckets, or of a record in them, takes another schema number.
@@ -22,7 +22,7 @@ func TestAnotherFormatTakesAnotherSchemaNumber(t *testing.T) {
 		fmt.Fprintf(&b, "%s %t\n", name, tagged[n])
 	}
 	counts := delta{views: 1, seq: 2, minor: 3, updated: 4}
-	ended := delta{views: 1, seq: 2, minor: 3, updated: 4, state: store.Deleted, grants: 5, expired: 6, files: true, owner: 7, expires: 8}
+	ended := delta{views: 1, seq: 2, minor: 3, updated: 4, state: record.Deleted, grants: 5, expired: 6, files: true, owner: 7, expires: 8}
 	for _, r := range []journalRow{{delta: counts, entry: []byte("entry")}, {delta: ended}} {
 		made, err := r.AppendBinary(nil)
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
@@ -119,7 +119,7 @@ func TestDamageInAFileWithoutAListIsAnErrorOfOpening(t *testing.T) {
 		spoil(t, path)
 		for range 2 { // the second shows that the first released the lock
 			_, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
-			if !errors.Is(err, store.ErrCorrupt) {
+			if !errors.Is(err, record.ErrCorrupt) {
 				t.Errorf("%s: got error %v", name, err)
 			}
 		}
@@ -131,7 +131,7 @@ func TestAFileWithoutAListThatIsInUseIsRefused(t *testing.T) {
 	path := newPath(t)
 	db := withFreePages(t, path)
 	_, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: 100 * time.Millisecond})
-	if !errors.Is(err, store.ErrInUse) {
+	if !errors.Is(err, record.ErrInUse) {
 		t.Errorf("got error %v", err)
 	}
 	conformance.CheckFilled(t, db)

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
@@ -33,7 +33,7 @@ func TestADamagedListOfFreePagesIsRefused(t *testing.T) {
 		spoil(b[list*4096:])
 		copied := newPath(t)
 		write(t, copied, b)
-		if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: copied}); !errors.Is(err, store.ErrCorrupt) {
+		if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: copied}); !errors.Is(err, record.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

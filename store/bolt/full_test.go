@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -21,8 +21,8 @@ func fill(t *testing.T, db *bolt.DB) (kept []int) {
 	for g := range goroutines {
 		wg.Go(func() {
 			for n := g; n < most; n += goroutines {
-				err := db.CreatePush(t.Context(), newPush(n), make([]byte, 10_000), store.Entry{Kind: store.EntryCreation})
-				if errors.Is(err, store.ErrFull) {
+				err := db.CreatePush(t.Context(), newPush(n), make([]byte, 10_000), record.Entry{Kind: record.EntryCreation})
+				if errors.Is(err, record.ErrFull) {
 					return
 				}
 				if err != nil {
@@ -91,15 +91,15 @@ func changeAll(t *testing.T, db *bolt.DB, numbers []int) {
 	}
 }
 
-func view(p store.Push) (store.Push, store.Entry, error) {
+func view(p record.Push) (record.Push, record.Entry, error) {
 	p.Views++
 	p.Seq++
-	return p, store.Entry{Kind: store.EntryView}, nil
+	return p, record.Entry{Kind: record.EntryView}, nil
 }
 
-func purge(p store.Push) (store.Push, store.Entry, error) {
-	p.State = store.Purged
-	return p, store.Entry{}, nil
+func purge(p record.Push) (record.Push, record.Entry, error) {
+	p.State = record.Purged
+	return p, record.Entry{}, nil
 }
 
 // Views and deletes need new pages, too. They get the space that creates must leave
@@ -162,7 +162,7 @@ func uploadAll(t *testing.T, db *bolt.DB, uploads int) (steps []int) {
 		wg.Go(func() {
 			for ; steps[u] < most; steps[u]++ {
 				err := db.PutChunks(t.Context(), id(5000+u), 0, steps[u], [][]byte{make([]byte, 60_000)})
-				if errors.Is(err, store.ErrFull) {
+				if errors.Is(err, record.ErrFull) {
 					return
 				}
 				if err != nil {
@@ -224,8 +224,8 @@ func TestUploadsToTheLastByteOfADiskLoseNothing(t *testing.T) {
 			continue
 		}
 		p := newPush(5000 + u)
-		p.Kind, p.Files, p.Stored = store.File, []byte("list"), 60_000*int64(n)
-		if err := db.CreatePush(t.Context(), p, []byte("payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+		p.Kind, p.Files, p.Stored = record.File, []byte("list"), 60_000*int64(n)
+		if err := db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
 			t.Errorf("create after there was space: %v", err)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // maxStale is how many grants of a push a new one looks at, to remove those that have
@@ -12,7 +12,7 @@ import (
 const maxStale = 16
 
 // Grant returns the grant of that digest and its push.
-func (db *DB) Grant(ctx context.Context, d store.GrantDigest) (g store.Grant, p store.Push, err error) {
+func (db *DB) Grant(ctx context.Context, d record.GrantDigest) (g record.Grant, p record.Push, err error) {
 	err = db.view(ctx, func(t *tx) error {
 		if g, err = t.grant(d); err != nil {
 			return err
@@ -24,8 +24,8 @@ func (db *DB) Grant(ctx context.Context, d store.GrantDigest) (g store.Grant, p 
 }
 
 // ChangeGrant applies r to the grant and to its push.
-func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.GrantRule) (store.Grant, error) {
-	return changed(ctx, db, func(t *tx) (next store.Grant, err error) {
+func (db *DB) ChangeGrant(ctx context.Context, d record.GrantDigest, r record.GrantRule) (record.Grant, error) {
+	return changed(ctx, db, func(t *tx) (next record.Grant, err error) {
 		g, err := t.grant(d)
 		if err != nil {
 			return next, err
@@ -34,9 +34,9 @@ func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.Gran
 		if err != nil {
 			return next, err
 		}
-		var now store.Push
+		var now record.Push
 		var keep bool
-		if err := store.CatchPanic(func() { now, next, keep = r(p, g) }); err != nil {
+		if err := record.CatchPanic(func() { now, next, keep = r(p, g) }); err != nil {
 			return next, err
 		}
 		if !keep {
@@ -48,21 +48,21 @@ func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.Gran
 		if err := t.putGrant(next); err != nil {
 			return next, err
 		}
-		return next, t.update(p, store.Change{Push: now})
+		return next, t.update(p, record.Change{Push: now})
 	})
 }
 
 // grant returns the grant of that digest.
-func (t *tx) grant(d store.GrantDigest) (store.Grant, error) {
-	g := store.Grant{Digest: d}
+func (t *tx) grant(d record.GrantDigest) (record.Grant, error) {
+	g := record.Grant{Digest: d}
 	if err := t.find(grants, d[:], &g); err != nil {
-		return store.Grant{}, err
+		return record.Grant{}, err
 	}
 	return g, nil
 }
 
 // putGrant writes a grant and its index row.
-func (t *tx) putGrant(g store.Grant) error {
+func (t *tx) putGrant(g record.Grant) error {
 	if err := putRecord(t, grants, g.Digest[:], g); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (t *tx) putGrant(g store.Grant) error {
 }
 
 // issueGrant keeps a new grant, and removes ended grants of its push.
-func (t *tx) issueGrant(i store.NewGrant) error {
+func (t *tx) issueGrant(i record.NewGrant) error {
 	stale, err := t.staleGrants(i)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (t *tx) issueGrant(i store.NewGrant) error {
 // staleGrants returns the index rows of ended grants among the maxStale grants that
 // follow the new one; after the last comes the first. Digests have no order, so each
 // new grant looks at other rows, and an ended grant cannot stay behind a live one.
-func (t *tx) staleGrants(i store.NewGrant) (rows [][]byte, err error) {
+func (t *tx) staleGrants(i record.NewGrant) (rows [][]byte, err error) {
 	c, own, looked := t.cursor(grantPushes), grantRow(i.Grant), 0
 	for _, part := range [...]struct{ from, to []byte }{{own, after(i.Push[:])}, {i.Push[:], own}} {
 		for k, v := c.Seek(part.from); looked < maxStale && k != nil && bytes.Compare(k, part.to) < 0; k, v = c.Next() {

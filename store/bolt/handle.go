@@ -9,8 +9,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
 	"pushbox/store/bolt/page"
+	"pushbox/store/record"
 )
 
 // maxListedPages is how many free pages there may be for a commit to write the list of
@@ -22,15 +22,15 @@ const maxListedPages = 16_384
 // another file, whose transactions have other numbers.
 type handle struct {
 	bolt     *bbolt.DB
-	file     *os.File                       // bbolt's own
-	keys     *atomic.Pointer[store.RowKeys] // the DB's; nil for a file that is read without keys
-	synced   atomic.Int64                   // the last transaction that is on the disk
-	mapped   atomic.Int64                   // bytes of long values read since the mapping was released
-	verified page.Set                       // pages that were verified; nil: the file is new
-	leaves   [bucketCount]page.Leaves       // that were verified last; the committer's
-	unlisted bool                           // the last commit left out the list of free pages; the committer's
-	eraser   eraser                         // of free pages
-	touched  int                            // about how many bytes of the mapping commits have read; the committer's
+	file     *os.File                        // bbolt's own
+	keys     *atomic.Pointer[record.RowKeys] // the DB's; nil for a file that is read without keys
+	synced   atomic.Int64                    // the last transaction that is on the disk
+	mapped   atomic.Int64                    // bytes of long values read since the mapping was released
+	verified page.Set                        // pages that were verified; nil: the file is new
+	leaves   [bucketCount]page.Leaves        // that were verified last; the committer's
+	unlisted bool                            // the last commit left out the list of free pages; the committer's
+	eraser   eraser                          // of free pages
+	touched  int                             // about how many bytes of the mapping commits have read; the committer's
 
 	users   atomic.Int64  // readers, and one for the DB; at 0 the handle is closing
 	idle    chan struct{} // closed when there are no users
@@ -115,7 +115,7 @@ func (h *handle) read(fn func(*tx) error) (err error) {
 }
 
 // rowKeys returns the keys of the rows; nil before Unlock.
-func (h *handle) rowKeys() store.RowKeys {
+func (h *handle) rowKeys() record.RowKeys {
 	if h.keys == nil {
 		return nil
 	}

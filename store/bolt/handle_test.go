@@ -9,8 +9,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
 	"pushbox/store/bolt/page"
+	"pushbox/store/record"
 )
 
 func newHandle(t *testing.T) *handle {
@@ -64,7 +64,7 @@ func TestADamagedHandleIsClosedWithoutItsUsers(t *testing.T) {
 		t.Fatal("it is closed")
 	}
 	for range 2 {
-		if !h.noteDamage(&damageError{"a panic"}) || h.noteDamage(store.ErrFull) {
+		if !h.noteDamage(&damageError{"a panic"}) || h.noteDamage(record.ErrFull) {
 			t.Error("another error is taken for damage, or damage for another error")
 		}
 	}
@@ -135,7 +135,7 @@ func TestChangesAreGivenUpWhenThereAreTooMany(t *testing.T) {
 	if !c.lost.Load() || c.rows != nil {
 		t.Error("changes that do not fit were kept")
 	}
-	if err := (&compaction{}).copyChanges(c); !errors.Is(err, store.ErrBusy) {
+	if err := (&compaction{}).copyChanges(c); !errors.Is(err, record.ErrBusy) {
 		t.Errorf("a compaction would go on without them: %v", err)
 	}
 }
@@ -175,7 +175,7 @@ func TestAValueIsTheSameReadFromTheFile(t *testing.T) {
 		for i := range payload {
 			payload[i] = byte(i % 251)
 		}
-		if err := db.CreatePush(t.Context(), testPush(n), payload, store.Entry{}); err != nil {
+		if err := db.CreatePush(t.Context(), testPush(n), payload, record.Entry{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -245,7 +245,7 @@ func TestABucketInABucketIsDamage(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, store.ErrCorrupt) {
+	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("got error %v", err)
 	}
 }

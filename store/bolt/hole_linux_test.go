@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 )
 
 // allocated is how many bytes of its file system a file takes.
@@ -54,11 +54,11 @@ func TestHolesDoNotCountTwiceAsSpace(t *testing.T) {
 	}
 	// As much may be created as the file system has free beside what must stay free, and
 	// a little that the file has left.
-	db.SetSpaceLimits(store.SpaceLimits{MinFree: freeIn(t, dir) - 4*size})
+	db.SetSpaceLimits(record.SpaceLimits{MinFree: freeIn(t, dir) - 4*size})
 	left := int(4 + (allocated(t, path)-db.UsedPages(t)*pageSize)/size)
 	made := 0
 	for ; made < 30; made++ {
-		if err := db.CreatePush(t.Context(), newPush(100+made), make([]byte, size), store.Entry{Kind: store.EntryCreation}); errors.Is(err, store.ErrFull) {
+		if err := db.CreatePush(t.Context(), newPush(100+made), make([]byte, size), record.Entry{Kind: record.EntryCreation}); errors.Is(err, record.ErrFull) {
 			break
 		} else if err != nil {
 			t.Fatal(err)

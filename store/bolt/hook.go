@@ -6,20 +6,20 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // hookLen is the length of a webhook's key.
 const hookLen = 8 + 8
 
-func hookKey(owner store.AccountID, id store.HookID) []byte {
+func hookKey(owner record.AccountID, id record.HookID) []byte {
 	k := binary.BigEndian.AppendUint64(make([]byte, 0, hookLen), uint64(owner))
 	return binary.BigEndian.AppendUint64(k, uint64(id))
 }
 
 // CreateHook keeps a new webhook under a new ID, which it returns.
-func (db *DB) CreateHook(ctx context.Context, h store.Hook, e store.AdminEvent) (store.HookID, error) {
-	return changed(ctx, db, func(t *tx) (store.HookID, error) {
+func (db *DB) CreateHook(ctx context.Context, h record.Hook, e record.AdminEvent) (record.HookID, error) {
+	return changed(ctx, db, func(t *tx) (record.HookID, error) {
 		if err := t.mayOwn(h.Owner); err != nil {
 			return 0, err
 		}
@@ -27,7 +27,7 @@ func (db *DB) CreateHook(ctx context.Context, h store.Hook, e store.AdminEvent) 
 		if err != nil {
 			return 0, err
 		}
-		h.ID, e.Subject = store.HookID(n), n
+		h.ID, e.Subject = record.HookID(n), n
 		if err := t.putHook(h); err != nil {
 			return 0, err
 		}
@@ -36,8 +36,8 @@ func (db *DB) CreateHook(ctx context.Context, h store.Hook, e store.AdminEvent) 
 }
 
 // Hooks lists webhooks by owner and ID, from the first after the one given.
-func (db *DB) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) ([]store.Hook, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.Hook, err error) {
+func (db *DB) Hooks(ctx context.Context, owner record.AccountID, after record.HookID, limit int) ([]record.Hook, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.Hook, err error) {
 		c := t.cursor(hooks)
 		for k, v := c.Seek(append(hookKey(owner, after), 0)); k != nil && len(list) < limit; k, v = c.Next() {
 			h, err := readHook(k, v)
@@ -50,12 +50,12 @@ func (db *DB) Hooks(ctx context.Context, owner store.AccountID, after store.Hook
 	})
 }
 
-// SetHook replaces the webhook of the same owner and ID; store.ErrNotFound if there
+// SetHook replaces the webhook of the same owner and ID; record.ErrNotFound if there
 // is none.
-func (db *DB) SetHook(ctx context.Context, h store.Hook, e store.AdminEvent) error {
+func (db *DB) SetHook(ctx context.Context, h record.Hook, e record.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		if !t.has(hooks, hookKey(h.Owner, h.ID)) {
-			return store.ErrNotFound
+			return record.ErrNotFound
 		}
 		if err := t.putHook(h); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (db *DB) SetHook(ctx context.Context, h store.Hook, e store.AdminEvent) err
 }
 
 // NoteDeliveries adds tries to a webhook, if it still exists.
-func (db *DB) NoteDeliveries(ctx context.Context, owner store.AccountID, id store.HookID, tried []store.Delivery) error {
+func (db *DB) NoteDeliveries(ctx context.Context, owner record.AccountID, id record.HookID, tried []record.Delivery) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		key := hookKey(owner, id)
 		stored := t.get(hooks, key)
@@ -80,13 +80,13 @@ func (db *DB) NoteDeliveries(ctx context.Context, owner store.AccountID, id stor
 	})
 }
 
-// RemoveHook removes a webhook; store.ErrNotFound if that account has no webhook of
+// RemoveHook removes a webhook; record.ErrNotFound if that account has no webhook of
 // that ID.
-func (db *DB) RemoveHook(ctx context.Context, owner store.AccountID, id store.HookID, e store.AdminEvent) error {
+func (db *DB) RemoveHook(ctx context.Context, owner record.AccountID, id record.HookID, e record.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		key := hookKey(owner, id)
 		if !t.has(hooks, key) {
-			return store.ErrNotFound
+			return record.ErrNotFound
 		}
 		if err := t.delete(hooks, key); err != nil {
 			return err
@@ -95,14 +95,14 @@ func (db *DB) RemoveHook(ctx context.Context, owner store.AccountID, id store.Ho
 	})
 }
 
-func (t *tx) putHook(h store.Hook) error { return putRecord(t, hooks, hookKey(h.Owner, h.ID), h) }
+func (t *tx) putHook(h record.Hook) error { return putRecord(t, hooks, hookKey(h.Owner, h.ID), h) }
 
 // readHook decodes a row.
-func readHook(k, v []byte) (store.Hook, error) {
+func readHook(k, v []byte) (record.Hook, error) {
 	if len(k) != hookLen {
-		return store.Hook{}, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, hooks, len(k))
+		return record.Hook{}, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, hooks, len(k))
 	}
-	h := store.Hook{Owner: store.AccountID(binary.BigEndian.Uint64(k)), ID: store.HookID(binary.BigEndian.Uint64(k[8:]))}
+	h := record.Hook{Owner: record.AccountID(binary.BigEndian.Uint64(k)), ID: record.HookID(binary.BigEndian.Uint64(k[8:]))}
 	err := decode(&h, hooks, v)
 	return h, err
 }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The journal takes the changes of a push that come most often: views, and the view, the
@@ -45,17 +45,17 @@ type delta struct {
 	views      int
 	seq, minor uint32
 	updated    int64
-	state      store.State // 0: that of the record, with all that follows; rows of version 1 do not say more
-	grants     int64       // when its last grant ends
+	state      record.State // 0: that of the record, with all that follows; rows of version 1 do not say more
+	grants     int64        // when its last grant ends
 
 	// Zero while the push is live.
 	expired int64
-	files   bool            // it still holds its files
-	owner   store.AccountID // these two never change by the journal: its index rows need them
+	files   bool             // it still holds its files
+	owner   record.AccountID // these two never change by the journal: its index rows need them
 	expires int64
 }
 
-func deltaOf(p store.Push) delta {
+func deltaOf(p record.Push) delta {
 	d := delta{
 		views: p.Views, seq: p.Seq, minor: p.Minor, updated: stamp(p.UpdatedAt),
 		state: p.State, grants: stamp(p.GrantsEnd),
@@ -67,7 +67,7 @@ func deltaOf(p store.Push) delta {
 }
 
 // ended reports whether the journal says that the push has ended.
-func (d delta) ended() bool { return d.state > store.Live }
+func (d delta) ended() bool { return d.state > record.Live }
 
 // endOf returns what d says of the end of the push, and not of its counts.
 func (d delta) endOf() delta {
@@ -82,7 +82,7 @@ func (d delta) follows(seq uint32, live bool) bool {
 }
 
 // applyTo makes p what the journal says it is.
-func (d delta) applyTo(p *store.Push) {
+func (d delta) applyTo(p *record.Push) {
 	p.Views, p.Seq, p.Minor, p.UpdatedAt = d.views, d.seq, d.minor, timeOf(d.updated)
 	if d.state == 0 {
 		return
@@ -98,8 +98,8 @@ func (d delta) applyTo(p *store.Push) {
 }
 
 // indexed returns a push that has the index rows of the ended push.
-func (d delta) indexed(id store.ID) store.Push {
-	p := store.Push{ID: id, State: d.state, Owner: d.owner, ExpiresAt: timeOf(d.expires), ExpiredAt: timeOf(d.expired), GrantsEnd: timeOf(d.grants)}
+func (d delta) indexed(id record.ID) record.Push {
+	p := record.Push{ID: id, State: d.state, Owner: d.owner, ExpiresAt: timeOf(d.expires), ExpiredAt: timeOf(d.expired), GrantsEnd: timeOf(d.grants)}
 	if d.files {
 		p.Files = []byte{}
 	}
@@ -132,13 +132,13 @@ type pending struct {
 // A generation is what the journal has of pushes in rows that are folded together.
 type generation struct {
 	mu     sync.RWMutex
-	pushes map[store.ID]pending
+	pushes map[record.ID]pending
 	ends   []endedPush // append-only
 }
 
-func newGeneration() *generation { return &generation{pushes: make(map[store.ID]pending)} }
+func newGeneration() *generation { return &generation{pushes: make(map[record.ID]pending)} }
 
-func (g *generation) get(id store.ID) (pending, bool) {
+func (g *generation) get(id record.ID) (pending, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	p, ok := g.pushes[id]
@@ -147,7 +147,7 @@ func (g *generation) get(id store.ID) (pending, bool) {
 
 // add adds what a commit has of a push: rows behind those that are there, or that they
 // are gone. It reports whether the push has ended by it.
-func (g *generation) add(id store.ID, p pending) (ended bool) {
+func (g *generation) add(id record.ID, p pending) (ended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	before := g.pushes[id]
@@ -179,13 +179,13 @@ type journal struct {
 	commits             atomic.Uint64               // the number of the last commit, which readers compare
 	gens                atomic.Pointer[generations] // for readers
 	first, sealed, next uint64
-	fold                []store.ID        // pushes of the old generation that still have to be folded, in order
-	aside               map[store.ID]bool // pushes whose places are damaged: their rows stay in the journal until the next start
-	pause               int               // commits to wait for, as the disk was full
-	part                int               // pushes to fold at a time while it is unknown which one is damaged; 0: as many as usual
-	stuck               bool              // the journal itself is damaged, or too much else: its rows stay, and count
-	used                bool              // there was an operation since the file was opened
-	endsDue             time.Time         // when rows of a push that has ended must be folded; zero: there are none, or they are
+	fold                []record.ID        // pushes of the old generation that still have to be folded, in order
+	aside               map[record.ID]bool // pushes whose places are damaged: their rows stay in the journal until the next start
+	pause               int                // commits to wait for, as the disk was full
+	part                int                // pushes to fold at a time while it is unknown which one is damaged; 0: as many as usual
+	stuck               bool               // the journal itself is damaged, or too much else: its rows stay, and count
+	used                bool               // there was an operation since the file was opened
+	endsDue             time.Time          // when rows of a push that has ended must be folded; zero: there are none, or they are
 
 	waiting atomic.Int64 // number of rows, for readers
 }
@@ -194,7 +194,7 @@ type journal struct {
 func (j *journal) countWaiting() { j.waiting.Store(int64(j.next - j.first)) }
 
 func newJournal() *journal {
-	j := &journal{bounds: usualJournal(), aside: make(map[store.ID]bool)}
+	j := &journal{bounds: usualJournal(), aside: make(map[record.ID]bool)}
 	j.gens.Store(&generations{current: newGeneration()})
 	return j
 }
@@ -241,8 +241,8 @@ func (j *journal) publish(t *tx) {
 // An overlay is the journal rows that a reader must add to what its transaction reads.
 type overlay struct {
 	generations
-	local   map[store.ID]pending // what the transaction itself has added
-	commits uint64               // every commit up to this one is visible to the transaction
+	local   map[record.ID]pending // what the transaction itself has added
+	commits uint64                // every commit up to this one is visible to the transaction
 }
 
 // overlay is for a reader. It must be called before the transaction begins.
@@ -253,13 +253,13 @@ func (j *journal) overlay() overlay {
 
 // latest is for a transaction that sees every commit, as the committer's, or that may see
 // less than the overlay.
-func (j *journal) latest(local map[store.ID]pending) overlay {
+func (j *journal) latest(local map[record.ID]pending) overlay {
 	return overlay{generations: *j.gens.Load(), local: local, commits: math.MaxUint64}
 }
 
 // of returns what the journal has of a push, oldest first, in found[:n]. It returns
 // errStale if the transaction may or may not see a commit that changed the push.
-func (o *overlay) of(id store.ID) (found [3]pending, n int, err error) {
+func (o *overlay) of(id record.ID) (found [3]pending, n int, err error) {
 	take := func(p pending) {
 		if p.gone {
 			n = 0
@@ -304,7 +304,7 @@ func (t *tx) readJournal() (g *generation, first, next uint64, err error) {
 			first, next = n, n
 		}
 		if before := g.pushes[r.id]; n < next || n-first > maxNumberGap || !r.follows(before.seq, !before.ended()) {
-			return nil, 0, 0, fmt.Errorf("%w: %s: rows are not in order", store.ErrCorrupt, journalRows)
+			return nil, 0, 0, fmt.Errorf("%w: %s: rows are not in order", record.ErrCorrupt, journalRows)
 		}
 		g.add(r.id, pending{delta: r.delta, rows: []uint64{n}})
 		next = n + 1

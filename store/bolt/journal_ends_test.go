@@ -15,8 +15,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -29,22 +29,22 @@ const (
 var endTime = time.UnixMilli(1 << 40).UTC()
 
 // createOwned creates a push whose key and payload can be found in the file.
-func createOwned(t *testing.T, db *bolt.DB, n int, owner store.AccountID) {
+func createOwned(t *testing.T, db *bolt.DB, n int, owner record.AccountID) {
 	t.Helper()
 	p := newPush(n)
 	p.Owner, p.ViewLimit, p.Wrap, p.ExpiresAt = owner, 1<<20, []byte(endKey), endTime
 	if owner != 0 {
 		p.Link = []byte("sealed link")
 	}
-	if err := db.CreatePush(t.Context(), p, []byte(endPayload), store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), p, []byte(endPayload), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // newOwner adds an account.
-func newOwner(t *testing.T, db *bolt.DB) store.AccountID {
+func newOwner(t *testing.T, db *bolt.DB) record.AccountID {
 	t.Helper()
-	owner, err := db.CreateAccount(t.Context(), store.Account{Email: "owner@example.org", PasswordHash: "$argon2id$"}, conformance.Told)
+	owner, err := db.CreateAccount(t.Context(), record.Account{Email: "owner@example.org", PasswordHash: "$argon2id$"}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,31 +52,31 @@ func newOwner(t *testing.T, db *bolt.DB) store.AccountID {
 }
 
 // The ways in which a push ends: with an entry, or by its time alone.
-var ends = map[string]store.Rule{
-	"the last view": func(p store.Push) (store.Push, store.Entry, error) {
+var ends = map[string]record.Rule{
+	"the last view": func(p record.Push) (record.Push, record.Entry, error) {
 		p, e, _ := view(p)
-		p.State, p.Wrap, p.Link, p.ExpiredAt = store.Expired, nil, nil, endTime.Add(-time.Hour)
+		p.State, p.Wrap, p.Link, p.ExpiredAt = record.Expired, nil, nil, endTime.Add(-time.Hour)
 		return p, e, nil
 	},
-	"a delete": func(p store.Push) (store.Push, store.Entry, error) {
-		p.State, p.Wrap, p.Link, p.ExpiredAt = store.Deleted, nil, nil, endTime.Add(-time.Hour)
+	"a delete": func(p record.Push) (record.Push, record.Entry, error) {
+		p.State, p.Wrap, p.Link, p.ExpiredAt = record.Deleted, nil, nil, endTime.Add(-time.Hour)
 		p.Seq++
-		return p, store.Entry{Kind: store.EntryExpire}, nil
+		return p, record.Entry{Kind: record.EntryExpire}, nil
 	},
-	"its time": func(p store.Push) (store.Push, store.Entry, error) {
-		p.State, p.Wrap, p.Link, p.ExpiredAt = store.Expired, nil, nil, p.ExpiresAt
-		return p, store.Entry{}, nil
+	"its time": func(p record.Push) (record.Push, record.Entry, error) {
+		p.State, p.Wrap, p.Link, p.ExpiredAt = record.Expired, nil, nil, p.ExpiresAt
+		return p, record.Entry{}, nil
 	},
 }
 
 // failedView counts a view of a push that has ended.
-func failedView(p store.Push) (store.Push, store.Entry, error) {
+func failedView(p record.Push) (record.Push, record.Entry, error) {
 	p.Seq++
 	p.Minor++
-	return p, store.Entry{Kind: store.EntryFailedView}, nil
+	return p, record.Entry{Kind: record.EntryFailedView}, nil
 }
 
-func mustChange(t *testing.T, db *bolt.DB, n int, r store.Rule) store.Change {
+func mustChange(t *testing.T, db *bolt.DB, n int, r record.Rule) record.Change {
 	t.Helper()
 	c, err := db.Change(t.Context(), id(n), r)
 	if err != nil {
@@ -87,23 +87,23 @@ func mustChange(t *testing.T, db *bolt.DB, n int, r store.Rule) store.Change {
 
 // wantOver fails the test unless every reader says that the push has ended, and the
 // check finds nothing.
-func wantOver(t *testing.T, db *bolt.DB, n int, owner store.AccountID) {
+func wantOver(t *testing.T, db *bolt.DB, n int, owner record.AccountID) {
 	t.Helper()
 	p, size, err := db.PushAndSize(t.Context(), id(n))
 	if err != nil || p.Live() || p.Wrap != nil || size != 0 {
 		t.Errorf("the push is %+v with a payload of %d bytes, %v", p, size, err)
 	}
-	if c := mustChange(t, db, n, func(p store.Push) (store.Push, store.Entry, error) { return p, store.Entry{}, nil }); c.Payload != nil || c.Push.Live() {
+	if c := mustChange(t, db, n, func(p record.Push) (record.Push, record.Entry, error) { return p, record.Entry{}, nil }); c.Payload != nil || c.Push.Live() {
 		t.Errorf("a rule gets %+v with the payload %q", c.Push, c.Payload)
 	}
 	for _, live := range []bool{true, false} {
-		list, err := db.Pushes(t.Context(), owner, live, store.ID{}, 0, 100)
-		there := slices.ContainsFunc(list, func(p store.Push) bool { return p.ID == id(n) })
+		list, err := db.Pushes(t.Context(), owner, live, record.ID{}, 0, 100)
+		there := slices.ContainsFunc(list, func(p record.Push) bool { return p.ID == id(n) })
 		if err != nil || there == live {
 			t.Errorf("in the list of live ones (%t): %t, %v", live, there, err)
 		}
 	}
-	for queue, want := range map[store.ExpiryQueue]bool{store.Expiring: false, store.ExpiredOwned: true} {
+	for queue, want := range map[record.ExpiryQueue]bool{record.Expiring: false, record.ExpiredOwned: true} {
 		due, _, err := db.Due(t.Context(), queue, endTime.AddDate(1, 0, 0), 100)
 		if err != nil || slices.Contains(due, id(n)) != want {
 			t.Errorf("in queue %d: %t, %v", queue, !want, err)
@@ -113,8 +113,8 @@ func wantOver(t *testing.T, db *bolt.DB, n int, owner store.AccountID) {
 	if err != nil || len(es) != int(p.Seq) {
 		t.Errorf("it has %d entries of %d, %v", len(es), p.Seq, err)
 	}
-	all, err := db.Scan(t.Context(), store.ID{}, 100)
-	if err != nil || slices.ContainsFunc(all, func(p store.Push) bool { return p.ID == id(n) && p.Live() }) {
+	all, err := db.Scan(t.Context(), record.ID{}, 100)
+	if err != nil || slices.ContainsFunc(all, func(p record.Push) bool { return p.ID == id(n) && p.Live() }) {
 		t.Errorf("a scan finds it live, %v", err)
 	}
 	conformance.CheckClean(t, db)
@@ -167,7 +167,7 @@ func TestAnEndIsOneRowOfTheJournal(t *testing.T) {
 					t.Errorf("the end changed %q", row)
 				}
 			}
-			if takes, err := db.AccountRooms(t.Context(), []store.AccountID{owner}); err != nil || takes[owner].Pushes != 1 {
+			if takes, err := db.AccountRooms(t.Context(), []record.AccountID{owner}); err != nil || takes[owner].Pushes != 1 {
 				t.Errorf("the owner has %+v, %v", takes, err)
 			}
 			if len(after) != len(before)+1 || db.JournalRows(t) != 2 {
@@ -193,12 +193,12 @@ func TestAnEndIsOneRowOfTheJournal(t *testing.T) {
 // A kill may come at any moment of the work on the rows, and other changes too.
 func TestAnEndStaysWhateverBecomesOfItsRow(t *testing.T) {
 	t.Parallel()
-	for name, next := range map[string]store.Rule{
-		"nothing":       func(p store.Push) (store.Push, store.Entry, error) { return p, store.Entry{}, nil },
+	for name, next := range map[string]record.Rule{
+		"nothing":       func(p record.Push) (record.Push, record.Entry, error) { return p, record.Entry{}, nil },
 		"a failed view": failedView,
-		"a later time": func(p store.Push) (store.Push, store.Entry, error) { // bypasses the journal
+		"a later time": func(p record.Push) (record.Push, record.Entry, error) { // bypasses the journal
 			p.ExpiredAt = p.ExpiredAt.Add(time.Minute)
-			return p, store.Entry{}, nil
+			return p, record.Entry{}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestAPushThatEndedMayBePurgedAndMadeAgainAtAnyMoment(t *testing.T) {
 		mustChange(t, db, 1, ends["its time"])
 		db.StepJournal(t, steps)
 		mustChange(t, db, 1, purge)
-		if list, err := db.Pushes(t.Context(), owner, false, store.ID{}, 0, 10); err != nil || len(list) != 0 {
+		if list, err := db.Pushes(t.Context(), owner, false, record.ID{}, 0, 10); err != nil || len(list) != 0 {
 			t.Errorf("after %d steps %d are listed, %v", steps, len(list), err)
 		}
 		conformance.CheckClean(t, db)
@@ -265,7 +265,7 @@ func TestAPushThatEndedMayBePurgedAndMadeAgainAtAnyMoment(t *testing.T) {
 				if p, size, err := db.PushAndSize(t.Context(), id(1)); err != nil || !p.Live() || size == 0 {
 					t.Errorf("after %d steps: %+v, %v", steps, p, err)
 				}
-				if list, err := db.Pushes(t.Context(), owner, true, store.ID{}, 0, 10); err != nil || len(list) != 2 {
+				if list, err := db.Pushes(t.Context(), owner, true, record.ID{}, 0, 10); err != nil || len(list) != 2 {
 					t.Errorf("after %d steps %d are listed, %v", steps, len(list), err)
 				}
 				conformance.CheckClean(t, db)
@@ -419,13 +419,13 @@ func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	for range 2 {
 		reading.Go(func() {
 			for before := answered.Load(); ; before = answered.Load() {
-				over, err := db.Pushes(t.Context(), owner, false, store.ID{}, 0, most)
-				alive, liveErr := db.Pushes(t.Context(), owner, true, store.ID{}, 0, most)
-				due, _, dueErr := db.Due(t.Context(), store.ExpiredOwned, endTime, most)
+				over, err := db.Pushes(t.Context(), owner, false, record.ID{}, 0, most)
+				alive, liveErr := db.Pushes(t.Context(), owner, true, record.ID{}, 0, most)
+				due, _, dueErr := db.Due(t.Context(), record.ExpiredOwned, endTime, most)
 				if err := errors.Join(err, liveErr, dueErr); err != nil {
 					t.Error(err)
 				}
-				sorted := slices.IsSortedFunc(over, func(a, b store.Push) int { return -bytes.Compare(a.ID[:], b.ID[:]) })
+				sorted := slices.IsSortedFunc(over, func(a, b record.Push) int { return -bytes.Compare(a.ID[:], b.ID[:]) })
 				if int64(len(over)) < before || len(over)+len(alive) > writers*each || len(due) < len(over) || !sorted {
 					t.Errorf("after %d ends: %d have ended, then %d are live and %d due, in order: %t", before, len(over), len(alive), len(due), sorted)
 				}
@@ -440,7 +440,7 @@ func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	writing.Wait()
 	close(done)
 	reading.Wait()
-	if list, err := db.Pushes(t.Context(), owner, false, store.ID{}, 0, most); err != nil || len(list) != writers*each {
+	if list, err := db.Pushes(t.Context(), owner, false, record.ID{}, 0, most); err != nil || len(list) != writers*each {
 		t.Errorf("%d have ended of %d, %v", len(list), writers*each, err)
 	}
 	conformance.CheckClean(t, db)
@@ -462,7 +462,7 @@ func TestPagesOfListsMergeWithTheJournal(t *testing.T) {
 		for range 4 {
 			n := random.IntN(pushes)
 			over[n] = true
-			mustChange(t, db, n, func(p store.Push) (store.Push, store.Entry, error) {
+			mustChange(t, db, n, func(p record.Push) (record.Push, record.Entry, error) {
 				if !p.Live() {
 					return failedView(p)
 				}
@@ -470,17 +470,17 @@ func TestPagesOfListsMergeWithTheJournal(t *testing.T) {
 			})
 		}
 		for _, live := range []bool{true, false} {
-			var all []store.ID
+			var all []record.ID
 			for n := pushes - 1; n >= 0; n-- {
 				if over[n] != live {
 					all = append(all, id(n))
 				}
 			}
 			for skip := range pushes + 1 {
-				list, err := db.Pushes(t.Context(), owner, live, store.ID{}, skip, 3)
+				list, err := db.Pushes(t.Context(), owner, live, record.ID{}, skip, 3)
 				want := all[min(skip, len(all)):min(skip+3, len(all))]
 				got := fmt.Sprint(ids(list))
-				if err != nil || got != fmt.Sprint(append([]store.ID(nil), want...)) {
+				if err != nil || got != fmt.Sprint(append([]record.ID(nil), want...)) {
 					t.Errorf("round %d, live %t, from %d on: %v, not %v, %v", round, live, skip, got, want, err)
 				}
 			}
@@ -489,7 +489,7 @@ func TestPagesOfListsMergeWithTheJournal(t *testing.T) {
 	}
 }
 
-func ids(list []store.Push) (ids []store.ID) {
+func ids(list []record.Push) (ids []record.ID) {
 	for _, p := range list {
 		ids = append(ids, p.ID)
 	}

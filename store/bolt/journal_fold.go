@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var (
@@ -27,7 +27,7 @@ const pausedCommits = 64
 // some pushes and, once all pushes of a generation are folded, removes rows.
 type journalWork struct {
 	op
-	folds []store.ID
+	folds []record.ID
 	cuts  uint64 // the first row that stays
 }
 
@@ -94,7 +94,7 @@ func (db *DB) releaseMapping() {
 // seal makes the current generation the old one, and begins a new one.
 func (j *journal) seal() {
 	g := j.gens.Load().current
-	j.fold = slices.SortedFunc(maps.Keys(g.pushes), func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
+	j.fold = slices.SortedFunc(maps.Keys(g.pushes), func(a, b record.ID) int { return bytes.Compare(a[:], b[:]) })
 	j.sealed, j.endsDue = j.next, time.Time{}
 	j.gens.Store(&generations{current: newGeneration(), old: g})
 }
@@ -142,9 +142,9 @@ func (t *tx) cutJournal(from, to uint64) error {
 // done takes the outcome of a work whose commit has been answered.
 func (j *journal) done(w *journalWork) {
 	switch {
-	case errors.Is(w.err, store.ErrFull):
+	case errors.Is(w.err, record.ErrFull):
 		j.pause = pausedCommits
-	case errors.Is(w.err, store.ErrCorrupt) && j.narrow(w.folds):
+	case errors.Is(w.err, record.ErrCorrupt) && j.narrow(w.folds):
 	case w.err != nil:
 		j.stuck = true
 	default:
@@ -159,7 +159,7 @@ func (j *journal) done(w *journalWork) {
 // narrow goes on after a fold met damage: with half of its pushes, until it is one, which
 // is set aside. So one damaged or forged row does not keep what other pushes' ends destroy.
 // It reports false where the journal itself is damaged, or too many pushes are.
-func (j *journal) narrow(folds []store.ID) bool {
+func (j *journal) narrow(folds []record.ID) bool {
 	switch {
 	case len(folds) > 1:
 		j.part = len(folds) / 2
@@ -201,7 +201,7 @@ func (db *DB) foldEnds() {
 			return
 		}
 		<-w.done
-		if db.journalWorkDone(w); w.err != nil && !errors.Is(w.err, store.ErrCorrupt) {
+		if db.journalWorkDone(w); w.err != nil && !errors.Is(w.err, record.ErrCorrupt) {
 			return
 		}
 	}
@@ -210,7 +210,7 @@ func (db *DB) foldEnds() {
 // fold writes what the journal has of a push to its places. It verifies pages before it
 // reads them: a damaged page must not end the store for a push that may never be asked
 // for.
-func (t *tx) fold(id store.ID, p pending) error {
+func (t *tx) fold(id record.ID, p pending) error {
 	if len(p.rows) == 0 || t.local[id].gone {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (t *tx) fold(id store.ID, p pending) error {
 		return err
 	}
 	old, err := t.inPlace(id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, record.ErrNotFound) {
 		return nil // it was purged
 	}
 	if err != nil || !p.follows(old.Seq, old.Live()) {
@@ -229,15 +229,15 @@ func (t *tx) fold(id store.ID, p pending) error {
 	}
 	next := old
 	p.applyTo(&next)
-	record, err := encode(t, next)
+	raw, err := encode(t, next)
 	if err != nil {
 		return err
 	}
-	return t.putPush(&old, next, record)
+	return t.putPush(&old, next, raw)
 }
 
 // verifyPlaces verifies the pages that a fold reads.
-func (t *tx) verifyPlaces(id store.ID, d delta) error {
+func (t *tx) verifyPlaces(id record.ID, d delta) error {
 	if err := t.verify(pushes, id[:], false); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (t *tx) verifyPlaces(id store.ID, d delta) error {
 
 // foldEntries writes the audit entries of a push that are in the journal to its audit
 // log, for an entry that follows them there. The push is as its record says.
-func (t *tx) foldEntries(stored store.Push) error {
+func (t *tx) foldEntries(stored record.Push) error {
 	found, n, err := t.overlay.of(stored.ID)
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func (t *tx) journalRow(n uint64) (r journalRow, ok bool, err error) {
 
 // forget removes the rows of a push from the journal: it is purged, or all that they say
 // is in its places.
-func (t *tx) forget(id store.ID) error {
+func (t *tx) forget(id record.ID) error {
 	found, n, err := t.overlay.of(id)
 	if err != nil || n == 0 {
 		return err
@@ -316,7 +316,7 @@ func (t *tx) forget(id store.ID) error {
 
 // carry moves the rows of a push that cannot be folded to the end of the journal, where they
 // are out of the way of the generation that ends.
-func (t *tx) carry(id store.ID) error {
+func (t *tx) carry(id record.ID) error {
 	found, n, err := t.overlay.of(id)
 	if err != nil || n == 0 {
 		return err
@@ -348,7 +348,7 @@ func (t *tx) carry(id store.ID) error {
 
 // addToJournal adds a change of a push to the journal, with its audit entry if it has
 // one.
-func (t *tx) addToJournal(old, next store.Push, e store.Entry) (err error) {
+func (t *tx) addToJournal(old, next record.Push, e record.Entry) (err error) {
 	var entry []byte
 	if next.Seq != old.Seq {
 		entry, err = encode(t, e)
@@ -371,9 +371,9 @@ func (t *tx) addToJournal(old, next store.Push, e store.Entry) (err error) {
 }
 
 // setPending records what the journal has of a push once the transaction is committed.
-func (t *tx) setPending(id store.ID, p pending) {
+func (t *tx) setPending(id record.ID, p pending) {
 	if t.local == nil {
-		t.local = make(map[store.ID]pending)
+		t.local = make(map[record.ID]pending)
 		t.overlay.local = t.local
 	}
 	t.local[id] = p

@@ -5,17 +5,17 @@ import (
 	"iter"
 	"slices"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // An endedPush is what a push that ended in the journal has in the two indexes. Until it is
 // folded, the file has the rows of the live push.
 type endedPush struct {
-	id            store.ID
+	id            record.ID
 	owner, expiry []byte
 }
 
-func newEnded(id store.ID, d delta) endedPush {
+func newEnded(id record.ID, d delta) endedPush {
 	q := d.indexed(id)
 	return endedPush{id: id, owner: ownerRow(q), expiry: expiryRow(q)}
 }
@@ -29,7 +29,7 @@ func (e endedPush) row(b bucket) []byte {
 }
 
 // last returns what the journal has of a push after its last row there, or false.
-func (o *overlay) last(id store.ID) (delta, bool, error) {
+func (o *overlay) last(id record.ID) (delta, bool, error) {
 	found, n, err := o.of(id)
 	if n == 0 || err != nil {
 		return delta{}, false, err
@@ -38,7 +38,7 @@ func (o *overlay) last(id store.ID) (delta, bool, error) {
 }
 
 // ended reports whether the push has ended in the journal.
-func (o *overlay) ended(id store.ID) (bool, error) {
+func (o *overlay) ended(id record.ID) (bool, error) {
 	d, ok, err := o.last(id)
 	return ok && d.ended(), err
 }
@@ -111,7 +111,7 @@ func ofLive(b bucket, row []byte) bool {
 	if b == owners {
 		return row[ownerLen-idLen-1] == 1
 	}
-	return store.ExpiryQueue(row[0]) == store.Expiring
+	return record.ExpiryQueue(row[0]) == record.Expiring
 }
 
 // An indexWalk merges the rows of an index with those that the journal adds.

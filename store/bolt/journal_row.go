@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"math"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A journalRow is a row of the journal: what a push is after a change, and the audit
 // entry of that change.
 type journalRow struct {
-	id store.ID
+	id record.ID
 	delta
 	entry []byte // as it is in the audit log; empty: the change has none
 }
@@ -58,7 +58,7 @@ func (r *journalRow) UnmarshalBinary(b []byte) error {
 		return errJournalRow
 	}
 	v := varints{b: b[1+idLen:]}
-	q := journalRow{id: store.ID(b[1:])}
+	q := journalRow{id: record.ID(b[1:])}
 	q.views, q.seq, q.minor = int(v.count()), v.count(), v.count()
 	q.updated = v.signed()
 	if b[0] == journalVersion {
@@ -83,14 +83,14 @@ func (v *varints) readEnd(d *delta) {
 		v.bad = true
 		return
 	}
-	d.state, d.files = store.State(v.b[0]&^rowHolds), v.b[0]&rowHolds != 0
+	d.state, d.files = record.State(v.b[0]&^rowHolds), v.b[0]&rowHolds != 0
 	v.b = v.b[1:]
 	d.grants = v.signed()
 	switch d.state {
-	case store.Live:
+	case record.Live:
 		v.bad = v.bad || d.files
-	case store.Expired, store.Deleted:
-		d.owner, d.expires, d.expired = store.AccountID(v.unsigned()), v.signed(), v.signed()
+	case record.Expired, record.Deleted:
+		d.owner, d.expires, d.expired = record.AccountID(v.unsigned()), v.signed(), v.signed()
 	default:
 		v.bad = true
 	}

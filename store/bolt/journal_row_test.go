@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // FuzzJournalRow checks that a row that is read and written again is the same, or means
 // the same.
 func FuzzJournalRow(f *testing.F) {
 	for _, r := range []journalRow{
-		{id: store.ID{1, 21: 2}, delta: delta{views: 1, seq: 2, updated: 1}, entry: []byte("entry")},
+		{id: record.ID{1, 21: 2}, delta: delta{views: 1, seq: 2, updated: 1}, entry: []byte("entry")},
 		{delta: delta{views: math.MaxInt32, seq: math.MaxUint32, minor: math.MaxUint32, updated: -62135596800000}, entry: []byte{0}},
-		{id: store.ID{1, 21: 2}, delta: delta{views: 1, seq: 2, updated: 1, state: store.Live, grants: 5}, entry: []byte("entry")},
-		{delta: delta{seq: 1, state: store.Expired, files: true, owner: math.MaxUint64, expires: math.MaxInt64, expired: -1}},
-		{delta: delta{seq: 1, state: store.Deleted, owner: 1, expires: 2, expired: 1}, entry: []byte("entry")},
+		{id: record.ID{1, 21: 2}, delta: delta{views: 1, seq: 2, updated: 1, state: record.Live, grants: 5}, entry: []byte("entry")},
+		{delta: delta{seq: 1, state: record.Expired, files: true, owner: math.MaxUint64, expires: math.MaxInt64, expired: -1}},
+		{delta: delta{seq: 1, state: record.Deleted, owner: 1, expires: 2, expired: 1}, entry: []byte("entry")},
 	} {
 		b, err := r.AppendBinary(nil)
 		if err != nil {
@@ -43,7 +43,7 @@ func FuzzJournalRow(f *testing.F) {
 
 func TestCountsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
-	for _, p := range []store.Push{{}, testPush(1), {Views: 3, Seq: 4, Minor: 5, UpdatedAt: testPush(2).CreatedAt}} {
+	for _, p := range []record.Push{{}, testPush(1), {Views: 3, Seq: 4, Minor: 5, UpdatedAt: testPush(2).CreatedAt}} {
 		q := p
 		q.Views, q.Seq, q.Minor, q.UpdatedAt = 9, 9, 9, testPush(3).CreatedAt
 		deltaOf(p).applyTo(&q)
@@ -59,11 +59,11 @@ func TestAnEndTakesAllThatItDestroys(t *testing.T) {
 	live := testPush(1)
 	live.Files, live.Stored, live.GrantsEnd = []byte("sealed names"), 5, testPush(3).ExpiresAt
 	kept, given := live, live
-	kept.State, kept.ExpiredAt, kept.Wrap = store.Expired, testPush(2).ExpiresAt, nil
-	given.State, given.ExpiredAt, given.Wrap = store.Deleted, testPush(2).ExpiresAt, nil
+	kept.State, kept.ExpiredAt, kept.Wrap = record.Expired, testPush(2).ExpiresAt, nil
+	given.State, given.ExpiredAt, given.Wrap = record.Deleted, testPush(2).ExpiresAt, nil
 	given.Files, given.Stored, given.GrantsEnd = nil, 0, time.Time{}
-	for _, want := range []store.Push{kept, given} {
-		for _, from := range []store.Push{live, want} {
+	for _, want := range []record.Push{kept, given} {
+		for _, from := range []record.Push{live, want} {
 			got := from
 			if deltaOf(want).applyTo(&got); !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v became %+v", from, got)
@@ -85,7 +85,7 @@ func TestRowsOfTheFirstVersionAreRead(t *testing.T) {
 	if err := r.UnmarshalBinary(append(b, "entry"...)); err != nil || string(r.entry) != "entry" || r.ended() {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	for _, p := range []store.Push{testPush(1), {State: store.Expired, ExpiredAt: testPush(1).ExpiresAt, GrantsEnd: testPush(2).ExpiresAt, Files: []byte("sealed names"), Stored: 5}} {
+	for _, p := range []record.Push{testPush(1), {State: record.Expired, ExpiredAt: testPush(1).ExpiresAt, GrantsEnd: testPush(2).ExpiresAt, Files: []byte("sealed names"), Stored: 5}} {
 		want := p
 		want.Views, want.Seq, want.Minor, want.UpdatedAt = 3, 4, 1, time.UnixMilli(5).UTC()
 		if r.applyTo(&p); !reflect.DeepEqual(p, want) {

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
 func TestTheEngineConformsWhileItsJournalIsFoldedOverAndOver(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, func(t *testing.T) store.Engine {
+	conformance.Run(t, func(t *testing.T) record.Engine {
 		db := openNew(t)
 		db.TinyJournal(t)
 		return db
@@ -25,7 +25,7 @@ func TestTheEngineConformsWhileItsJournalIsFoldedOverAndOver(t *testing.T) {
 
 func TestTheEngineConformsWhileNothingIsFolded(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, func(t *testing.T) store.Engine {
+	conformance.Run(t, func(t *testing.T) record.Engine {
 		db := openNew(t)
 		db.KeepJournal(t, 1<<20)
 		return db
@@ -37,7 +37,7 @@ func createWide(t *testing.T, db *bolt.DB, n int) {
 	t.Helper()
 	p := newPush(n)
 	p.ViewLimit = 1 << 20
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -72,7 +72,7 @@ func wantViewed(t *testing.T, db *bolt.DB, n, views int) {
 	if es, err := db.Entries(t.Context(), id(n), 0, views); err != nil || len(es) != views {
 		t.Errorf("push %d: of %d entries asked for came %d, %v", n, views, len(es), err)
 	}
-	if list, err := db.Scan(t.Context(), store.ID{}, 10); err != nil || list[n-1].Views != views {
+	if list, err := db.Scan(t.Context(), record.ID{}, 10); err != nil || list[n-1].Views != views {
 		t.Errorf("push %d: a scan finds %v, %v", n, list, err)
 	}
 }
@@ -165,15 +165,15 @@ func TestAPushThatIsMadeAgainMeanwhileHasNothingOfTheOldOne(t *testing.T) {
 func TestAnEndFollowsTheViewsBeforeIt(t *testing.T) {
 	t.Parallel()
 	db := withViews(t, newPath(t))
-	if _, err := db.Change(t.Context(), id(1), func(p store.Push) (store.Push, store.Entry, error) {
-		p.State, p.Wrap, p.ExpiredAt = store.Deleted, nil, time.UnixMilli(5).UTC()
+	if _, err := db.Change(t.Context(), id(1), func(p record.Push) (record.Push, record.Entry, error) {
+		p.State, p.Wrap, p.ExpiredAt = record.Deleted, nil, time.UnixMilli(5).UTC()
 		p.Seq++
-		return p, store.Entry{Kind: store.EntryExpire}, nil
+		return p, record.Entry{Kind: record.EntryExpire}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	es, err := db.Entries(t.Context(), id(1), 0, 10)
-	if err != nil || len(es) != 5 || es[4].Kind != store.EntryExpire {
+	if err != nil || len(es) != 5 || es[4].Kind != record.EntryExpire {
 		t.Errorf("its audit log is %v, %v", es, err)
 	}
 	conformance.CheckClean(t, db)
@@ -287,7 +287,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		}
 		killed := asKilled(t, path)
 		db.DeleteJournal(t, row[0])
-		if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: killed}); !errors.Is(err, store.ErrCorrupt) {
+		if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: killed}); !errors.Is(err, record.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -304,7 +304,7 @@ func TestRowsOfTheJournalOutOfOrderAreRefused(t *testing.T) {
 		db.PutJournal(t, map[string]string{key: last})
 		killed := asKilled(t, path)
 		db.DeleteJournal(t, key)
-		if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: killed}); !errors.Is(err, store.ErrCorrupt) {
+		if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: killed}); !errors.Is(err, record.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,17 +8,17 @@ import (
 	"fmt"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Pushes lists an owner's live pushes, or the others, newest first.
-func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, before store.ID, skip, limit int) ([]store.Push, error) {
-	return viewed(ctx, db, func(t *tx) ([]store.Push, error) { return t.pushesOf(ownerPrefix(owner, live), before, skip, limit) })
+func (db *DB) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
+	return viewed(ctx, db, func(t *tx) ([]record.Push, error) { return t.pushesOf(ownerPrefix(owner, live), before, skip, limit) })
 }
 
-func (t *tx) pushesOf(prefix []byte, before store.ID, skip, limit int) (list []store.Push, err error) {
+func (t *tx) pushesOf(prefix []byte, before record.ID, skip, limit int) (list []record.Push, err error) {
 	end := after(prefix)
-	if before != (store.ID{}) {
+	if before != (record.ID{}) {
 		end = append(bytes.Clone(prefix), before[:]...)
 	}
 	for k, err := range t.indexedBefore(owners, prefix, end) {
@@ -30,8 +30,8 @@ func (t *tx) pushesOf(prefix []byte, before store.ID, skip, limit int) (list []s
 			continue
 		}
 		p, err := t.push(lastID(k))
-		if errors.Is(err, store.ErrNotFound) || err == nil && !bytes.Equal(ownerRow(p), k) {
-			err = fmt.Errorf("%w: %s: a row leads to a push that is not of that account", store.ErrCorrupt, owners)
+		if errors.Is(err, record.ErrNotFound) || err == nil && !bytes.Equal(ownerRow(p), k) {
+			err = fmt.Errorf("%w: %s: a row leads to a push that is not of that account", record.ErrCorrupt, owners)
 		}
 		if err != nil {
 			return nil, err
@@ -42,7 +42,7 @@ func (t *tx) pushesOf(prefix []byte, before store.ID, skip, limit int) (list []s
 }
 
 // CountPushes counts the rows of an owner's list, up to most.
-func (db *DB) CountPushes(ctx context.Context, owner store.AccountID, live bool, most int) (int, error) {
+func (db *DB) CountPushes(ctx context.Context, owner record.AccountID, live bool, most int) (int, error) {
 	return viewed(ctx, db, func(t *tx) (n int, err error) {
 		for _, err := range t.indexed(owners, ownerPrefix(owner, live)) {
 			if err != nil || n >= most {
@@ -55,15 +55,15 @@ func (db *DB) CountPushes(ctx context.Context, owner store.AccountID, live bool,
 }
 
 // Entries lists a push's audit entries, oldest first.
-func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) ([]store.Entry, error) {
-	return viewed(ctx, db, func(t *tx) ([]store.Entry, error) { return t.entries(id, skip, limit) })
+func (db *DB) Entries(ctx context.Context, id record.ID, skip, limit int) ([]record.Entry, error) {
+	return viewed(ctx, db, func(t *tx) ([]record.Entry, error) { return t.entries(id, skip, limit) })
 }
 
 // entries skips by number: the numbers of a push's entries have no gaps. The push counts
 // them, so that one which was removed is missed.
-func (t *tx) entries(id store.ID, skip, limit int) (list []store.Entry, err error) {
+func (t *tx) entries(id record.ID, skip, limit int) (list []record.Entry, err error) {
 	p, err := t.push(id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && int64(skip) >= int64(p.Seq) {
+	if errors.Is(err, record.ErrNotFound) || err == nil && int64(skip) >= int64(p.Seq) {
 		return nil, nil
 	}
 	if err != nil {
@@ -75,27 +75,27 @@ func (t *tx) entries(id store.ID, skip, limit int) (list []store.Entry, err erro
 		if !bytes.Equal(k, auditKey(id, from+uint32(len(list)))) {
 			break
 		}
-		var e store.Entry
+		var e record.Entry
 		if err := decode(&e, audit, v); err != nil {
 			return nil, err
 		}
 		list = append(list, e)
 	}
-	err = t.pendingEntries(id, from+uint32(len(list)), func(e store.Entry) bool {
+	err = t.pendingEntries(id, from+uint32(len(list)), func(e record.Entry) bool {
 		if len(list) < limit {
 			list = append(list, e)
 		}
 		return len(list) < limit
 	})
 	if err == nil && len(list) < min(limit, int(p.Seq-from)) {
-		err = fmt.Errorf("%w: %s: entry %d of push %s is missing", store.ErrCorrupt, audit, from+uint32(len(list)), id)
+		err = fmt.Errorf("%w: %s: entry %d of push %s is missing", record.ErrCorrupt, audit, from+uint32(len(list)), id)
 	}
 	return list, err
 }
 
 // pendingEntries calls fn with the audit entries of a push that only the journal has,
 // from a number on, until fn returns false.
-func (t *tx) pendingEntries(id store.ID, from uint32, fn func(store.Entry) bool) error {
+func (t *tx) pendingEntries(id record.ID, from uint32, fn func(record.Entry) bool) error {
 	if !t.has(pushes, id[:]) {
 		return nil // it was purged
 	}
@@ -112,7 +112,7 @@ func (t *tx) pendingEntries(id store.ID, from uint32, fn func(store.Entry) bool)
 			if !ok || len(r.entry) == 0 || r.number() < from {
 				continue // it is in the audit log, too, or has none
 			}
-			var e store.Entry
+			var e record.Entry
 			if err := decode(&e, journalRows, r.entry); err != nil {
 				return err
 			}
@@ -126,7 +126,7 @@ func (t *tx) pendingEntries(id store.ID, from uint32, fn func(store.Entry) bool)
 
 // Due lists pushes of an expiry queue whose time is not after until, earliest first,
 // and returns the time of the next one.
-func (db *DB) Due(ctx context.Context, s store.ExpiryQueue, until time.Time, limit int) (due []store.ID, next time.Time, err error) {
+func (db *DB) Due(ctx context.Context, s record.ExpiryQueue, until time.Time, limit int) (due []record.ID, next time.Time, err error) {
 	err = db.view(ctx, func(t *tx) (err error) {
 		due, next, err = t.due(s, milliseconds(until), limit)
 		return err
@@ -134,7 +134,7 @@ func (db *DB) Due(ctx context.Context, s store.ExpiryQueue, until time.Time, lim
 	return due, next, err
 }
 
-func (t *tx) due(s store.ExpiryQueue, until uint64, limit int) (due []store.ID, next time.Time, err error) {
+func (t *tx) due(s record.ExpiryQueue, until uint64, limit int) (due []record.ID, next time.Time, err error) {
 	for k, err := range t.indexed(expiry, []byte{byte(s)}) {
 		if err != nil {
 			return nil, time.Time{}, err
@@ -148,11 +148,11 @@ func (t *tx) due(s store.ExpiryQueue, until uint64, limit int) (due []store.ID, 
 }
 
 // Scan lists pushes by ID, from the first after the one given.
-func (db *DB) Scan(ctx context.Context, after store.ID, limit int) ([]store.Push, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.Push, err error) {
+func (db *DB) Scan(ctx context.Context, after record.ID, limit int) ([]record.Push, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.Push, err error) {
 		c := t.cursor(pushes)
 		for k, v := c.Seek(append(after[:], 0)); k != nil && len(list) < limit; k, v = c.Next() {
-			p, err := t.decodePush(store.ID(k), v)
+			p, err := t.decodePush(record.ID(k), v)
 			if err != nil {
 				return nil, err
 			}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -20,12 +20,12 @@ const (
 
 // putOrLeaveMail is putMail that leaves out optional mail where it would fail the step,
 // and returns what it put.
-func (t *tx) putOrLeaveMail(p *store.MailBatch, l limits) (*store.MailBatch, error) {
+func (t *tx) putOrLeaveMail(p *record.MailBatch, l limits) (*record.MailBatch, error) {
 	err := t.putMail(p, l)
 	if err == nil {
 		return p, nil
 	}
-	refused := errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrQuota) || errors.Is(err, store.ErrUnconfirmed) || errors.Is(err, store.ErrToken)
+	refused := errors.Is(err, record.ErrFull) || errors.Is(err, record.ErrQuota) || errors.Is(err, record.ErrUnconfirmed) || errors.Is(err, record.ErrToken)
 	if p.Optional && refused { // putMail had written nothing
 		return nil, nil
 	}
@@ -34,7 +34,7 @@ func (t *tx) putOrLeaveMail(p *store.MailBatch, l limits) (*store.MailBatch, err
 
 // putMail adds mail to the outbox and counts it against its quotas: all of it, or the
 // step fails.
-func (t *tx) putMail(p *store.MailBatch, l limits) error {
+func (t *tx) putMail(p *record.MailBatch, l limits) error {
 	if p == nil {
 		return nil
 	}
@@ -65,19 +65,19 @@ func (t *tx) putMail(p *store.MailBatch, l limits) error {
 }
 
 // maySend refuses mail of an account that may not act, or whose address is not confirmed.
-func (t *tx) maySend(sender store.AccountID) error {
+func (t *tx) maySend(sender record.AccountID) error {
 	if err := t.mayOwn(sender); err != nil || sender == 0 {
 		return err
 	}
 	a, err := t.account(sender)
 	if err == nil && a.Unconfirmed {
-		err = store.ErrUnconfirmed
+		err = record.ErrUnconfirmed
 	}
 	return err
 }
 
 // countQuotas counts against quotas, or refuses where one of them would be exceeded.
-func (t *tx) countQuotas(qs []store.Quota) error {
+func (t *tx) countQuotas(qs []record.Quota) error {
 	rows := make([][]byte, len(qs))
 	for i, q := range qs {
 		day, n, err := t.quota(q.Key())
@@ -108,13 +108,13 @@ func (t *tx) quota(key []byte) (day, n uint64, err error) {
 
 func readQuota(v []byte) (day, n uint64, err error) {
 	if len(v) != quotaLen {
-		return 0, 0, fmt.Errorf("%w: %s: a record of %d bytes", store.ErrCorrupt, quotas, len(v))
+		return 0, 0, fmt.Errorf("%w: %s: a record of %d bytes", record.ErrCorrupt, quotas, len(v))
 	}
 	return binary.BigEndian.Uint64(v), binary.BigEndian.Uint64(v[8:]), nil
 }
 
 // ClearQuotas removes counts of mail to addresses that are of days before a day.
-func (db *DB) ClearQuotas(ctx context.Context, after store.Addressee, limit int, day uint64) (last store.Addressee, more bool, err error) {
+func (db *DB) ClearQuotas(ctx context.Context, after record.Addressee, limit int, day uint64) (last record.Addressee, more bool, err error) {
 	err = db.do(ctx, 0, func(t *tx) error {
 		var old [][]byte
 		n, prefix := 0, after.Key()[:1]
@@ -125,9 +125,9 @@ func (db *DB) ClearQuotas(ctx context.Context, after store.Addressee, limit int,
 			if err != nil {
 				return err
 			}
-			q, ok := store.QuotaOfKey(k)
+			q, ok := record.QuotaOfKey(k)
 			if !ok {
-				return fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, quotas, len(k))
+				return fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, quotas, len(k))
 			}
 			if n++; of < day {
 				old = append(old, bytes.Clone(k))
@@ -148,14 +148,14 @@ func (db *DB) ClearQuotas(ctx context.Context, after store.Addressee, limit int,
 // quotas reports quotas of no account.
 func (c *checker) quotas() error {
 	return c.each(quotas, func(k, v []byte) error {
-		q, ok := store.QuotaOfKey(k)
+		q, ok := record.QuotaOfKey(k)
 		_, _, err := readQuota(v)
 		switch {
 		case !ok:
 			c.notef("quotas: a key of %d bytes instead of 8", len(k))
 		case err != nil:
 			c.notef("quotas: a record is malformed")
-		case q.Whose() == store.QuotaOfAccount && !c.has(accounts, k):
+		case q.Whose() == record.QuotaOfAccount && !c.has(accounts, k):
 			c.notef("quota of account %d: it does not exist", q.Of)
 		}
 		return nil

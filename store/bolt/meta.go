@@ -11,8 +11,8 @@ import (
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"pushbox/store"
 	"pushbox/store/bolt/page"
+	"pushbox/store/record"
 )
 
 // KeyRing returns the sealed key ring; nil in a new store. It works before Unlock.
@@ -32,7 +32,7 @@ func (t *tx) keyRing() []byte { return t.get(meta, []byte(metaKeyRing)) }
 
 // SetKeyRing replaces the sealed key ring. The keys take the place of those before once
 // the ring is on the disk: until then, nothing is written under a new version of them.
-func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys, e store.AdminEvent) error {
+func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys, e record.AdminEvent) error {
 	err := db.do(ctx, 0, func(t *tx) error {
 		if err := t.put(meta, []byte(metaKeyRing), sealed); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys,
 }
 
 // FollowKeys does nothing: the file is this process's alone, so no other replaces the ring.
-func (db *DB) FollowKeys(ctx context.Context, _ func(context.Context, []byte) (store.RowKeys, error)) error {
+func (db *DB) FollowKeys(ctx context.Context, _ func(context.Context, []byte) (record.RowKeys, error)) error {
 	return db.admit(ctx)
 }
 
@@ -69,7 +69,7 @@ func (db *DB) Ready(ctx context.Context) error {
 	db.writing.Lock() // a compaction may have replaced the file just now
 	defer db.writing.Unlock()
 	if err := db.isNamed(); err != nil {
-		return fmt.Errorf("%w: %w", store.ErrLost, err)
+		return fmt.Errorf("%w: %w", record.ErrLost, err)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (t *tx) latestTime() (uint64, error) {
 
 // ReadKeyRing returns the sealed key ring of a database that is not in use; nil if it
 // has none. It reads databases of any schema, and writes nothing. The error wraps
-// store.ErrInUse, store.ErrCorrupt, or fs.ErrNotExist.
+// record.ErrInUse, record.ErrCorrupt, or fs.ErrNotExist.
 func ReadKeyRing(ctx context.Context, path string, timeout time.Duration) (sealed []byte, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func ReadKeyRing(ctx context.Context, path string, timeout time.Duration) (seale
 	})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, fmt.Errorf("%s: %w", path, store.ErrInUse)
+		return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
 	case err != nil:
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
 	}
@@ -153,7 +153,7 @@ func readWith(path string, o bbolt.Options, leaves bool, fn func(*tx) error) err
 }
 
 // SealedRing returns the sealed key ring of a backup, and writes nothing. The error
-// wraps store.ErrSchema if a later version of pushbox wrote the file, store.ErrCorrupt
+// wraps record.ErrSchema if a later version of pushbox wrote the file, record.ErrCorrupt
 // if it is not a whole database or has no key ring.
 func SealedRing(path string) (sealed []byte, err error) {
 	err = readAlone(path, defaultTimeout, false, func(t *tx) (err error) {
@@ -166,14 +166,14 @@ func SealedRing(path string) (sealed []byte, err error) {
 func (t *tx) ringOfBackup() ([]byte, error) {
 	m := t.bucket(meta)
 	if m == nil {
-		return nil, fmt.Errorf("%w: it is not a database of pushbox", store.ErrSchema)
+		return nil, fmt.Errorf("%w: it is not a database of pushbox", record.ErrSchema)
 	}
 	if v := m.Get([]byte(metaSchema)); len(v) == 4 && binary.BigEndian.Uint32(v) > schemaNumber {
-		return nil, fmt.Errorf("%w: its schema number is %d, this version knows %d", store.ErrSchema, binary.BigEndian.Uint32(v), schemaNumber)
+		return nil, fmt.Errorf("%w: its schema number is %d, this version knows %d", record.ErrSchema, binary.BigEndian.Uint32(v), schemaNumber)
 	}
 	sealed := t.keyRing()
 	if sealed == nil {
-		return nil, fmt.Errorf("%w: its key ring is missing", store.ErrCorrupt)
+		return nil, fmt.Errorf("%w: its key ring is missing", record.ErrCorrupt)
 	}
 	return bytes.Clone(sealed), nil
 }

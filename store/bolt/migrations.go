@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -22,24 +22,24 @@ const (
 // madeIn has the schemas in which buckets were added since the oldest one.
 var madeIn = map[bucket]uint32{outbox: 5, hooks: 5, quotas: 5, requests: 6, requestOwners: 6, identities: 6, room: 6, events: 6}
 
-// readSchema returns the schema of a file, or store.ErrSchema where that cannot be
+// readSchema returns the schema of a file, or record.ErrSchema where that cannot be
 // upgraded.
 func readSchema(b *bbolt.Tx) (uint32, error) {
 	m := b.Bucket(bucketNames[meta])
 	if m == nil {
-		return 0, fmt.Errorf("%w: it has no schema number", store.ErrSchema)
+		return 0, fmt.Errorf("%w: it has no schema number", record.ErrSchema)
 	}
 	v := m.Get([]byte(metaSchema))
 	if len(v) != 4 {
-		return 0, fmt.Errorf("%w: its schema number is malformed", store.ErrSchema)
+		return 0, fmt.Errorf("%w: its schema number is malformed", record.ErrSchema)
 	}
 	n := binary.BigEndian.Uint32(v)
 	switch {
 	case n > schemaNumber:
-		return 0, fmt.Errorf("%w: its schema number is %d, this version knows %d and none after it", store.ErrSchema, n, schemaNumber)
+		return 0, fmt.Errorf("%w: its schema number is %d, this version knows %d and none after it", record.ErrSchema, n, schemaNumber)
 	case n < oldestSchema:
 		return 0, fmt.Errorf("%w: its schema number is %d, this version knows %d and can come from %d at the earliest; a version in between has to open it first",
-			store.ErrSchema, n, schemaNumber, oldestSchema)
+			record.ErrSchema, n, schemaNumber, oldestSchema)
 	}
 	return n, nil
 }
@@ -50,9 +50,9 @@ func wantBuckets(b *bbolt.Tx, schema uint32) error {
 		switch made := madeIn[bucket(n)]; {
 		case made > schema || b.Bucket(name) != nil:
 		case made == sharedSchema && schema == sharedSchema:
-			return fmt.Errorf("%w: its schema number is %d, but it has no %s, as builds between two releases left it", store.ErrSchema, schema, name)
+			return fmt.Errorf("%w: its schema number is %d, but it has no %s, as builds between two releases left it", record.ErrSchema, schema, name)
 		default:
-			return fmt.Errorf("%w: bucket %s is missing", store.ErrCorrupt, name)
+			return fmt.Errorf("%w: bucket %s is missing", record.ErrCorrupt, name)
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
@@ -121,7 +122,7 @@ func TestAnUpgradeIsFoundWithoutMakingIt(t *testing.T) {
 		t.Error("something was written")
 	}
 	setSchema(t, path, binary.BigEndian.AppendUint32(nil, 8))
-	if found, err := bolt.FindUpgrade(path, env.Patience); found != nil || !errors.Is(err, store.ErrSchema) {
+	if found, err := bolt.FindUpgrade(path, env.Patience); found != nil || !errors.Is(err, record.ErrSchema) {
 		t.Errorf("of a later version: %+v, %v", found, err)
 	}
 	if found, err := bolt.FindUpgrade(path+"x", env.Patience); found != nil || !errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +133,7 @@ func TestAnUpgradeIsFoundWithoutMakingIt(t *testing.T) {
 		t.Errorf("of this version: %+v, %v", found, err)
 	}
 	open(t, bolt.Options{Path: present})
-	if found, err := bolt.FindUpgrade(present, time.Millisecond); found != nil || !errors.Is(err, store.ErrInUse) {
+	if found, err := bolt.FindUpgrade(present, time.Millisecond); found != nil || !errors.Is(err, record.ErrInUse) {
 		t.Errorf("in use: %+v, %v", found, err)
 	}
 }
@@ -159,7 +160,7 @@ func TestCopiesOfUpgradesAreNeverReplaced(t *testing.T) {
 		}
 	}
 	write(t, path, append(slices.Clone(image), 10))
-	if _, err := upgrade(t, path); !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "remove those that are not needed") {
+	if _, err := upgrade(t, path); !errors.Is(err, record.ErrFull) || !strings.Contains(err.Error(), "remove those that are not needed") {
 		t.Errorf("the tenth: %v", err)
 	}
 	if !slices.Equal(storetest.Read(t, path+".schema4"), image) || !slices.Equal(storetest.Read(t, path), append(slices.Clone(image), 10)) {
@@ -192,7 +193,7 @@ func TestASchemaThatCannotBeUpgradedIsRefusedWithBothNumbers(t *testing.T) {
 		setSchema(t, path, binary.BigEndian.AppendUint32(nil, schema))
 		before := storetest.Read(t, path)
 		notes, err := upgrade(t, path)
-		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) || len(notes) > 0 {
+		if !errors.Is(err, record.ErrSchema) || !strings.Contains(err.Error(), want) || len(notes) > 0 {
 			t.Errorf("schema %d: %q, %v", schema, notes, err)
 		}
 		if !slices.Equal(storetest.Read(t, path), before) || len(names(t, path)) != 1 {
@@ -206,7 +207,7 @@ func TestADamagedOlderDatabaseIsNotUpgraded(t *testing.T) {
 	path, _ := olderDatabase(t)
 	dropBucket(t, path, "expiry")
 	before := storetest.Read(t, path)
-	if _, err := upgrade(t, path); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := upgrade(t, path); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
 	if !slices.Equal(storetest.Read(t, path), before) {

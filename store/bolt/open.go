@@ -13,8 +13,8 @@ import (
 
 	"pushbox/internal/durable"
 	"pushbox/internal/limit"
-	"pushbox/store"
 	"pushbox/store/bolt/page"
+	"pushbox/store/record"
 )
 
 // defaultTimeout is how long Open waits for another process to close the file.
@@ -27,7 +27,7 @@ type Options struct {
 	Path    string // the file; its directory must exist
 	MaxSize int64  // bytes in use above which creates are refused; 0: no limit
 	MinFree int64  // bytes free on the file system below which creates are refused; 0: no limit
-	Room    store.RoomLimits
+	Room    record.RoomLimits
 	Clients int           // how many clients and pushes of each sort of tries are remembered, in memory; 0: 65,536
 	Timeout time.Duration // how long to wait for another process to close the file; 0: a second
 
@@ -44,8 +44,8 @@ type Options struct {
 // new file has mode 0600 and appears under its name only when it is complete. Opening a
 // file changes none of its bytes. Until Unlock, a DB gives its key ring alone.
 //
-// The error wraps store.ErrInUse if another process holds the file, store.ErrCorrupt if
-// it is not a whole database, store.ErrSchema if a later or a much older version of
+// The error wraps record.ErrInUse if another process holds the file, record.ErrCorrupt if
+// it is not a whole database, record.ErrSchema if a later or a much older version of
 // pushbox wrote it. After an error the file is as it was.
 func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if err := ctx.Err(); err != nil {
@@ -98,8 +98,8 @@ func open(o Options) (*DB, error) {
 	h, err := openNamed(path, o.Timeout)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, fmt.Errorf("%s: %w", o.Path, store.ErrInUse)
-	case errors.Is(err, store.ErrCorrupt):
+		return nil, fmt.Errorf("%s: %w", o.Path, record.ErrInUse)
+	case errors.Is(err, record.ErrCorrupt):
 		return nil, fmt.Errorf("%s: %w", o.Path, err)
 	case err != nil:
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)

@@ -14,8 +14,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
@@ -36,7 +36,7 @@ func open(t *testing.T, o bolt.Options) *bolt.DB {
 	}
 	t.Cleanup(func() {
 		err := db.Check(context.Background(), func(problem string) { t.Errorf("check: %s", problem) })
-		if err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrFailed) {
+		if err != nil && !errors.Is(err, record.ErrClosed) && !errors.Is(err, record.ErrFailed) {
 			t.Errorf("check: %v", err)
 		}
 		if err := db.Close(); err != nil {
@@ -137,31 +137,31 @@ type badFile struct {
 }
 
 var badFiles = map[string]badFile{
-	"empty":               {func(t *testing.T, path string) { cut(t, path, 0) }, store.ErrCorrupt},
-	"a byte":              {func(t *testing.T, path string) { cut(t, path, 1) }, store.ErrCorrupt},
-	"half a header":       {func(t *testing.T, path string) { cut(t, path, 60) }, store.ErrCorrupt},
-	"one header page":     {func(t *testing.T, path string) { cut(t, path, pageSize) }, store.ErrCorrupt},
-	"two header pages":    {func(t *testing.T, path string) { cut(t, path, 2*pageSize) }, store.ErrCorrupt},
-	"a page too short":    {func(t *testing.T, path string) { cut(t, path, usedBytes(t, path)-1) }, store.ErrCorrupt},
-	"both headers torn":   {func(t *testing.T, path string) { tear(t, path, 0); tear(t, path, 1) }, store.ErrCorrupt},
-	"not a database":      {func(t *testing.T, path string) { write(t, path, bytes.Repeat([]byte("text "), 9999)) }, store.ErrCorrupt},
+	"empty":               {func(t *testing.T, path string) { cut(t, path, 0) }, record.ErrCorrupt},
+	"a byte":              {func(t *testing.T, path string) { cut(t, path, 1) }, record.ErrCorrupt},
+	"half a header":       {func(t *testing.T, path string) { cut(t, path, 60) }, record.ErrCorrupt},
+	"one header page":     {func(t *testing.T, path string) { cut(t, path, pageSize) }, record.ErrCorrupt},
+	"two header pages":    {func(t *testing.T, path string) { cut(t, path, 2*pageSize) }, record.ErrCorrupt},
+	"a page too short":    {func(t *testing.T, path string) { cut(t, path, usedBytes(t, path)-1) }, record.ErrCorrupt},
+	"both headers torn":   {func(t *testing.T, path string) { tear(t, path, 0); tear(t, path, 1) }, record.ErrCorrupt},
+	"not a database":      {func(t *testing.T, path string) { write(t, path, bytes.Repeat([]byte("text "), 9999)) }, record.ErrCorrupt},
 	"not a file":          {func(t *testing.T, path string) { remove(t, path); mkdir(t, path) }, nil},
 	"a directory missing": {func(t *testing.T, path string) { removeAll(t, filepath.Dir(path)) }, fs.ErrNotExist},
-	"a later schema":      {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 8)) }, store.ErrSchema},
-	"too old a schema":    {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 3)) }, store.ErrSchema},
-	"schema 0":            {func(t *testing.T, path string) { setSchema(t, path, make([]byte, 4)) }, store.ErrSchema},
-	"a malformed schema":  {func(t *testing.T, path string) { setSchema(t, path, []byte("1")) }, store.ErrSchema},
-	"no schema":           {func(t *testing.T, path string) { setSchema(t, path, nil) }, store.ErrSchema},
-	"another program's":   {func(t *testing.T, path string) { dropBucket(t, path, "meta") }, store.ErrSchema},
-	"a bucket missing":    {func(t *testing.T, path string) { dropBucket(t, path, "expiry") }, store.ErrCorrupt},
-	"no chunks":           {func(t *testing.T, path string) { dropBucket(t, path, "chunks") }, store.ErrCorrupt},
-	"no grants":           {func(t *testing.T, path string) { dropBucket(t, path, "grants") }, store.ErrCorrupt},
+	"a later schema":      {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 8)) }, record.ErrSchema},
+	"too old a schema":    {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 3)) }, record.ErrSchema},
+	"schema 0":            {func(t *testing.T, path string) { setSchema(t, path, make([]byte, 4)) }, record.ErrSchema},
+	"a malformed schema":  {func(t *testing.T, path string) { setSchema(t, path, []byte("1")) }, record.ErrSchema},
+	"no schema":           {func(t *testing.T, path string) { setSchema(t, path, nil) }, record.ErrSchema},
+	"another program's":   {func(t *testing.T, path string) { dropBucket(t, path, "meta") }, record.ErrSchema},
+	"a bucket missing":    {func(t *testing.T, path string) { dropBucket(t, path, "expiry") }, record.ErrCorrupt},
+	"no chunks":           {func(t *testing.T, path string) { dropBucket(t, path, "chunks") }, record.ErrCorrupt},
+	"no grants":           {func(t *testing.T, path string) { dropBucket(t, path, "grants") }, record.ErrCorrupt},
 	"another build's": {func(t *testing.T, path string) {
 		setSchema(t, path, binary.BigEndian.AppendUint32(nil, 6))
 		dropBucket(t, path, "identities")
-	}, store.ErrSchema},
-	"a damaged first page": {func(t *testing.T, path string) { damage(t, path, rootPage(t, path)) }, store.ErrCorrupt},
-	"a damaged freelist":   {func(t *testing.T, path string) { damage(t, path, freelistPage(t, path)) }, store.ErrCorrupt},
+	}, record.ErrSchema},
+	"a damaged first page": {func(t *testing.T, path string) { damage(t, path, rootPage(t, path)) }, record.ErrCorrupt},
+	"a damaged freelist":   {func(t *testing.T, path string) { damage(t, path, freelistPage(t, path)) }, record.ErrCorrupt},
 }
 
 func TestABadFileIsRefusedWithAReasonAndNotChanged(t *testing.T) {
@@ -202,8 +202,8 @@ func TestAFileInUseIsRefused(t *testing.T) {
 	path := filled(t)
 	first := open(t, bolt.Options{Path: path})
 	_, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: 100 * time.Millisecond})
-	if !errors.Is(err, store.ErrInUse) {
-		t.Errorf("got error %v, want %v", err, store.ErrInUse)
+	if !errors.Is(err, record.ErrInUse) {
+		t.Errorf("got error %v, want %v", err, record.ErrInUse)
 	}
 	conformance.CheckFilled(t, first)
 	closeDB(t, first)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -17,14 +17,14 @@ const (
 	messageWeight = 64
 )
 
-func messageKey(m store.Message) []byte {
+func messageKey(m record.Message) []byte {
 	k := binary.BigEndian.AppendUint64(make([]byte, 0, messageLen), milliseconds(m.NextAt))
 	return binary.BigEndian.AppendUint64(k, m.Number)
 }
 
 // putMessages adds messages to the outbox, and returns those for which there was space:
 // what the limits keep free is for views, expiry and deletes.
-func (t *tx) putMessages(ms []store.Message, l limits) ([]store.Message, error) {
+func (t *tx) putMessages(ms []record.Message, l limits) ([]record.Message, error) {
 	for i, m := range ms {
 		if err := t.reserve(messageWeight+len(m.Sealed), l, durable.FreeSpace); err != nil {
 			return ms[:i], nil
@@ -41,11 +41,11 @@ func (t *tx) putMessages(ms []store.Message, l limits) ([]store.Message, error) 
 	return ms, nil
 }
 
-func (t *tx) putMessage(m store.Message) error { return putRecord(t, outbox, messageKey(m), m) }
+func (t *tx) putMessage(m record.Message) error { return putRecord(t, outbox, messageKey(m), m) }
 
 // DueMessages lists the messages that q selects, earliest first, and returns the time
 // of the first one that only its Until or its Limit keeps off the list.
-func (db *DB) DueMessages(ctx context.Context, q store.MessageQuery) (due []store.Message, next time.Time, err error) {
+func (db *DB) DueMessages(ctx context.Context, q record.MessageQuery) (due []record.Message, next time.Time, err error) {
 	err = db.view(ctx, func(t *tx) (err error) {
 		due, next, err = t.dueMessages(q)
 		return err
@@ -53,8 +53,8 @@ func (db *DB) DueMessages(ctx context.Context, q store.MessageQuery) (due []stor
 	return due, next, err
 }
 
-func (t *tx) dueMessages(q store.MessageQuery) (due []store.Message, next time.Time, err error) {
-	return q.Select(func(yield func(store.Message, error) bool) {
+func (t *tx) dueMessages(q record.MessageQuery) (due []record.Message, next time.Time, err error) {
+	return q.Select(func(yield func(record.Message, error) bool) {
 		c := t.cursor(outbox)
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			if !yield(readMessage(k, v)) {
@@ -66,8 +66,8 @@ func (t *tx) dueMessages(q store.MessageQuery) (due []store.Message, next time.T
 
 // Messages lists all messages by the time of their next try and their number, from
 // the first after the given one.
-func (db *DB) Messages(ctx context.Context, after store.Message, limit int) ([]store.Message, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.Message, err error) {
+func (db *DB) Messages(ctx context.Context, after record.Message, limit int) ([]record.Message, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.Message, err error) {
 		c := t.cursor(outbox)
 		for k, v := c.Seek(append(messageKey(after), 0)); k != nil && len(list) < limit; k, v = c.Next() {
 			m, err := readMessage(k, v)
@@ -81,27 +81,27 @@ func (db *DB) Messages(ctx context.Context, after store.Message, limit int) ([]s
 }
 
 // CountMessages returns how many messages wait for each recipient.
-func (db *DB) CountMessages(ctx context.Context) (map[store.Recipient]int, error) {
-	return viewed(ctx, db, func(t *tx) (map[store.Recipient]int, error) {
-		n, c := make(map[store.Recipient]int), t.cursor(outbox)
+func (db *DB) CountMessages(ctx context.Context) (map[record.Recipient]int, error) {
+	return viewed(ctx, db, func(t *tx) (map[record.Recipient]int, error) {
+		n, c := make(map[record.Recipient]int), t.cursor(outbox)
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			m, err := readMessage(k, v)
 			if err != nil {
 				return nil, err
 			}
-			n[store.Recipient{Route: m.Route, To: m.To}]++
+			n[record.Recipient{Route: m.Route, To: m.To}]++
 		}
 		return n, nil
 	})
 }
 
 // RetryMessage counts a try of a message and sets the time of the next one.
-func (db *DB) RetryMessage(ctx context.Context, m store.Message, next time.Time) error {
+func (db *DB) RetryMessage(ctx context.Context, m record.Message, next time.Time) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		key := messageKey(m)
 		v := t.get(outbox, key)
 		if v == nil {
-			return store.ErrNotFound
+			return record.ErrNotFound
 		}
 		now, err := readMessage(key, v)
 		if err != nil {
@@ -117,7 +117,7 @@ func (db *DB) RetryMessage(ctx context.Context, m store.Message, next time.Time)
 }
 
 // EndMessages removes messages, by number and NextAt, and returns how many there were.
-func (db *DB) EndMessages(ctx context.Context, gone []store.Message) (int, error) {
+func (db *DB) EndMessages(ctx context.Context, gone []record.Message) (int, error) {
 	return changed(ctx, db, func(t *tx) (n int, err error) {
 		for _, m := range gone {
 			key := messageKey(m)
@@ -134,12 +134,12 @@ func (db *DB) EndMessages(ctx context.Context, gone []store.Message) (int, error
 }
 
 // readMessage decodes a row.
-func readMessage(k, v []byte) (store.Message, error) {
+func readMessage(k, v []byte) (record.Message, error) {
 	if len(k) != messageLen {
-		return store.Message{}, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, outbox, len(k))
+		return record.Message{}, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, outbox, len(k))
 	}
 	at := time.UnixMilli(int64(binary.BigEndian.Uint64(k))).UTC()
-	m := store.Message{Number: binary.BigEndian.Uint64(k[8:]), NextAt: at}
+	m := record.Message{Number: binary.BigEndian.Uint64(k[8:]), NextAt: at}
 	err := decode(&m, outbox, v)
 	return m, err
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // viewWithMessage counts a view with a message about it.
-func viewWithMessage(p store.Push) (store.Push, store.Entry, error) {
+func viewWithMessage(p record.Push) (record.Push, record.Entry, error) {
 	p.Views, p.Seq = p.Views+1, p.Seq+1
-	m := store.Message{Route: store.ByWebhook, CreatedAt: time.UnixMilli(1), NextAt: time.UnixMilli(1), Sealed: []byte("sealed")}
-	return p, store.Entry{Kind: store.EntryView, Messages: []store.Message{m}}, nil
+	m := record.Message{Route: record.ByWebhook, CreatedAt: time.UnixMilli(1), NextAt: time.UnixMilli(1), Sealed: []byte("sealed")}
+	return p, record.Entry{Kind: record.EntryView, Messages: []record.Message{m}}, nil
 }
 
 // countAll counts the messages in the outbox.
@@ -26,7 +26,7 @@ func countAll(t *testing.T, db *DB) (n int, err error) {
 }
 
 // outboxed is a database of one push that allows many views.
-func outboxed(t *testing.T, o Options) (*DB, store.ID) {
+func outboxed(t *testing.T, o Options) (*DB, record.ID) {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "db")
 	db, _, err := OpenUnlocked(t.Context(), o)
@@ -40,7 +40,7 @@ func outboxed(t *testing.T, o Options) (*DB, store.ID) {
 	})
 	p := testPush(1)
 	p.ViewLimit = 1000
-	if err := db.CreatePush(t.Context(), p, []byte("sealed"), store.Entry{Kind: store.EntryCreation}); err != nil {
+	if err := db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
 	return db, p.ID
@@ -73,7 +73,7 @@ func TestAViewIsCountedWhereItsMessageHasNoSpace(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	db.SetSpaceLimits(store.SpaceLimits{MaxSize: used - 1})
+	db.SetSpaceLimits(record.SpaceLimits{MaxSize: used - 1})
 	c, err := db.Change(t.Context(), id, viewWithMessage)
 	if err != nil || c.Push.Views != 1 || len(c.Entry.Messages) != 0 {
 		t.Errorf("%d views, %d messages, %v", c.Push.Views, len(c.Entry.Messages), err)

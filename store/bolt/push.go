@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // pushWeight is about how many bytes a push takes beside its payload, and an upper
@@ -18,7 +18,7 @@ const pushWeight = 512
 const entryWeight = 64
 
 // CreatePush keeps a new push, its payload and its first audit entry.
-func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e store.Entry) error {
+func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) error {
 	return db.create(ctx, p, payload, e, func(t *tx) error {
 		if err := t.putMail(e.Mail, *db.limits.Load()); err != nil {
 			return err
@@ -30,8 +30,8 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 
 // create keeps a new push. Before it writes the push it calls first, which keeps what comes
 // with it or refuses it.
-func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.Entry, first func(*tx) error) error {
-	record, err := p.AppendBinary(make([]byte, 0, pushWeight))
+func (db *DB) create(ctx context.Context, p record.Push, payload []byte, e record.Entry, first func(*tx) error) error {
+	raw, err := p.AppendBinary(make([]byte, 0, pushWeight))
 	if err != nil {
 		return fmt.Errorf("encode a push: %w", err)
 	}
@@ -45,13 +45,13 @@ func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.
 	}
 	return db.do(ctx, size, func(t *tx) error {
 		if t.has(pushes, p.ID[:]) {
-			return store.ErrExists
+			return record.ErrExists
 		}
 		if err := t.mayOwn(p.Owner); err != nil {
 			return err
 		}
 		if p.HoldsFiles() && !t.has(orphans, p.ID[:]) {
-			return fmt.Errorf("%w: the files of push %s are gone", store.ErrCorrupt, p.ID)
+			return fmt.Errorf("%w: the files of push %s are gone", record.ErrCorrupt, p.ID)
 		}
 		if err := t.reserve(size, *db.limits.Load(), durable.FreeSpace); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.
 		if err := first(t); err != nil {
 			return err
 		}
-		if err := t.createPush(p, record, key, payload, entry); err != nil {
+		if err := t.createPush(p, raw, key, payload, entry); err != nil {
 			return err
 		}
 		return t.putFurtherEntries(p.ID, e.Then)
@@ -70,7 +70,7 @@ func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.
 }
 
 // putFurtherEntries writes the audit entries of a new push that follow its first.
-func (t *tx) putFurtherEntries(id store.ID, entries []store.Entry) error {
+func (t *tx) putFurtherEntries(id record.ID, entries []record.Entry) error {
 	for i, e := range entries {
 		if err := putRecord(t, audit, auditKey(id, uint32(i)+1), e); err != nil {
 			return err
@@ -80,19 +80,19 @@ func (t *tx) putFurtherEntries(id store.ID, entries []store.Entry) error {
 }
 
 // mayOwn refuses a new push or webhook of an account that may not act.
-func (t *tx) mayOwn(owner store.AccountID) error {
+func (t *tx) mayOwn(owner record.AccountID) error {
 	if owner == 0 {
 		return nil
 	}
 	a, err := t.account(owner)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !a.Active() {
-		return store.ErrToken
+	if errors.Is(err, record.ErrNotFound) || err == nil && !a.Active() {
+		return record.ErrToken
 	}
 	return err
 }
 
-// Push returns the push, or store.ErrNotFound.
-func (db *DB) Push(ctx context.Context, id store.ID) (p store.Push, err error) {
+// Push returns the push, or record.ErrNotFound.
+func (db *DB) Push(ctx context.Context, id record.ID) (p record.Push, err error) {
 	err = db.view(ctx, func(t *tx) error {
 		p, err = t.push(id)
 		return err
@@ -101,8 +101,8 @@ func (db *DB) Push(ctx context.Context, id store.ID) (p store.Push, err error) {
 }
 
 // PushAndSize returns the push and the length of its sealed payload; 0 where there is
-// none. store.ErrNotFound if there is no such push.
-func (db *DB) PushAndSize(ctx context.Context, id store.ID) (p store.Push, payload int, err error) {
+// none. record.ErrNotFound if there is no such push.
+func (db *DB) PushAndSize(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
 	err = db.view(ctx, func(t *tx) error {
 		if p, err = t.push(id); err != nil {
 			return err
@@ -114,11 +114,11 @@ func (db *DB) PushAndSize(ctx context.Context, id store.ID) (p store.Push, paylo
 }
 
 // PushesByID returns those of the pushes that there are.
-func (db *DB) PushesByID(ctx context.Context, ids []store.ID) ([]store.Push, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.Push, err error) {
+func (db *DB) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.Push, err error) {
 		for _, id := range ids {
 			p, err := t.push(id)
-			if errors.Is(err, store.ErrNotFound) {
+			if errors.Is(err, record.ErrNotFound) {
 				continue
 			}
 			if err != nil {
@@ -131,8 +131,8 @@ func (db *DB) PushesByID(ctx context.Context, ids []store.ID) ([]store.Push, err
 }
 
 // Change applies r to the push.
-func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Change, error) {
-	var c store.Change
+func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (record.Change, error) {
+	var c record.Change
 	err := db.do(ctx, 0, func(t *tx) (err error) {
 		c, err = t.change(id, r)
 		if err == nil {
@@ -144,22 +144,22 @@ func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Chan
 		return err
 	})
 	if err != nil {
-		return store.Change{}, err
+		return record.Change{}, err
 	}
 	return c, nil
 }
 
-func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
+func (t *tx) change(id record.ID, r record.Rule) (record.Change, error) {
 	p, err := t.push(id)
 	if err != nil {
-		return store.Change{}, err
+		return record.Change{}, err
 	}
 	next, e, err := r.Apply(p)
 	if err != nil {
-		return store.Change{}, err
+		return record.Change{}, err
 	}
-	c := store.Change{Push: next, Entry: e, Payload: bytes.Clone(t.payloadOf(p))}
-	if next.State == store.Purged {
+	c := record.Change{Push: next, Entry: e, Payload: bytes.Clone(t.payloadOf(p))}
+	if next.State == record.Purged {
 		return c, t.purge(p)
 	}
 	return c, t.update(p, c)
@@ -167,7 +167,7 @@ func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
 
 // update writes what a rule changed: nothing where the push stays as it is, to the
 // journal where that can take the change.
-func (t *tx) update(old store.Push, c store.Change) error {
+func (t *tx) update(old record.Push, c record.Change) error {
 	fits, err := t.fitsJournal(old, c.Push)
 	switch {
 	case err != nil:
@@ -198,7 +198,7 @@ func (t *tx) update(old store.Push, c store.Change) error {
 
 // fitsJournal reports whether a row of the journal can say how next differs from old:
 // it has another entry or has ended, and else only other counts. Or it does not differ.
-func (t *tx) fitsJournal(old, next store.Push) (bool, error) {
+func (t *tx) fitsJournal(old, next record.Push) (bool, error) {
 	from, to, as := deltaOf(old), deltaOf(next), old
 	if from != to && !to.follows(from.seq, old.Live()) || !old.Live() && from.endOf() != to.endOf() {
 		return false, nil
@@ -214,12 +214,12 @@ func (t *tx) fitsJournal(old, next store.Push) (bool, error) {
 
 // rewrite writes a change to its places, and before it what the journal has of the
 // push, which is then gone from there.
-func (t *tx) rewrite(old store.Push, c store.Change) error {
+func (t *tx) rewrite(old record.Push, c record.Change) error {
 	stored, err := t.inPlace(old.ID)
 	if err != nil {
 		return err
 	}
-	record, err := encode(t, c.Push)
+	raw, err := encode(t, c.Push)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (t *tx) rewrite(old store.Push, c store.Change) error {
 	if err := t.forget(old.ID); err != nil {
 		return err
 	}
-	if err := t.putPush(&stored, c.Push, record); err != nil {
+	if err := t.putPush(&stored, c.Push, raw); err != nil {
 		return err
 	}
 	if c.Push.Seq == old.Seq {

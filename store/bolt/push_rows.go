@@ -1,27 +1,29 @@
 package bolt
 
-import "pushbox/store"
+import (
+	"pushbox/store/record"
+)
 
 // push returns the push, with what the journal has of it.
-func (t *tx) push(id store.ID) (store.Push, error) {
-	record := t.get(pushes, id[:])
-	if record == nil {
-		return store.Push{}, store.ErrNotFound
+func (t *tx) push(id record.ID) (record.Push, error) {
+	raw := t.get(pushes, id[:])
+	if raw == nil {
+		return record.Push{}, record.ErrNotFound
 	}
-	return t.decodePush(id, record)
+	return t.decodePush(id, raw)
 }
 
 // inPlace returns the push as its record says, without what the journal has of it. Its
 // index rows and its payload are of this one.
-func (t *tx) inPlace(id store.ID) (store.Push, error) {
-	p := store.Push{ID: id}
+func (t *tx) inPlace(id record.ID) (record.Push, error) {
+	p := record.Push{ID: id}
 	err := t.find(pushes, id[:], &p)
 	return p, err
 }
 
 // payloadOf returns a push's sealed payload; nil once it has ended, even if that is only
 // in the journal. It belongs to the transaction.
-func (t *tx) payloadOf(p store.Push) []byte {
+func (t *tx) payloadOf(p record.Push) []byte {
 	if !p.Live() {
 		return nil
 	}
@@ -30,14 +32,14 @@ func (t *tx) payloadOf(p store.Push) []byte {
 }
 
 // decodePush returns the push of a record, with what the journal has of it.
-func (t *tx) decodePush(id store.ID, record []byte) (store.Push, error) {
-	p := store.Push{ID: id}
-	if err := decode(&p, pushes, record); err != nil {
-		return store.Push{}, err
+func (t *tx) decodePush(id record.ID, raw []byte) (record.Push, error) {
+	p := record.Push{ID: id}
+	if err := decode(&p, pushes, raw); err != nil {
+		return record.Push{}, err
 	}
 	found, n, err := t.overlay.of(id)
 	if err != nil {
-		return store.Push{}, err
+		return record.Push{}, err
 	}
 	if n > 0 && found[n-1].follows(p.Seq, p.Live()) {
 		found[n-1].applyTo(&p)
@@ -48,13 +50,13 @@ func (t *tx) decodePush(id store.ID, record []byte) (store.Push, error) {
 // putPush writes p's record, moves its index rows where they change, and destroys the
 // payload of a push that has ended. Every change of a push that stays goes through here,
 // at once or from the journal.
-func (t *tx) putPush(old *store.Push, p store.Push, record []byte) error {
+func (t *tx) putPush(old *record.Push, p record.Push, raw []byte) error {
 	var owner, expires []byte
 	write := t.add
 	if old != nil {
 		owner, expires, write = ownerRow(*old), expiryRow(*old), t.put
 	}
-	if err := write(pushes, p.ID[:], record); err != nil {
+	if err := write(pushes, p.ID[:], raw); err != nil {
 		return err
 	}
 	if err := t.move(owners, owner, ownerRow(p)); err != nil {
@@ -67,14 +69,14 @@ func (t *tx) putPush(old *store.Push, p store.Push, record []byte) error {
 }
 
 // purge removes every row of a push. Its chunks become orphans.
-func (t *tx) purge(p store.Push) error {
+func (t *tx) purge(p record.Push) error {
 	if p.HoldsFiles() {
 		if err := t.release(p.ID); err != nil {
 			return err
 		}
 	}
 	t.countLive(expiryRow(p), nil)
-	if err := t.countRoom(p, p.Room(), store.Room{}); err != nil {
+	if err := t.countRoom(p, p.Room(), record.Room{}); err != nil {
 		return err
 	}
 	stored, err := t.inPlace(p.ID)
@@ -100,12 +102,12 @@ func (t *tx) purge(p store.Push) error {
 }
 
 // createPush writes the rows of a new push.
-func (t *tx) createPush(p store.Push, record, payloadKey, payload, entry []byte) error {
-	if err := t.putPush(nil, p, record); err != nil {
+func (t *tx) createPush(p record.Push, raw, payloadKey, payload, entry []byte) error {
+	if err := t.putPush(nil, p, raw); err != nil {
 		return err
 	}
 	t.countLive(nil, expiryRow(p))
-	if err := t.countRoom(p, store.Room{}, p.Room()); err != nil {
+	if err := t.countRoom(p, record.Room{}, p.Room()); err != nil {
 		return err
 	}
 	if len(payload) > 0 {

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 )
 
 func TestAGrantRuleThatChangesNothingIsNotCommitted(t *testing.T) {
@@ -18,20 +18,20 @@ func TestAGrantRuleThatChangesNothingIsNotCommitted(t *testing.T) {
 	if err := db.PutChunks(t.Context(), id(0), 0, 0, [][]byte{[]byte("chunk")}); err != nil {
 		t.Fatal(err)
 	}
-	p, g := newPush(0), store.Grant{Push: id(0), ExpiresAt: time.UnixMilli(5).UTC()}
-	p.Kind, p.Files, p.Stored = store.File, []byte("list"), 5
-	if err := db.CreatePush(t.Context(), p, []byte("sealed payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+	p, g := newPush(0), record.Grant{Push: id(0), ExpiresAt: time.UnixMilli(5).UTC()}
+	p.Kind, p.Files, p.Stored = record.File, []byte("list"), 5
+	if err := db.CreatePush(t.Context(), p, []byte("sealed payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Change(t.Context(), id(0), func(p store.Push) (store.Push, store.Entry, error) {
+	if _, err := db.Change(t.Context(), id(0), func(p record.Push) (record.Push, record.Entry, error) {
 		p.GrantsEnd = g.ExpiresAt
-		return p, store.Entry{Grant: &store.NewGrant{Grant: g}}, nil
+		return p, record.Entry{Grant: &record.NewGrant{Grant: g}}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	before := db.TxID(t)
 	for range 10 {
-		if _, err := db.ChangeGrant(t.Context(), g.Digest, func(p store.Push, g store.Grant) (store.Push, store.Grant, bool) {
+		if _, err := db.ChangeGrant(t.Context(), g.Digest, func(p record.Push, g record.Grant) (record.Push, record.Grant, bool) {
 			return p, g, true
 		}); err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func uploadsThatWaitAreSpreadOverCommitsAndSmallOnesAreNot(t *testing.T) {
 	if commits := db.TxID(t) - before; commits < uploads || commits > 1+uploads {
 		t.Errorf("%d uploads that waited took %d commits", uploads, commits)
 	}
-	ids, err := db.Orphans(t.Context(), store.ID{}, 100)
+	ids, err := db.Orphans(t.Context(), record.ID{}, 100)
 	if err != nil || len(ids) != uploads {
 		t.Errorf("%d uploads are there, error %v", len(ids), err)
 	}
@@ -111,7 +111,7 @@ func anUploadWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
 	if err := putStep(t.Context(), db, 2, 0); err != nil {
 		t.Error(err)
 	}
-	if ids, err := db.Orphans(t.Context(), store.ID{}, 9); err != nil || len(ids) != 1 || ids[0] != id(2) {
+	if ids, err := db.Orphans(t.Context(), record.ID{}, 9); err != nil || len(ids) != 1 || ids[0] != id(2) {
 		t.Errorf("uploads %v, error %v", ids, err)
 	}
 }
@@ -142,11 +142,11 @@ func closeRefusesUploadsThatWait(t *testing.T) {
 		switch err := <-answers; {
 		case err == nil:
 			kept++
-		case !errors.Is(err, store.ErrClosed):
+		case !errors.Is(err, record.ErrClosed):
 			t.Errorf("got error %v", err)
 		}
 	}
-	ids, err := open(t, bolt.Options{Path: path}).Orphans(t.Context(), store.ID{}, 100)
+	ids, err := open(t, bolt.Options{Path: path}).Orphans(t.Context(), record.ID{}, 100)
 	if err != nil || len(ids) != kept {
 		t.Errorf("%d uploads were acknowledged, %d are there, error %v", kept, len(ids), err)
 	}

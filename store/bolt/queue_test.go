@@ -9,20 +9,20 @@ import (
 
 	berrors "go.etcd.io/bbolt/errors"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
 // id returns the ID of the n-th push of a test.
-func id(n int) store.ID { return store.ID{0: 1, 20: byte(n >> 8), 21: byte(n)} }
+func id(n int) record.ID { return record.ID{0: 1, 20: byte(n >> 8), 21: byte(n)} }
 
-func newPush(n int) store.Push {
-	return store.Push{ID: id(n), Kind: store.Text, State: store.Live, ViewLimit: 3, Seq: 1, Wrap: []byte("sealed key")}
+func newPush(n int) record.Push {
+	return record.Push{ID: id(n), Kind: record.Text, State: record.Live, ViewLimit: 3, Seq: 1, Wrap: []byte("sealed key")}
 }
 
 func create(ctx context.Context, db *bolt.DB, n int) error {
-	return db.CreatePush(ctx, newPush(n), []byte("sealed payload"), store.Entry{Kind: store.EntryCreation})
+	return db.CreatePush(ctx, newPush(n), []byte("sealed payload"), record.Entry{Kind: record.EntryCreation})
 }
 
 func mustCreate(t *testing.T, db *bolt.DB, n int) {
@@ -35,7 +35,7 @@ func mustCreate(t *testing.T, db *bolt.DB, n int) {
 func has(t *testing.T, db *bolt.DB, n int) bool {
 	t.Helper()
 	_, err := db.Push(t.Context(), id(n))
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		t.Error(err)
 	}
 	return err == nil
@@ -49,11 +49,11 @@ type gate struct {
 
 func newGate() *gate { return &gate{reached: make(chan struct{}), opened: make(chan struct{})} }
 
-func (g *gate) rule(p store.Push) (store.Push, store.Entry, error) {
+func (g *gate) rule(p record.Push) (record.Push, record.Entry, error) {
 	g.once.Do(func() { close(g.reached) })
 	<-g.opened
 	p.Details = []byte("through the gate")
-	return p, store.Entry{}, nil
+	return p, record.Entry{}, nil
 }
 
 // hold makes the committer wait at a gate in a change of push 0. In a bubble the database must not
@@ -144,7 +144,7 @@ func closeWaitsForWhatRunsAndRefusesTheRest(t *testing.T) {
 		switch err := <-answers; {
 		case err == nil:
 			kept++
-		case !errors.Is(err, store.ErrClosed):
+		case !errors.Is(err, record.ErrClosed):
 			t.Errorf("got error %v", err)
 		}
 	}
@@ -200,7 +200,7 @@ func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
 	for n := range waiting {
 		wg.Go(func() {
 			if n%3 == 0 { // bbolt has no empty keys, so this fails after the ID was given out
-				if _, err := db.CreateAccount(t.Context(), store.Account{}, conformance.Told); !errors.Is(err, berrors.ErrKeyRequired) {
+				if _, err := db.CreateAccount(t.Context(), record.Account{}, conformance.Told); !errors.Is(err, berrors.ErrKeyRequired) {
 					t.Errorf("got error %v", err)
 				}
 				return
@@ -219,7 +219,7 @@ func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
 			t.Errorf("push %d is missing", 1+n)
 		}
 	}
-	first, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	first, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
 	if err != nil || first != 1 {
 		t.Errorf("the failed operations left a trace: account %d, error %v", first, err)
 	}
@@ -231,8 +231,8 @@ func TestABatchThatWritesNothingIsNotCommitted(t *testing.T) {
 	mustCreate(t, db, 0)
 	before := db.TxID(t)
 	for range 10 {
-		if _, err := db.Change(t.Context(), id(0), func(p store.Push) (store.Push, store.Entry, error) {
-			return p, store.Entry{}, nil
+		if _, err := db.Change(t.Context(), id(0), func(p record.Push) (record.Push, record.Entry, error) {
+			return p, record.Entry{}, nil
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -7,23 +7,23 @@ import (
 	"fmt"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // requestWeight is about how many bytes a request takes beside its sealed part.
 const requestWeight = 256
 
 // requestRow is the key of a request's row in requestOwners.
-func requestRow(r store.Request) []byte {
+func requestRow(r record.Request) []byte {
 	return append(ownerPrefix(r.Owner, r.EndedAt.IsZero()), r.ID[:]...)
 }
 
 // CreateRequest keeps a new request.
-func (db *DB) CreateRequest(ctx context.Context, r store.Request) error {
+func (db *DB) CreateRequest(ctx context.Context, r record.Request) error {
 	size := requestWeight + len(r.Sealed)
 	return db.do(ctx, size, func(t *tx) error {
 		if t.has(requests, r.ID[:]) {
-			return store.ErrExists
+			return record.ErrExists
 		}
 		if err := t.mayOwn(r.Owner); err != nil {
 			return err
@@ -39,7 +39,7 @@ func (db *DB) CreateRequest(ctx context.Context, r store.Request) error {
 }
 
 // mayAsk refuses a request of an account that has as many live ones as it may have.
-func (t *tx) mayAsk(r store.Request) error {
+func (t *tx) mayAsk(r record.Request) error {
 	c, prefix, n := t.cursor(requestOwners), ownerPrefix(r.Owner, true), 0
 	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
 		other, err := t.requestOf(k)
@@ -50,14 +50,14 @@ func (t *tx) mayAsk(r store.Request) error {
 			n++
 		}
 	}
-	if n >= store.MaxRequests {
-		return store.ErrRequests
+	if n >= record.MaxRequests {
+		return record.ErrRequests
 	}
 	return nil
 }
 
 // AnswerRequest keeps a push that answers a request, and counts it there.
-func (db *DB) AnswerRequest(ctx context.Context, p store.Push, payload []byte, e store.Entry) (kept store.Entry, err error) {
+func (db *DB) AnswerRequest(ctx context.Context, p record.Push, payload []byte, e record.Entry) (kept record.Entry, err error) {
 	err = db.create(ctx, p, payload, e, func(t *tx) error {
 		old, err := t.request(p.Request)
 		if err != nil {
@@ -77,23 +77,23 @@ func (db *DB) AnswerRequest(ctx context.Context, p store.Push, payload []byte, e
 		return t.putRequest(&old, r)
 	})
 	if err != nil {
-		return store.Entry{}, err
+		return record.Entry{}, err
 	}
 	return kept, nil
 }
 
-// Request returns the request, or store.ErrNotFound.
-func (db *DB) Request(ctx context.Context, id store.RequestID) (store.Request, error) {
-	return viewed(ctx, db, func(t *tx) (store.Request, error) { return t.request(id) })
+// Request returns the request, or record.ErrNotFound.
+func (db *DB) Request(ctx context.Context, id record.RequestID) (record.Request, error) {
+	return viewed(ctx, db, func(t *tx) (record.Request, error) { return t.request(id) })
 }
 
 // Requests lists an account's requests: first those without a time of their end, newest
 // first.
-func (db *DB) Requests(ctx context.Context, owner store.AccountID, behind store.Request, skip, limit int) ([]store.Request, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.Request, err error) {
+func (db *DB) Requests(ctx context.Context, owner record.AccountID, behind record.Request, skip, limit int) ([]record.Request, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.Request, err error) {
 		c, prefix := t.cursor(requestOwners), uint64Key(uint64(owner))
 		end := after(prefix)
-		if behind.ID != (store.RequestID{}) {
+		if behind.ID != (record.RequestID{}) {
 			behind.Owner = owner
 			end = requestRow(behind)
 		}
@@ -121,8 +121,8 @@ func (db *DB) Requests(ctx context.Context, owner store.AccountID, behind store.
 }
 
 // ScanRequests lists requests by ID, from the first after the given one.
-func (db *DB) ScanRequests(ctx context.Context, after store.RequestID, limit int) ([]store.Request, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.Request, err error) {
+func (db *DB) ScanRequests(ctx context.Context, after record.RequestID, limit int) ([]record.Request, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.Request, err error) {
 		c := t.cursor(requests)
 		for k, v := c.Seek(append(after[:], 0)); k != nil && len(list) < limit; k, v = c.Next() {
 			r, err := readRequest(k, v)
@@ -136,15 +136,15 @@ func (db *DB) ScanRequests(ctx context.Context, after store.RequestID, limit int
 }
 
 // ChangeRequest applies a rule to the request, which it returns.
-func (db *DB) ChangeRequest(ctx context.Context, id store.RequestID, rule store.RequestRule) (store.Request, error) {
-	return changed(ctx, db, func(t *tx) (r store.Request, err error) {
+func (db *DB) ChangeRequest(ctx context.Context, id record.RequestID, rule record.RequestRule) (record.Request, error) {
+	return changed(ctx, db, func(t *tx) (r record.Request, err error) {
 		old, err := t.request(id)
 		if err != nil {
 			return r, err
 		}
 		var gone bool
 		var ruleErr error
-		if err := store.CatchPanic(func() { r, gone, ruleErr = rule(old) }); err != nil || ruleErr != nil {
+		if err := record.CatchPanic(func() { r, gone, ruleErr = rule(old) }); err != nil || ruleErr != nil {
 			return r, errors.Join(err, ruleErr)
 		}
 		if gone {
@@ -156,7 +156,7 @@ func (db *DB) ChangeRequest(ctx context.Context, id store.RequestID, rule store.
 }
 
 // putRequest writes a request, and its row in the index. old is the one that it replaces.
-func (t *tx) putRequest(old *store.Request, r store.Request) error {
+func (t *tx) putRequest(old *record.Request, r record.Request) error {
 	var row []byte
 	if old != nil {
 		row = requestRow(*old)
@@ -167,7 +167,7 @@ func (t *tx) putRequest(old *store.Request, r store.Request) error {
 	return putRecord(t, requests, bytes.Clone(r.ID[:]), r)
 }
 
-func (t *tx) removeRequest(r store.Request) error {
+func (t *tx) removeRequest(r record.Request) error {
 	if err := t.delete(requestOwners, requestRow(r)); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (t *tx) removeRequest(r store.Request) error {
 // removeRequestRow removes the request of a row in requestOwners, with that row.
 func (t *tx) removeRequestRow(row, _ []byte) error {
 	if len(row) != ownerLen {
-		return fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, requestOwners, len(row))
+		return fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, requestOwners, len(row))
 	}
 	row = bytes.Clone(row)
 	if err := t.delete(requestOwners, row); err != nil {
@@ -186,31 +186,31 @@ func (t *tx) removeRequestRow(row, _ []byte) error {
 	return t.delete(requests, row[ownerLen-idLen:])
 }
 
-func (t *tx) request(id store.RequestID) (store.Request, error) {
-	r := store.Request{ID: id}
+func (t *tx) request(id record.RequestID) (record.Request, error) {
+	r := record.Request{ID: id}
 	err := t.find(requests, id[:], &r)
 	return r, err
 }
 
 // requestOf returns the request of a row in requestOwners.
-func (t *tx) requestOf(row []byte) (store.Request, error) {
+func (t *tx) requestOf(row []byte) (record.Request, error) {
 	if len(row) == ownerLen {
-		r, err := t.request(store.RequestID(lastID(row)))
+		r, err := t.request(record.RequestID(lastID(row)))
 		if err == nil && bytes.Equal(requestRow(r), row) {
 			return r, nil
 		}
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return r, err
 		}
 	}
-	return store.Request{}, fmt.Errorf("%w: %s: a row leads to no request of that account", store.ErrCorrupt, requestOwners)
+	return record.Request{}, fmt.Errorf("%w: %s: a row leads to no request of that account", record.ErrCorrupt, requestOwners)
 }
 
-func readRequest(k, v []byte) (store.Request, error) {
+func readRequest(k, v []byte) (record.Request, error) {
 	if len(k) != idLen {
-		return store.Request{}, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, requests, len(k))
+		return record.Request{}, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, requests, len(k))
 	}
-	r := store.Request{ID: store.RequestID(k)}
+	r := record.Request{ID: record.RequestID(k)}
 	err := decode(&r, requests, v)
 	return r, err
 }
@@ -236,7 +236,7 @@ func (c *checker) requests() error {
 // requestIndex reports index rows that do not belong to their request.
 func (c *checker) requestIndex() error {
 	return c.each(requestOwners, func(k, _ []byte) error {
-		if _, err := c.requestOf(k); errors.Is(err, store.ErrCorrupt) {
+		if _, err := c.requestOf(k); errors.Is(err, record.ErrCorrupt) {
 			c.notef("request_owners: a row leads to a request that does not have it")
 		}
 		return nil

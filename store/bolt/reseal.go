@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A step of Reseal takes a few milliseconds, as long as other operations wait for it.
@@ -23,7 +23,7 @@ const (
 // What operations write meanwhile counts as well, if they sealed it under the newest keys:
 // then nothing is left under older ones when Reseal returns nil. Rows of the journal come
 // first, since folding moves their entries to the audit log.
-func (db *DB) Reseal(ctx context.Context, r store.Resealer, progress func(done, total int64)) (changed int64, err error) {
+func (db *DB) Reseal(ctx context.Context, r record.Resealer, progress func(done, total int64)) (changed int64, err error) {
 	done := int64(0)
 	for _, b := range resealOrder() {
 		for s := (resealStep{bucket: b, resealer: r}); !s.ended; {
@@ -51,7 +51,7 @@ func resealOrder() []bucket {
 // A resealStep goes through some rows of a bucket.
 type resealStep struct {
 	bucket   bucket
-	resealer store.Resealer
+	resealer record.Resealer
 	last     []byte // the key behind which it begins; nil: the first
 
 	// What the run that counts found.
@@ -102,20 +102,20 @@ func (s *resealStep) run(t *tx) error {
 
 // reseal returns the value of a row with what it has sealed anew, in memory of the
 // transaction, and whether the row must be put again.
-func (t *tx) reseal(r store.Resealer, b bucket, key, stored []byte) (value []byte, changed bool, err error) {
+func (t *tx) reseal(r record.Resealer, b bucket, key, stored []byte) (value []byte, changed bool, err error) {
 	if sealedKeys[b] == 0 && !inSums(b, key) { // it has no tag, or each commit writes it anew
 		return nil, false, nil
 	}
 	old := t.value(b, key, stored)
 	start := len(t.arena)
-	switch record, err := t.resealed(r, b, key, old); {
+	switch raw, err := t.resealed(r, b, key, old); {
 	case err != nil:
 		return nil, false, err
-	case record == nil:
+	case raw == nil:
 		t.arena = append(t.arena, old...) // which is in a page that may change
 	default:
-		if t.arena, err = record.AppendBinary(t.arena); err != nil {
-			return nil, false, fmt.Errorf("encode %T: %w", record, err)
+		if t.arena, err = raw.AppendBinary(t.arena); err != nil {
+			return nil, false, fmt.Errorf("encode %T: %w", raw, err)
 		}
 	}
 	value = t.arena[start:len(t.arena):len(t.arena)]
@@ -128,13 +128,13 @@ func (t *tx) reseal(r store.Resealer, b bucket, key, stored []byte) (value []byt
 
 // resealed returns the record of a row, sealed anew; nil for a bucket whose records have
 // nothing sealed that is to be sealed anew.
-func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.BinaryAppender, error) {
+func (t *tx) resealed(r record.Resealer, b bucket, key, value []byte) (encoding.BinaryAppender, error) {
 	if n := sealedKeys[b]; n != 0 && len(key) != n {
-		return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, b, len(key))
+		return nil, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, b, len(key))
 	}
 	switch b {
 	case pushes:
-		p := store.Push{ID: store.ID(key)}
+		p := record.Push{ID: record.ID(key)}
 		if err := decode(&p, b, value); err != nil {
 			return nil, err
 		}
@@ -151,21 +151,21 @@ func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.B
 		}
 		return p, err
 	case audit:
-		var e store.Entry
+		var e record.Entry
 		if err := decode(&e, b, value); err != nil {
 			return nil, err
 		}
-		return r.ResealEntry(store.ID(key[:idLen]), e)
+		return r.ResealEntry(record.ID(key[:idLen]), e)
 	case journalRows:
 		return t.resealedJournal(r, value)
 	case accounts:
-		var a store.Account
+		var a record.Account
 		if err := decode(&a, b, value); err != nil {
 			return nil, err
 		}
 		return r.ResealAccount(a)
 	case sessions:
-		s := store.Session{Digest: store.SessionDigest(key)}
+		s := record.Session{Digest: record.SessionDigest(key)}
 		if err := decode(&s, b, value); err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.B
 		}
 		return r.ResealHook(h)
 	case requests:
-		q := store.Request{ID: store.RequestID(key)}
+		q := record.Request{ID: record.RequestID(key)}
 		if err := decode(&q, b, value); err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.B
 		}
 		return r.ResealMessage(m)
 	case events:
-		e := store.AdminEvent{Number: binary.BigEndian.Uint64(key)}
+		e := record.AdminEvent{Number: binary.BigEndian.Uint64(key)}
 		if err := decode(&e, b, value); err != nil {
 			return nil, err
 		}
@@ -201,16 +201,16 @@ func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.B
 
 // sealedKeys are the lengths of the keys of records that have something sealed.
 var sealedKeys = [bucketCount]int{
-	pushes: idLen, audit: auditLen, accounts: 8, sessions: len(store.SessionDigest{}), hooks: hookLen, requests: idLen, outbox: messageLen, events: 8,
+	pushes: idLen, audit: auditLen, accounts: 8, sessions: len(record.SessionDigest{}), hooks: hookLen, requests: idLen, outbox: messageLen, events: 8,
 }
 
 // resealedJournal returns a row of the journal whose entry, if it has one, is sealed anew.
-func (t *tx) resealedJournal(r store.Resealer, value []byte) (encoding.BinaryAppender, error) {
+func (t *tx) resealedJournal(r record.Resealer, value []byte) (encoding.BinaryAppender, error) {
 	var row journalRow
 	if err := decode(&row, journalRows, value); err != nil || len(row.entry) == 0 {
 		return nil, err
 	}
-	var e store.Entry
+	var e record.Entry
 	if err := decode(&e, journalRows, row.entry); err != nil {
 		return nil, err
 	}

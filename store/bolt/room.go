@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Rows of room say what senders have live. They change in the transaction that changes a
@@ -15,7 +15,7 @@ import (
 // these, and for the first two who the sender is.
 const (
 	roomOfAccount   = 'a' // then the account ID as uint64
-	roomOfClient    = 'c' // then the store.Holder
+	roomOfClient    = 'c' // then the record.Holder
 	roomOfAnonymous = 't'
 )
 
@@ -25,18 +25,18 @@ const roomLen = 8 + 8
 // percent is the whole of a share.
 const percent = 100
 
-func accountRoom(id store.AccountID) []byte {
+func accountRoom(id record.AccountID) []byte {
 	return binary.BigEndian.AppendUint64([]byte{roomOfAccount}, uint64(id))
 }
 
-func clientRoom(h store.Holder) []byte { return append([]byte{roomOfClient}, h[:]...) }
+func clientRoom(h record.Holder) []byte { return append([]byte{roomOfClient}, h[:]...) }
 
 // ownRoom is the key of the row of the sender of a push, and whose it is; nil: it has none.
-func ownRoom(p store.Push) ([]byte, store.RoomOf) {
+func ownRoom(p record.Push) ([]byte, record.RoomOf) {
 	switch of := p.RoomOf(); of {
-	case store.RoomOfClient:
+	case record.RoomOfClient:
 		return clientRoom(p.Holder), of
-	case store.RoomOfAccount:
+	case record.RoomOfAccount:
 		return accountRoom(p.Owner), of
 	default:
 		return nil, of
@@ -44,46 +44,46 @@ func ownRoom(p store.Push) ([]byte, store.RoomOf) {
 }
 
 // roomKeys are the keys of the rows that a push counts in.
-func roomKeys(p store.Push) (all [][]byte) {
+func roomKeys(p record.Push) (all [][]byte) {
 	own, of := ownRoom(p)
 	if own != nil {
 		all = append(all, own)
 	}
-	if of != store.RoomOfAccount {
+	if of != record.RoomOfAccount {
 		all = append(all, []byte{roomOfAnonymous})
 	}
 	return all
 }
 
 // room reads a row; zero if there is none.
-func (t *tx) room(key []byte) (store.Room, error) {
+func (t *tx) room(key []byte) (record.Room, error) {
 	v := t.get(room, key)
 	if v == nil {
-		return store.Room{}, nil
+		return record.Room{}, nil
 	}
 	return readRoom(v)
 }
 
-func readRoom(v []byte) (store.Room, error) {
+func readRoom(v []byte) (record.Room, error) {
 	if len(v) != roomLen {
-		return store.Room{}, fmt.Errorf("%w: %s: a record of %d bytes", store.ErrCorrupt, room, len(v))
+		return record.Room{}, fmt.Errorf("%w: %s: a record of %d bytes", record.ErrCorrupt, room, len(v))
 	}
 	n, bytes := binary.BigEndian.Uint64(v), binary.BigEndian.Uint64(v[8:])
 	if n > math.MaxInt32 || bytes > math.MaxInt64 {
-		return store.Room{}, fmt.Errorf("%w: %s: a record is malformed", store.ErrCorrupt, room)
+		return record.Room{}, fmt.Errorf("%w: %s: a record is malformed", record.ErrCorrupt, room)
 	}
-	return store.Room{Pushes: int(n), Bytes: int64(bytes)}, nil
+	return record.Room{Pushes: int(n), Bytes: int64(bytes)}, nil
 }
 
-func roomValue(r store.Room) []byte {
+func roomValue(r record.Room) []byte {
 	return binary.BigEndian.AppendUint64(uint64Key(uint64(r.Pushes)), uint64(r.Bytes))
 }
 
 // countRoom counts that a push took room, and now takes other room. A damaged row keeps no
 // push from ending: it stays as it is, for a check to report.
-func (t *tx) countRoom(p store.Push, before, after store.Room) error {
+func (t *tx) countRoom(p record.Push, before, after record.Room) error {
 	change := after.Minus(before)
-	if change == (store.Room{}) {
+	if change == (record.Room{}) {
 		return nil
 	}
 	for _, key := range roomKeys(p) {
@@ -91,23 +91,23 @@ func (t *tx) countRoom(p store.Push, before, after store.Room) error {
 			defer catchUnreadable(&err)
 			return t.addRoom(key, change)
 		}()
-		if err != nil && (!errors.Is(err, store.ErrCorrupt) || change.Pushes > 0) {
+		if err != nil && (!errors.Is(err, record.ErrCorrupt) || change.Pushes > 0) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tx) addRoom(key []byte, change store.Room) error {
+func (t *tx) addRoom(key []byte, change record.Room) error {
 	r, err := t.room(key)
 	if err != nil {
 		return err
 	}
 	r = r.Plus(change)
 	if r.Pushes < 0 || r.Bytes < 0 {
-		return fmt.Errorf("%w: %s: it counts less than there was", store.ErrCorrupt, room)
+		return fmt.Errorf("%w: %s: it counts less than there was", record.ErrCorrupt, room)
 	}
-	if r == (store.Room{}) {
+	if r == (record.Room{}) {
 		return t.delete(room, key)
 	}
 	return t.put(room, key, roomValue(r))
@@ -115,7 +115,7 @@ func (t *tx) addRoom(key []byte, change store.Room) error {
 
 // mayHold refuses a new push of a sender who has no room for it; most is Entry.Most. The space that creates
 // may use must have been measured.
-func (t *tx) mayHold(p store.Push, l store.RoomLimits, most store.Room) error {
+func (t *tx) mayHold(p record.Push, l record.RoomLimits, most record.Room) error {
 	more := p.Room()
 	own, of := ownRoom(p)
 	if own != nil {
@@ -123,29 +123,29 @@ func (t *tx) mayHold(p store.Push, l store.RoomLimits, most store.Room) error {
 			return err
 		}
 	}
-	if of == store.RoomOfAccount {
+	if of == record.RoomOfAccount {
 		return nil
 	}
-	return t.fits([]byte{roomOfAnonymous}, more, t.anonymousRoom(l.Anonymous), store.RoomOfAnonymous)
+	return t.fits([]byte{roomOfAnonymous}, more, t.anonymousRoom(l.Anonymous), record.RoomOfAnonymous)
 }
 
 // fits refuses what would make the room of a row more than most; zero: no limit.
-func (t *tx) fits(key []byte, more, most store.Room, of store.RoomOf) error {
-	if most == (store.Room{}) {
+func (t *tx) fits(key []byte, more, most record.Room, of record.RoomOf) error {
+	if most == (record.Room{}) {
 		return nil
 	}
 	r, err := t.room(key)
 	if err == nil && !r.Plus(more).Within(most) {
-		err = &store.RoomError{Of: of}
+		err = &record.RoomError{Of: of}
 	}
 	return err
 }
 
 // HasRoom refuses what a sender has no room for now.
-func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) error {
+func (db *DB) HasRoom(ctx context.Context, p record.Push, more, most record.Room) error {
 	own, of := ownRoom(p)
 	most = db.limits.Load().room.Most(p, most)
-	if own == nil || most == (store.Room{}) {
+	if own == nil || most == (record.Room{}) {
 		return nil
 	}
 	return db.view(ctx, func(t *tx) error { return t.fits(own, more, most, of) })
@@ -153,7 +153,7 @@ func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) 
 
 // anonymousRoom is the bytes that are a share of what is in use and of what creates may
 // still use; no limit if that has none.
-func (t *tx) anonymousRoom(share int) (most store.Room) {
+func (t *tx) anonymousRoom(share int) (most record.Room) {
 	if share != 0 && t.allowance.bound != "" {
 		most.Bytes = max(1, t.allowance.whole/percent*int64(share))
 	}
@@ -161,15 +161,15 @@ func (t *tx) anonymousRoom(share int) (most store.Room) {
 }
 
 // AccountRooms returns the room of each of these accounts that has some.
-func (db *DB) AccountRooms(ctx context.Context, of []store.AccountID) (map[store.AccountID]store.Room, error) {
-	return viewed(ctx, db, func(t *tx) (map[store.AccountID]store.Room, error) {
-		rooms := make(map[store.AccountID]store.Room)
+func (db *DB) AccountRooms(ctx context.Context, of []record.AccountID) (map[record.AccountID]record.Room, error) {
+	return viewed(ctx, db, func(t *tx) (map[record.AccountID]record.Room, error) {
+		rooms := make(map[record.AccountID]record.Room)
 		for _, id := range of {
 			r, err := t.room(accountRoom(id))
 			if err != nil {
 				return nil, err
 			}
-			if r != (store.Room{}) {
+			if r != (record.Room{}) {
 				rooms[id] = r
 			}
 		}
@@ -178,11 +178,11 @@ func (db *DB) AccountRooms(ctx context.Context, of []store.AccountID) (map[store
 }
 
 // rooms are rows of room, as the pushes say that they should be.
-type rooms map[string]store.Room
+type rooms map[string]record.Room
 
-func (r rooms) add(p store.Push) {
+func (r rooms) add(p record.Push) {
 	takes := p.Room()
-	if takes == (store.Room{}) {
+	if takes == (record.Room{}) {
 		return
 	}
 	for _, key := range roomKeys(p) {

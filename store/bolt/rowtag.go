@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math/bits"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // tagLen is the length of the tag at the end of a row that decides something.
-const tagLen = store.TagLen
+const tagLen = record.TagLen
 
 // tagged are the buckets whose rows have tags. The others have no need of them. Payloads
 // and chunks are sealed for their place. Rows of owners and expiry only lead to a
@@ -52,13 +52,13 @@ func (s *share) subtract(o share) {
 	s.low = low
 }
 
-func shareOf(s store.RowShare) share {
+func shareOf(s record.RowShare) share {
 	return share{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])}
 }
 
 // sealRow appends a row's value and its tag to dst, as the file has them.
-func sealRow(dst []byte, keys store.RowKeys, b bucket, key, value []byte) ([]byte, share) {
-	dst, s := store.SealRow(dst, keys, b.String(), key, value)
+func sealRow(dst []byte, keys record.RowKeys, b bucket, key, value []byte) ([]byte, share) {
+	dst, s := record.SealRow(dst, keys, b.String(), key, value)
 	return dst, shareOf(s)
 }
 
@@ -69,25 +69,25 @@ func hasRoom(key, stored []byte) bool {
 }
 
 // openRow returns the value of a row that the file has, verified. The error is
-// store.ErrCorrupt and names the bucket alone.
-func openRow(keys store.RowKeys, b bucket, key, stored []byte) (value []byte, s share, err error) {
+// record.ErrCorrupt and names the bucket alone.
+func openRow(keys record.RowKeys, b bucket, key, stored []byte) (value []byte, s share, err error) {
 	if !hasRoom(key, stored) {
-		return nil, share{}, fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, errRow)
+		return nil, share{}, fmt.Errorf("%w: %s: %w", record.ErrCorrupt, b, errRow)
 	}
-	value, rest, ok := store.OpenRow(keys, b.String(), key, stored)
+	value, rest, ok := record.OpenRow(keys, b.String(), key, stored)
 	if !ok {
-		return nil, share{}, fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, errRow)
+		return nil, share{}, fmt.Errorf("%w: %s: %w", record.ErrCorrupt, b, errRow)
 	}
 	return value, shareOf(rest), nil
 }
 
 // shareIn returns what a row that the file has adds to the sum of its bucket, whether it
 // is to be believed or not: nothing, if there is no key of its version.
-func shareIn(keys store.RowKeys, b bucket, key, stored []byte) share {
+func shareIn(keys record.RowKeys, b bucket, key, stored []byte) share {
 	if !hasRoom(key, stored) {
 		return share{}
 	}
-	s, ok := store.ShareOf(keys, b.String(), key, stored)
+	s, ok := record.ShareOf(keys, b.String(), key, stored)
 	if !ok {
 		return share{}
 	}
@@ -185,7 +185,7 @@ func (t *tx) sums() (*sums, error) {
 // readSums reads the sums of the file; zero where it has none, since it is new.
 func (t *tx) readSums(s *sums) (err error) {
 	defer catchUnreadable(&err)
-	if err := t.find(meta, []byte(metaSums), s); !errors.Is(err, store.ErrNotFound) {
+	if err := t.find(meta, []byte(metaSums), s); !errors.Is(err, record.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -200,9 +200,9 @@ func (t *tx) putSums() error {
 }
 
 // unlocked returns the keys of rows.
-func (t *tx) unlocked() store.RowKeys {
+func (t *tx) unlocked() record.RowKeys {
 	if t.keys == nil {
-		panic(unreadable{store.ErrNoKeys})
+		panic(unreadable{record.ErrNoKeys})
 	}
 	return t.keys
 }

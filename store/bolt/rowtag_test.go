@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -25,9 +25,9 @@ func TestARowOpensOnlyWhereAndAsItWasSealed(t *testing.T) {
 	if err != nil || !bytes.Equal(got, value) || again != share || shareIn(keys, accounts, key, stored) != share {
 		t.Errorf("it opens as %q, %v", got, err)
 	}
-	refuse := func(what string, keys store.RowKeys, b bucket, key, stored []byte) {
+	refuse := func(what string, keys record.RowKeys, b bucket, key, stored []byte) {
 		t.Helper()
-		if got, _, err := openRow(keys, b, key, stored); !errors.Is(err, store.ErrCorrupt) || got != nil {
+		if got, _, err := openRow(keys, b, key, stored); !errors.Is(err, record.ErrCorrupt) || got != nil {
 			t.Errorf("%s: it opens as %q, %v", what, got, err)
 		}
 	}

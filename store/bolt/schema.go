@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // schemaNumber is the layout written here. Opening a file of an older one upgrades it
@@ -90,11 +90,11 @@ const (
 	metaKeyRing    = "key_ring"    // sealed
 	metaLatestTime = "latest_time" // milliseconds as uint64
 	metaSums       = "sums"        // sums
-	metaEvents     = "events"      // store.LogHead
+	metaEvents     = "events"      // record.LogHead
 )
 
 const (
-	idLen      = len(store.ID{})
+	idLen      = len(record.ID{})
 	sumLen     = 4
 	payloadLen = idLen + sumLen
 	auditLen   = idLen + 4
@@ -102,7 +102,7 @@ const (
 	expiryLen  = 1 + 8 + idLen
 	chunkLen   = idLen + 2 + 4
 	padLen     = chunkLen + 1
-	digestLen  = len(store.GrantDigest{})
+	digestLen  = len(record.GrantDigest{})
 )
 
 // String is the bucket's name in the file.
@@ -117,28 +117,28 @@ var bucketTexts = func() (texts [bucketCount]string) {
 
 func uint64Key(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-func auditKey(id store.ID, number uint32) []byte {
+func auditKey(id record.ID, number uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(make([]byte, 0, auditLen), id[:]...), number)
 }
 
-func chunkKey(id store.ID, file, n int) []byte {
+func chunkKey(id record.ID, file, n int) []byte {
 	k := binary.BigEndian.AppendUint16(append(make([]byte, 0, padLen), id[:]...), uint16(file))
 	return binary.BigEndian.AppendUint32(k, uint32(n))
 }
 
 // padKey is the key of a pad behind a chunk.
-func padKey(id store.ID, file, n, pad int) []byte {
+func padKey(id record.ID, file, n, pad int) []byte {
 	return append(chunkKey(id, file, n), byte(pad))
 }
 
 // grantRow is the key of a grant's row in grantPushes.
-func grantRow(g store.Grant) []byte {
+func grantRow(g record.Grant) []byte {
 	return append(append(make([]byte, 0, idLen+digestLen), g.Push[:]...), g.Digest[:]...)
 }
 
 // ownerPrefix is the prefix of the owner rows of an account's live pushes, or of its
 // others.
-func ownerPrefix(owner store.AccountID, live bool) []byte {
+func ownerPrefix(owner record.AccountID, live bool) []byte {
 	k := binary.BigEndian.AppendUint64(make([]byte, 0, ownerLen), uint64(owner))
 	if live {
 		return append(k, 1)
@@ -147,7 +147,7 @@ func ownerPrefix(owner store.AccountID, live bool) []byte {
 }
 
 // ownerRow is the key of a push's row in owners; nil if it has no owner.
-func ownerRow(p store.Push) []byte {
+func ownerRow(p record.Push) []byte {
 	if p.Owner == 0 {
 		return nil
 	}
@@ -155,7 +155,7 @@ func ownerRow(p store.Push) []byte {
 }
 
 // expiryRow is the key of a push's row in expiry.
-func expiryRow(p store.Push) []byte {
+func expiryRow(p record.Push) []byte {
 	queue, t := p.ExpiryQueue()
 	k := append(make([]byte, 0, expiryLen), byte(queue))
 	return append(binary.BigEndian.AppendUint64(k, milliseconds(t)), p.ID[:]...)
@@ -165,12 +165,12 @@ func expiryTime(row []byte) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(row[1:]))).UTC()
 }
 
-func tokenOwnerKey(owner store.AccountID, id store.TokenID) []byte {
+func tokenOwnerKey(owner record.AccountID, id record.TokenID) []byte {
 	k := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(owner))
 	return binary.BigEndian.AppendUint64(k, uint64(id))
 }
 
-func sessionOwnerKey(owner store.AccountID, id store.SessionID) []byte {
+func sessionOwnerKey(owner record.AccountID, id record.SessionID) []byte {
 	k := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(owner))
 	return binary.BigEndian.AppendUint64(k, uint64(id))
 }
@@ -180,7 +180,7 @@ func sessionOwnerKey(owner store.AccountID, id store.SessionID) []byte {
 func milliseconds(t time.Time) uint64 { return uint64(max(0, t.UnixMilli())) }
 
 // lastID is the push ID at the end of an index row's key.
-func lastID(row []byte) store.ID { return store.ID(row[len(row)-idLen:]) }
+func lastID(row []byte) record.ID { return record.ID(row[len(row)-idLen:]) }
 
 // after is the least key greater than every key with that prefix; nil if there is none.
 func after(prefix []byte) []byte {

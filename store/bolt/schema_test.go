@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestAfterIsTheLeastKeyBeyondAPrefix(t *testing.T) {
@@ -31,22 +31,22 @@ func TestAfterIsTheLeastKeyBeyondAPrefix(t *testing.T) {
 
 func TestKeysSortByTimeAndNumber(t *testing.T) {
 	t.Parallel()
-	at := func(ms int64) store.Push {
-		return store.Push{State: store.Live, ExpiresAt: time.UnixMilli(ms)}
+	at := func(ms int64) record.Push {
+		return record.Push{State: record.Live, ExpiresAt: time.UnixMilli(ms)}
 	}
-	expired := store.Push{State: store.Expired, ExpiredAt: time.UnixMilli(1)}
+	expired := record.Push{State: record.Expired, ExpiredAt: time.UnixMilli(1)}
 	for name, keys := range map[string][][]byte{
 		"expiry": {expiryRow(at(-5)), expiryRow(at(1)), expiryRow(at(255)), expiryRow(at(256)), expiryRow(at(1 << 40)), expiryRow(expired)},
-		"audit":  {auditKey(store.ID{}, 0), auditKey(store.ID{}, 255), auditKey(store.ID{}, 256), auditKey(store.ID{21: 1}, 0)},
+		"audit":  {auditKey(record.ID{}, 0), auditKey(record.ID{}, 255), auditKey(record.ID{}, 256), auditKey(record.ID{21: 1}, 0)},
 		"chunk": {
-			chunkKey(store.ID{}, 0, 0), chunkKey(store.ID{}, 0, 255), chunkKey(store.ID{}, 0, 256), chunkKey(store.ID{}, 0, 1<<24),
-			chunkKey(store.ID{}, 1, 0), chunkKey(store.ID{}, 256, 0), chunkKey(store.ID{21: 1}, 0, 0),
+			chunkKey(record.ID{}, 0, 0), chunkKey(record.ID{}, 0, 255), chunkKey(record.ID{}, 0, 256), chunkKey(record.ID{}, 0, 1<<24),
+			chunkKey(record.ID{}, 1, 0), chunkKey(record.ID{}, 256, 0), chunkKey(record.ID{21: 1}, 0, 0),
 		},
 		"session": {sessionOwnerKey(1, 0), sessionOwnerKey(1, 255), sessionOwnerKey(1, 256), sessionOwnerKey(2, 0), sessionOwnerKey(256, 0)},
 		"hook":    {hookKey(1, 0), hookKey(1, 255), hookKey(1, 256), hookKey(2, 0), hookKey(256, 0)},
 		"message": {
-			messageKey(store.Message{Number: 9}), messageKey(store.Message{NextAt: time.UnixMilli(255), Number: 2}),
-			messageKey(store.Message{NextAt: time.UnixMilli(256), Number: 1}), messageKey(store.Message{NextAt: time.UnixMilli(256), Number: 256}),
+			messageKey(record.Message{Number: 9}), messageKey(record.Message{NextAt: time.UnixMilli(255), Number: 2}),
+			messageKey(record.Message{NextAt: time.UnixMilli(256), Number: 1}), messageKey(record.Message{NextAt: time.UnixMilli(256), Number: 256}),
 		},
 		"owner": {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
 	} {
@@ -58,7 +58,7 @@ func TestKeysSortByTimeAndNumber(t *testing.T) {
 
 func TestAnIndexRowHasItsPushAndTime(t *testing.T) {
 	t.Parallel()
-	p := store.Push{ID: store.ID{1, 2, 21: 3}, Owner: 7, State: store.Live, ExpiresAt: time.UnixMilli(1234).UTC()}
+	p := record.Push{ID: record.ID{1, 2, 21: 3}, Owner: 7, State: record.Live, ExpiresAt: time.UnixMilli(1234).UTC()}
 	if row := expiryRow(p); len(row) != expiryLen || lastID(row) != p.ID || !expiryTime(row).Equal(p.ExpiresAt) {
 		t.Errorf("expiry row %x", row)
 	}
@@ -72,16 +72,16 @@ func TestAnIndexRowHasItsPushAndTime(t *testing.T) {
 
 func TestRowsOfFilesBeginWithTheirPush(t *testing.T) {
 	t.Parallel()
-	id, digest := store.ID{1, 2, 21: 3}, store.GrantDigest{4, 31: 5}
-	if k := chunkKey(id, 6, 7); len(k) != chunkLen || store.ID(k[:idLen]) != id {
+	id, digest := record.ID{1, 2, 21: 3}, record.GrantDigest{4, 31: 5}
+	if k := chunkKey(id, 6, 7); len(k) != chunkLen || record.ID(k[:idLen]) != id {
 		t.Errorf("chunk key %x", k)
 	}
-	row := grantRow(store.Grant{Push: id, Digest: digest})
-	if len(row) != idLen+digestLen || store.ID(row[:idLen]) != id || store.GrantDigest(row[idLen:]) != digest {
+	row := grantRow(record.Grant{Push: id, Digest: digest})
+	if len(row) != idLen+digestLen || record.ID(row[:idLen]) != id || record.GrantDigest(row[idLen:]) != digest {
 		t.Errorf("grant row %x", row)
 	}
-	closed := store.Push{ID: id, State: store.Expired, ExpiresAt: time.UnixMilli(20).UTC(), ExpiredAt: time.UnixMilli(5), Files: []byte("list"), GrantsEnd: time.UnixMilli(9).UTC()}
-	if row := expiryRow(closed); row[0] != byte(store.Granted) || !expiryTime(row).Equal(closed.GrantsEnd) || lastID(row) != id {
+	closed := record.Push{ID: id, State: record.Expired, ExpiresAt: time.UnixMilli(20).UTC(), ExpiredAt: time.UnixMilli(5), Files: []byte("list"), GrantsEnd: time.UnixMilli(9).UTC()}
+	if row := expiryRow(closed); row[0] != byte(record.Granted) || !expiryTime(row).Equal(closed.GrantsEnd) || lastID(row) != id {
 		t.Errorf("expiry row %x", row)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -23,7 +23,7 @@ func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bo
 	}
 	h := db.enter()
 	if h == nil {
-		return false, store.ErrClosed
+		return false, record.ErrClosed
 	}
 	defer h.leave()
 	name, buffer := []byte(metaKeyRing), make([]byte, searchStep+len(metaKeyRing)+searchReach)

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Session returns the session with that digest and its account, or
-// store.ErrNotFound.
-func (db *DB) Session(ctx context.Context, d store.SessionDigest) (s store.Session, owner store.Account, err error) {
+// record.ErrNotFound.
+func (db *DB) Session(ctx context.Context, d record.SessionDigest) (s record.Session, owner record.Account, err error) {
 	err = db.view(ctx, func(t *tx) error {
 		if s, err = t.session(d[:]); err != nil {
 			return err
@@ -21,14 +21,14 @@ func (db *DB) Session(ctx context.Context, d store.SessionDigest) (s store.Sessi
 		return err
 	})
 	if err != nil {
-		return store.Session{}, store.Account{}, err
+		return record.Session{}, record.Account{}, err
 	}
 	return s, owner, nil
 }
 
 // Sessions lists an account's sessions, newest first.
-func (db *DB) Sessions(ctx context.Context, owner store.AccountID, limit int) ([]store.Session, error) {
-	return viewed(ctx, db, func(t *tx) (list []store.Session, err error) {
+func (db *DB) Sessions(ctx context.Context, owner record.AccountID, limit int) ([]record.Session, error) {
+	return viewed(ctx, db, func(t *tx) (list []record.Session, err error) {
 		c, prefix := t.cursor(sessionOwners), uint64Key(uint64(owner))
 		last := c.Prev
 		if k, _ := c.Seek(sessionOwnerKey(owner+1, 0)); k == nil { // there is nothing behind them
@@ -46,38 +46,38 @@ func (db *DB) Sessions(ctx context.Context, owner store.AccountID, limit int) ([
 }
 
 // TouchSession sets when the session was last used, if it still exists.
-func (db *DB) TouchSession(ctx context.Context, d store.SessionDigest, at time.Time) error {
+func (db *DB) TouchSession(ctx context.Context, d record.SessionDigest, at time.Time) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		stored := t.get(sessions, d[:])
 		if stored == nil {
 			return nil
 		}
-		s := store.Session{Digest: d}
+		s := record.Session{Digest: d}
 		if err := decode(&s, sessions, stored); err != nil {
 			return err
 		}
 		s.LastUsedAt = at
-		record, err := encode(t, s)
-		if err != nil || bytes.Equal(record, stored) {
+		raw, err := encode(t, s)
+		if err != nil || bytes.Equal(raw, stored) {
 			return err
 		}
-		return t.put(sessions, d[:], record)
+		return t.put(sessions, d[:], raw)
 	})
 }
 
-// RemoveSession removes a session; store.ErrNotFound if that account has no session of
+// RemoveSession removes a session; record.ErrNotFound if that account has no session of
 // that ID.
-func (db *DB) RemoveSession(ctx context.Context, owner store.AccountID, id store.SessionID, e store.AdminEvent) error {
+func (db *DB) RemoveSession(ctx context.Context, owner record.AccountID, id record.SessionID, e record.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		digest := t.get(sessionOwners, sessionOwnerKey(owner, id))
 		if digest == nil {
-			return store.ErrNotFound
+			return record.ErrNotFound
 		}
 		s, err := t.session(digest)
 		if err != nil {
 			return err
 		}
-		if err := t.dropSessions([]store.Session{s}); err != nil {
+		if err := t.dropSessions([]record.Session{s}); err != nil {
 			return err
 		}
 		return t.addEvent(e)
@@ -86,7 +86,7 @@ func (db *DB) RemoveSession(ctx context.Context, owner store.AccountID, id store
 
 // ClearSessions reads sessions by digest, from the first after the given one, and
 // removes those that c.Ended.
-func (db *DB) ClearSessions(ctx context.Context, after store.SessionDigest, limit int, c store.SessionCutoff) (last store.SessionDigest, more bool, err error) {
+func (db *DB) ClearSessions(ctx context.Context, after record.SessionDigest, limit int, c record.SessionCutoff) (last record.SessionDigest, more bool, err error) {
 	err = db.do(ctx, 0, func(t *tx) error {
 		looked, err := t.sessionsAfter(after, limit)
 		if err != nil {
@@ -96,18 +96,18 @@ func (db *DB) ClearSessions(ctx context.Context, after store.SessionDigest, limi
 		if len(looked) > 0 {
 			last = looked[len(looked)-1].Digest
 		}
-		return t.dropSessions(slices.DeleteFunc(looked, func(s store.Session) bool { return !c.Ended(s) }))
+		return t.dropSessions(slices.DeleteFunc(looked, func(s record.Session) bool { return !c.Ended(s) }))
 	})
 	return last, more, err
 }
 
-func (t *tx) sessionsAfter(after store.SessionDigest, limit int) (list []store.Session, err error) {
+func (t *tx) sessionsAfter(after record.SessionDigest, limit int) (list []record.Session, err error) {
 	c := t.cursor(sessions)
 	for k, v := c.Seek(append(after[:], 0)); k != nil && len(list) < limit; k, v = c.Next() {
 		if len(k) != digestLen {
-			return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, sessions, len(k))
+			return nil, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, sessions, len(k))
 		}
-		s := store.Session{Digest: store.SessionDigest(k)}
+		s := record.Session{Digest: record.SessionDigest(k)}
 		if err := decode(&s, sessions, v); err != nil {
 			return nil, err
 		}
@@ -116,19 +116,19 @@ func (t *tx) sessionsAfter(after store.SessionDigest, limit int) (list []store.S
 	return list, nil
 }
 
-func (t *tx) session(digest []byte) (store.Session, error) {
+func (t *tx) session(digest []byte) (record.Session, error) {
 	if len(digest) != digestLen {
-		return store.Session{}, store.ErrNotFound
+		return record.Session{}, record.ErrNotFound
 	}
-	s := store.Session{Digest: store.SessionDigest(digest)}
+	s := record.Session{Digest: record.SessionDigest(digest)}
 	if err := t.find(sessions, digest, &s); err != nil {
-		return store.Session{}, err
+		return record.Session{}, err
 	}
 	return s, nil
 }
 
 // sessionsOf reads an account's sessions, oldest first.
-func (t *tx) sessionsOf(owner store.AccountID) (list []store.Session, err error) {
+func (t *tx) sessionsOf(owner record.AccountID) (list []record.Session, err error) {
 	c, prefix := t.cursor(sessionOwners), uint64Key(uint64(owner))
 	for k, digest := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, digest = c.Next() {
 		s, err := t.session(digest)
@@ -142,8 +142,8 @@ func (t *tx) sessionsOf(owner store.AccountID) (list []store.Session, err error)
 
 // endedSessions returns the sessions of an account that a change ends. by is the
 // session that asks for the change.
-func (t *tx) endedSessions(owner store.AccountID, by store.SessionDigest, change store.SessionChange) (gone []store.Session, err error) {
-	if change.Revoke == store.RevokeNone && change.Begin == nil {
+func (t *tx) endedSessions(owner record.AccountID, by record.SessionDigest, change record.SessionChange) (gone []record.Session, err error) {
+	if change.Revoke == record.RevokeNone && change.Begin == nil {
 		return nil, nil
 	}
 	all, err := t.sessionsOf(owner)
@@ -151,13 +151,13 @@ func (t *tx) endedSessions(owner store.AccountID, by store.SessionDigest, change
 		return nil, err
 	}
 	if change.Begin != nil && t.has(sessions, change.Begin.Digest[:]) {
-		return nil, store.ErrExists
+		return nil, record.ErrExists
 	}
 	return change.Ended(all, by), nil
 }
 
 // replaceSessions removes sessions of an account and begins another, if there is one.
-func (t *tx) replaceSessions(owner store.AccountID, gone []store.Session, begins *store.Session) (s store.Session, err error) {
+func (t *tx) replaceSessions(owner record.AccountID, gone []record.Session, begins *record.Session) (s record.Session, err error) {
 	if err := t.dropSessions(gone); err != nil || begins == nil {
 		return s, err
 	}
@@ -166,7 +166,7 @@ func (t *tx) replaceSessions(owner store.AccountID, gone []store.Session, begins
 		return s, err
 	}
 	s = *begins
-	s.ID, s.Owner = store.SessionID(n), owner
+	s.ID, s.Owner = record.SessionID(n), owner
 	if err := putRecord(t, sessions, s.Digest[:], s); err != nil {
 		return s, err
 	}
@@ -174,7 +174,7 @@ func (t *tx) replaceSessions(owner store.AccountID, gone []store.Session, begins
 }
 
 // removeSessions removes all sessions of an account.
-func (t *tx) removeSessions(owner store.AccountID) error {
+func (t *tx) removeSessions(owner record.AccountID) error {
 	all, err := t.sessionsOf(owner)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (t *tx) removeSessions(owner store.AccountID) error {
 	return t.dropSessions(all)
 }
 
-func (t *tx) dropSessions(gone []store.Session) error {
+func (t *tx) dropSessions(gone []record.Session) error {
 	for _, s := range gone {
 		if err := t.delete(sessions, s.Digest[:]); err != nil {
 			return err

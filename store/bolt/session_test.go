@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Damaged sessions are reported, and do not fail the store.
@@ -16,18 +16,18 @@ func TestDamagedSessionsAreReported(t *testing.T) {
 		find, clear error
 	}{
 		"a malformed record": {
-			func(t *tx) error { return t.put(sessions, testSession[:], []byte("?")) }, store.ErrCorrupt, store.ErrCorrupt,
+			func(t *tx) error { return t.put(sessions, testSession[:], []byte("?")) }, record.ErrCorrupt, record.ErrCorrupt,
 		},
 		"a key of another length": {
-			func(t *tx) error { return t.put(sessions, []byte("?"), nil) }, nil, store.ErrCorrupt,
+			func(t *tx) error { return t.put(sessions, []byte("?"), nil) }, nil, record.ErrCorrupt,
 		},
 		"a row that leads to another length": {
 			func(t *tx) error {
 				return errors.Join(t.put(sessions, []byte("?"), nil), t.put(sessionOwners, sessionOwnerKey(1, 2), []byte("?")))
-			}, nil, store.ErrCorrupt,
+			}, nil, record.ErrCorrupt,
 		},
 		"no account": {
-			func(t *tx) error { return t.delete(accounts, uint64Key(1)) }, store.ErrNotFound, nil,
+			func(t *tx) error { return t.delete(accounts, uint64Key(1)) }, record.ErrNotFound, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestDamagedSessionsAreReported(t *testing.T) {
 			if _, _, err := db.Session(t.Context(), testSession); !errors.Is(err, c.find) {
 				t.Errorf("session: %v", err)
 			}
-			if _, _, err := db.ClearSessions(t.Context(), store.SessionDigest{}, 9, allOver(false)); !errors.Is(err, c.clear) {
+			if _, _, err := db.ClearSessions(t.Context(), record.SessionDigest{}, 9, allOver(false)); !errors.Is(err, c.clear) {
 				t.Errorf("clear: %v", err)
 			}
 			if err := createSize(t, db, 2, 1); err != nil {
@@ -51,7 +51,7 @@ func TestDamagedSessionsAreReported(t *testing.T) {
 }
 
 // allOver is a cutoff by which all sessions have ended, or none.
-func allOver(over bool) (c store.SessionCutoff) {
+func allOver(over bool) (c record.SessionCutoff) {
 	if over {
 		c.Begun = time.Time{}.Add(-1)
 	}
@@ -66,7 +66,7 @@ func TestClearingNothingWritesNothing(t *testing.T) {
 	last := func() int { return db.TxID(t) }
 	clear := func(over bool) {
 		t.Helper()
-		if _, _, err := db.ClearSessions(t.Context(), store.SessionDigest{}, 9, allOver(over)); err != nil {
+		if _, _, err := db.ClearSessions(t.Context(), record.SessionDigest{}, 9, allOver(over)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // limits say how much the file may take.
@@ -13,11 +13,11 @@ type limits struct {
 	dir     string
 	maxSize int64 // 0: no limit
 	minFree int64 // 0: no limit
-	room    store.RoomLimits
+	room    record.RoomLimits
 }
 
 // SetSpaceLimits bounds what may be added to the file from the next transaction on.
-func (db *DB) SetSpaceLimits(r store.SpaceLimits) {
+func (db *DB) SetSpaceLimits(r record.SpaceLimits) {
 	db.limits.Store(&limits{dir: db.limits.Load().dir, maxSize: r.MaxSize, minFree: r.MinFree, room: r.Room})
 }
 
@@ -52,7 +52,7 @@ func (t *tx) reserveLong(n int, l limits, free freeSpace) error {
 
 func (r *allowance) use(n, gaps int64) error {
 	if n > r.left-gaps {
-		return fmt.Errorf("%w: %s", store.ErrFull, r.bound)
+		return fmt.Errorf("%w: %s", record.ErrFull, r.bound)
 	}
 	r.left -= n
 	return nil
@@ -109,25 +109,25 @@ func (t *tx) backed(unused int64) (int64, error) {
 }
 
 // Space returns how large the file is, and how much of it lies in free pages.
-func (db *DB) Space(ctx context.Context) (store.Space, error) { return viewed(ctx, db, (*tx).space) }
+func (db *DB) Space(ctx context.Context) (record.Space, error) { return viewed(ctx, db, (*tx).space) }
 
-func (t *tx) space() (store.Space, error) {
+func (t *tx) space() (record.Space, error) {
 	info, err := t.file().Stat()
 	if err != nil {
-		return store.Space{}, fmt.Errorf("size of the database: %w", err)
+		return record.Space{}, fmt.Errorf("size of the database: %w", err)
 	}
-	return store.Space{Size: info.Size(), Unused: t.unused()}, nil
+	return record.Space{Size: info.Size(), Unused: t.unused()}, nil
 }
 
 // Stats returns figures of the file as of the last commit that readers see. It waits
 // for no commit.
-func (db *DB) Stats() (s store.EngineStats, err error) {
+func (db *DB) Stats() (s record.EngineStats, err error) {
 	if err := db.admit(context.Background()); err != nil {
-		return store.EngineStats{}, err
+		return record.EngineStats{}, err
 	}
 	h := db.enter()
 	if h == nil {
-		return store.EngineStats{}, store.ErrClosed
+		return record.EngineStats{}, record.ErrClosed
 	}
 	defer h.leave()
 	err = h.read(func(t *tx) (err error) {
@@ -136,11 +136,11 @@ func (db *DB) Stats() (s store.EngineStats, err error) {
 		}
 		s.FreePages = int(s.Unused) / t.bolt.DB().Info().PageSize
 		t.overlay = db.journal.latest(nil)
-		_, s.Oldest, err = t.due(store.Expiring, 0, 0)
+		_, s.Oldest, err = t.due(record.Expiring, 0, 0)
 		return err
 	})
 	if h.noteDamage(err) {
-		return store.EngineStats{}, db.fail(err)
+		return record.EngineStats{}, db.fail(err)
 	}
 	s.Journal, s.Live = int(db.journal.waiting.Load()), db.census.count()
 	return s, err

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // newDB opens a new database, which is checked and closed at the end.
@@ -42,18 +42,18 @@ func inUse(t *testing.T, db *DB) (n int64) {
 	return n
 }
 
-func testPush(n int) store.Push {
-	return store.Push{ID: store.ID{21: byte(n)}, Kind: store.Text, State: store.Live, ViewLimit: 1, Seq: 1, Wrap: []byte("sealed")}
+func testPush(n int) record.Push {
+	return record.Push{ID: record.ID{21: byte(n)}, Kind: record.Text, State: record.Live, ViewLimit: 1, Seq: 1, Wrap: []byte("sealed")}
 }
 
 func createSize(t *testing.T, db *DB, n, size int) error {
 	t.Helper()
-	return db.CreatePush(t.Context(), testPush(n), make([]byte, size), store.Entry{Kind: store.EntryCreation})
+	return db.CreatePush(t.Context(), testPush(n), make([]byte, size), record.Entry{Kind: record.EntryCreation})
 }
 
-func end(p store.Push) (store.Push, store.Entry, error) {
-	p.State = store.Purged
-	return p, store.Entry{}, nil
+func end(p record.Push) (record.Push, record.Entry, error) {
+	p.State = record.Purged
+	return p, record.Entry{}, nil
 }
 
 func TestCreatesFitInToTheLastByte(t *testing.T) {
@@ -62,9 +62,9 @@ func TestCreatesFitInToTheLastByte(t *testing.T) {
 	for _, c := range []struct {
 		short int64
 		want  error
-	}{{0, nil}, {1, store.ErrFull}} {
+	}{{0, nil}, {1, record.ErrFull}} {
 		db := newDB(t, Options{})
-		db.SetSpaceLimits(store.SpaceLimits{MaxSize: inUse(t, db) + payload + pushWeight - c.short})
+		db.SetSpaceLimits(record.SpaceLimits{MaxSize: inUse(t, db) + payload + pushWeight - c.short})
 		if err := createSize(t, db, 1, payload); !errors.Is(err, c.want) {
 			t.Errorf("%d bytes short: got error %v, want %v", c.short, err, c.want)
 		}
@@ -76,7 +76,7 @@ func TestAFullStoreGoesOnAndHasSpaceAgain(t *testing.T) {
 	db := newDB(t, Options{MaxSize: 1 << 20})
 	n := 0
 	for ; ; n++ {
-		if err := createSize(t, db, n, 50_000); errors.Is(err, store.ErrFull) {
+		if err := createSize(t, db, n, 50_000); errors.Is(err, record.ErrFull) {
 			break
 		} else if err != nil || n > 50 {
 			t.Fatalf("push %d: %v", n, err)
@@ -114,14 +114,14 @@ func TestTheLowerOfBothLimitsCounts(t *testing.T) {
 	}{
 		"no limits":                {limits{}, free(0, true, broken), 1 << 30, nil},
 		"size, just enough":        {limits{maxSize: used + 100}, nil, 100, nil},
-		"size, a byte short":       {limits{maxSize: used + 100}, nil, 101, store.ErrFull},
-		"size, already past":       {limits{maxSize: used - 1}, nil, 0, store.ErrFull},
+		"size, a byte short":       {limits{maxSize: used + 100}, nil, 101, record.ErrFull},
+		"size, already past":       {limits{maxSize: used - 1}, nil, 0, record.ErrFull},
 		"disk, just enough":        {limits{minFree: 500 + unused}, free(600, true, nil), 100, nil},
-		"disk, a byte short":       {limits{minFree: 500 + unused}, free(600, true, nil), 101, store.ErrFull},
+		"disk, a byte short":       {limits{minFree: 500 + unused}, free(600, true, nil), 101, record.ErrFull},
 		"disk, free space unknown": {limits{minFree: 500}, free(0, false, nil), 1 << 30, nil},
 		"disk, broken":             {limits{minFree: 500}, free(0, false, broken), 0, broken},
-		"both, the disk is less":   {limits{maxSize: used + 200, minFree: 500 + unused}, free(600, true, nil), 101, store.ErrFull},
-		"both, the size is less":   {limits{maxSize: used + 50, minFree: 500 + unused}, free(600, true, nil), 51, store.ErrFull},
+		"both, the disk is less":   {limits{maxSize: used + 200, minFree: 500 + unused}, free(600, true, nil), 101, record.ErrFull},
+		"both, the size is less":   {limits{maxSize: used + 50, minFree: 500 + unused}, free(600, true, nil), 51, record.ErrFull},
 	} {
 		err := db.raw().View(func(b *bbolt.Tx) error {
 			return (&tx{bolt: b, handle: db.current.Load()}).reserve(c.bytes, c.limits, c.free)
@@ -138,7 +138,7 @@ func TestCreatesOfOneBatchShareTheAllowance(t *testing.T) {
 	l := limits{maxSize: inUse(t, db) + 100}
 	err := db.raw().View(func(b *bbolt.Tx) error {
 		t := &tx{bolt: b}
-		for i, want := range []error{nil, nil, store.ErrFull, nil, store.ErrFull} {
+		for i, want := range []error{nil, nil, record.ErrFull, nil, record.ErrFull} {
 			if err := t.reserve([]int{40, 40, 21, 20, 1}[i], l, nil); !errors.Is(err, want) {
 				return fmt.Errorf("create %d: got error %w, want %w", i, err, want)
 			}
@@ -159,7 +159,7 @@ func TestTheFileSystemReportsItsFreeSpace(t *testing.T) {
 	db := newDB(t, Options{MinFree: 1 << 60})
 	want := error(nil)
 	if known {
-		want = store.ErrFull
+		want = record.ErrFull
 	}
 	if err := createSize(t, db, 1, 1); !errors.Is(err, want) {
 		t.Errorf("got error %v, want %v", err, want)
@@ -178,14 +178,14 @@ func TestChunksFitInToTheLastByte(t *testing.T) {
 	for _, c := range []struct {
 		short int64
 		want  error
-	}{{0, nil}, {1, store.ErrFull}} {
+	}{{0, nil}, {1, record.ErrFull}} {
 		db := newDB(t, Options{})
-		db.SetSpaceLimits(store.SpaceLimits{MaxSize: inUse(t, db) + 2*(size+rowWeight) - c.short})
+		db.SetSpaceLimits(record.SpaceLimits{MaxSize: inUse(t, db) + 2*(size+rowWeight) - c.short})
 		err := db.PutChunks(t.Context(), testPush(1).ID, 0, 0, [][]byte{make([]byte, size), make([]byte, size)})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%d bytes short: got error %v, want %v", c.short, err, c.want)
 		}
-		ids, err := db.Orphans(t.Context(), store.ID{}, 9)
+		ids, err := db.Orphans(t.Context(), record.ID{}, 9)
 		if kept := c.want == nil; err != nil || (len(ids) == 1) != kept {
 			t.Errorf("%d bytes short: %d orphans, error %v", c.short, len(ids), err)
 		}
@@ -201,7 +201,7 @@ func TestAStoreThatAnUploadFilledGoesOnAndHasSpaceAgain(t *testing.T) {
 	for round := range 2 {
 		n := 0
 		for ; ; n++ {
-			if err := putSize(t, db, 2, n, 50_000); errors.Is(err, store.ErrFull) {
+			if err := putSize(t, db, 2, n, 50_000); errors.Is(err, record.ErrFull) {
 				break
 			} else if err != nil || n > 100 {
 				t.Fatalf("chunk %d: %v", n, err)
@@ -210,12 +210,12 @@ func TestAStoreThatAnUploadFilledGoesOnAndHasSpaceAgain(t *testing.T) {
 		if used := inUse(t, db); used > 2<<20 || n < 20 {
 			t.Errorf("round %d: %d chunks, %d bytes", round, n, used)
 		}
-		if err := createSize(t, db, 3, 200_000); !errors.Is(err, store.ErrFull) {
+		if err := createSize(t, db, 3, 200_000); !errors.Is(err, record.ErrFull) {
 			t.Errorf("create in a full store: %v", err)
 		}
-		if _, err := db.Change(t.Context(), testPush(1).ID, func(p store.Push) (store.Push, store.Entry, error) {
+		if _, err := db.Change(t.Context(), testPush(1).ID, func(p record.Push) (record.Push, record.Entry, error) {
 			p.Details = append(p.Details, "changed"...)
-			return p, store.Entry{}, nil
+			return p, record.Entry{}, nil
 		}); err != nil {
 			t.Errorf("change in a full store: %v", err)
 		}

@@ -7,17 +7,17 @@ import (
 	"pushbox/internal/limit"
 )
 
-// Tries implements store.TallyEngine.
+// Tries implements record.TallyEngine.
 func (db *DB) Tries(ctx context.Context, at time.Time, ts []limit.Tally) ([]limit.Standing, error) {
 	return db.tallied(ctx, db.tallies.Look, at, ts)
 }
 
-// CountTry implements store.TallyEngine.
+// CountTry implements record.TallyEngine.
 func (db *DB) CountTry(ctx context.Context, at time.Time, ts []limit.Tally) ([]limit.Standing, error) {
 	return db.tallied(ctx, db.tallies.Count, at, ts)
 }
 
-// UncountTry implements store.TallyEngine.
+// UncountTry implements record.TallyEngine.
 func (db *DB) UncountTry(ctx context.Context, at time.Time, ts []limit.Tally) error {
 	_, err := db.tallied(ctx, func(at time.Time, ts []limit.Tally) []limit.Standing {
 		db.tallies.Uncount(at, ts)

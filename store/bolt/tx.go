@@ -10,7 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A longer value or key is damage: payloads, the longest values, have a MiB, and
@@ -27,7 +27,7 @@ var errLongValue = errors.New("a value is longer than any row")
 // cloneKey returns a copy of a key that was found.
 func cloneKey(b bucket, key []byte) ([]byte, error) {
 	if len(key) > maxKey {
-		return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, b, len(key))
+		return nil, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, b, len(key))
 	}
 	return bytes.Clone(key), nil
 }
@@ -39,13 +39,13 @@ const keptArena = 1 << 20
 type tx struct {
 	bolt      *bbolt.Tx
 	handle    *handle
-	keys      store.RowKeys        // nil before Unlock
-	ledger    *ledger              // in a transaction that writes
-	journal   *journal             // in a transaction that writes
-	overlay   overlay              // what the journal says beside the rows
-	local     map[store.ID]pending // what this transaction added to the journal
-	nextRow   uint64               // of the journal
-	changes   *changes             // records each row written; nil: no compaction runs
+	keys      record.RowKeys        // nil before Unlock
+	ledger    *ledger               // in a transaction that writes
+	journal   *journal              // in a transaction that writes
+	overlay   overlay               // what the journal says beside the rows
+	local     map[record.ID]pending // what this transaction added to the journal
+	nextRow   uint64                // of the journal
+	changes   *changes              // records each row written; nil: no compaction runs
 	buckets   [bucketCount]*bbolt.Bucket
 	cursors   [bucketCount]*bbolt.Cursor
 	arena     []byte // the records written: bbolt needs them unchanged until the end
@@ -276,7 +276,7 @@ type lastKey []byte
 // same key.
 func (r *lastKey) advance(b bucket, key []byte) ([]byte, error) {
 	if *r != nil && bytes.Equal(*r, key) {
-		return nil, fmt.Errorf("%w: a row of %s is not where it belongs", store.ErrCorrupt, b)
+		return nil, fmt.Errorf("%w: a row of %s is not where it belongs", record.ErrCorrupt, b)
 	}
 	kept, err := cloneKey(b, key)
 	*r = kept
@@ -320,7 +320,7 @@ func (t *tx) nextID(b bucket) (uint64, error) {
 		return 0, err
 	}
 	if kept.last[b] != t.bucket(b).Sequence() {
-		return 0, fmt.Errorf("%w: %s: its numbers do not go on from the last one", store.ErrCorrupt, b)
+		return 0, fmt.Errorf("%w: %s: its numbers do not go on from the last one", record.ErrCorrupt, b)
 	}
 	n, err := t.bucket(b).NextSequence()
 	if err != nil {
@@ -364,38 +364,38 @@ func encode[R encoding.BinaryAppender](t *tx, r R) ([]byte, error) {
 }
 
 // decode reads a record. Its error names no content.
-func decode(r encoding.BinaryUnmarshaler, b bucket, record []byte) error {
-	if len(record) > maxValue {
-		return fmt.Errorf("%w: %s: a record of %d bytes", store.ErrCorrupt, b, len(record))
+func decode(r encoding.BinaryUnmarshaler, b bucket, raw []byte) error {
+	if len(raw) > maxValue {
+		return fmt.Errorf("%w: %s: a record of %d bytes", record.ErrCorrupt, b, len(raw))
 	}
-	if err := r.UnmarshalBinary(record); err != nil {
-		return fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, err)
+	if err := r.UnmarshalBinary(raw); err != nil {
+		return fmt.Errorf("%w: %s: %w", record.ErrCorrupt, b, err)
 	}
 	return nil
 }
 
 // putRecord writes the record of r under key.
 func putRecord[R encoding.BinaryAppender](t *tx, b bucket, key []byte, r R) error {
-	record, err := encode(t, r)
+	raw, err := encode(t, r)
 	if err != nil {
 		return err
 	}
-	return t.put(b, key, record)
+	return t.put(b, key, raw)
 }
 
-// find reads the record under key into r, or returns store.ErrNotFound.
+// find reads the record under key into r, or returns record.ErrNotFound.
 func (t *tx) find(b bucket, key []byte, r encoding.BinaryUnmarshaler) error {
-	record := t.get(b, key)
-	if record == nil {
-		return store.ErrNotFound
+	raw := t.get(b, key)
+	if raw == nil {
+		return record.ErrNotFound
 	}
-	return decode(r, b, record)
+	return decode(r, b, raw)
 }
 
 // number reads a value that is one number.
 func number(b bucket, v []byte) (uint64, error) {
 	if len(v) != 8 {
-		return 0, fmt.Errorf("%w: %s: a number of %d bytes", store.ErrCorrupt, b, len(v))
+		return 0, fmt.Errorf("%w: %s: a number of %d bytes", record.ErrCorrupt, b, len(v))
 	}
 	return binary.BigEndian.Uint64(v), nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // errUnlocked is the mistake of a caller that unlocks twice.
@@ -16,10 +16,10 @@ var errUnlocked = errors.New("the database was unlocked before")
 // c, and keeps the old one beside it; without c it refuses such a file. Then the file has its name at any moment, whole and
 // of one of the two schemas.
 //
-// The error wraps store.ErrCorrupt if the rows are not those that the keys are for, or
-// cannot be converted; store.ErrFull if there is no space for the new file. After an error
+// The error wraps record.ErrCorrupt if the rows are not those that the keys are for, or
+// cannot be converted; record.ErrFull if there is no space for the new file. After an error
 // nothing has changed, unless the DB has failed, and Unlock may be called again.
-func (db *DB) Unlock(ctx context.Context, keys store.RowKeys, c store.Converter) error {
+func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converter) error {
 	db.unlocking.Lock()
 	defer db.unlocking.Unlock()
 	if err := db.alive(ctx); err != nil {
@@ -44,10 +44,10 @@ func (db *DB) Unlock(ctx context.Context, keys store.RowKeys, c store.Converter)
 }
 
 // load brings the file to the present schema, and reads the journal.
-func (db *DB) load(ctx context.Context, c store.Converter) error {
+func (db *DB) load(ctx context.Context, c record.Converter) error {
 	if found := db.found; found != schemaNumber {
 		if c == nil && found < taggedSchema {
-			return fmt.Errorf("%w: it says that it has schema %d, and its key ring is not of that time", store.ErrCorrupt, found)
+			return fmt.Errorf("%w: it says that it has schema %d, and its key ring is not of that time", record.ErrCorrupt, found)
 		}
 		if err := newUpgrade(ctx, db, c).run(); err != nil {
 			return fmt.Errorf("upgrade from schema %d to %d: %w", found, schemaNumber, err)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"pushbox/internal/humanize"
-	"pushbox/store"
 	"pushbox/store/bolt/page"
+	"pushbox/store/record"
 )
 
 // upgradeReports is the time between two notes of how far an upgrade has come.
@@ -24,8 +24,8 @@ const upgradeReports = 10 * time.Second
 type upgrade struct {
 	*compaction
 	schema  uint32 // of the old file
-	convert store.Converter
-	keys    store.RowKeys
+	convert record.Converter
+	keys    record.RowKeys
 	old     journalOf5
 	sums    sums
 	rooms   rooms  // that pushes take
@@ -36,7 +36,7 @@ type upgrade struct {
 	closeFirst bool // this system renames no open file
 }
 
-func newUpgrade(ctx context.Context, db *DB, convert store.Converter) *upgrade {
+func newUpgrade(ctx context.Context, db *DB, convert record.Converter) *upgrade {
 	u := &upgrade{schema: db.found, convert: convert, keys: *db.keys.Load(), rooms: make(rooms), link: os.Link, setTime: os.Chtimes, closeFirst: runtime.GOOS == "windows"}
 	u.compaction = newCompaction(ctx, db, progressNotes(db.note, upgradeReports))
 	u.from = db.current.Load()
@@ -90,7 +90,7 @@ func (u *upgrade) run() (err error) {
 		return u.explain(err)
 	}
 	u.db.note(fmt.Sprintf("upgraded the database from schema %d to %d; the old one is kept in %s; the server removes it after %d days, or remove it yourself once you are sure that you will not go back",
-		u.schema, schemaNumber, kept, store.CopiesStay/(24*time.Hour)))
+		u.schema, schemaNumber, kept, record.CopiesStay/(24*time.Hour)))
 	return nil
 }
 

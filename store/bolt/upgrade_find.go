@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // An Upgrade is what Unlock will do to a file of an older schema.
@@ -18,8 +18,8 @@ type Upgrade struct {
 }
 
 // FindUpgrade returns the upgrade that a database awaits that is not in use; nil if it has
-// the present schema. It writes nothing. The error wraps store.ErrInUse, store.ErrCorrupt,
-// store.ErrSchema if it cannot be upgraded, or fs.ErrNotExist.
+// the present schema. It writes nothing. The error wraps record.ErrInUse, record.ErrCorrupt,
+// record.ErrSchema if it cannot be upgraded, or fs.ErrNotExist.
 func FindUpgrade(path string, timeout time.Duration) (u *Upgrade, err error) {
 	o := bbolt.Options{Timeout: timeout, PreLoadFreelist: true} // which says how much is in use
 	err = readWith(path, o, false, func(t *tx) error {
@@ -30,7 +30,7 @@ func FindUpgrade(path string, timeout time.Duration) (u *Upgrade, err error) {
 		return err
 	})
 	if errors.Is(err, berrors.ErrTimeout) {
-		err = store.ErrInUse
+		err = record.ErrInUse
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

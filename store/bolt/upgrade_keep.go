@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // maxCopies is how many old files of one schema are kept: one for each return to the
@@ -42,7 +42,7 @@ func (u *upgrade) nameOld() (path string, there bool, err error) {
 			return path, same, err
 		}
 	}
-	return "", false, fmt.Errorf("%w: there are %d copies of earlier upgrades beside it already; remove those that are not needed", store.ErrFull, maxCopies)
+	return "", false, fmt.Errorf("%w: there are %d copies of earlier upgrades beside it already; remove those that are not needed", record.ErrFull, maxCopies)
 }
 
 // isOld reports whether path names the old file, or one with the same bytes.

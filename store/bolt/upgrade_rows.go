@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // addRow adds a row of the old file to the batch, in the form that it has now.
@@ -58,16 +58,16 @@ func (u *upgrade) addTagged(t *tx, b bucket, key, value []byte) error {
 }
 
 // convertPush returns the record of a push, with what the journal has of it.
-func (u *upgrade) convertPush(t *tx, key, record []byte) ([]byte, error) {
+func (u *upgrade) convertPush(t *tx, key, raw []byte) ([]byte, error) {
 	if len(key) != idLen {
-		return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, pushes, len(key))
+		return nil, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, pushes, len(key))
 	}
-	id := store.ID(key)
+	id := record.ID(key)
 	size := int64(0)
 	if k, sealed := t.seekStored(payloads, id[:]); bytes.HasPrefix(k, id[:]) {
 		size = int64(len(sealed))
 	}
-	p, err := u.convert.ConvertPush(id, record, size)
+	p, err := u.convert.ConvertPush(id, raw, size)
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +78,16 @@ func (u *upgrade) convertPush(t *tx, key, record []byte) ([]byte, error) {
 	return p.AppendBinary(nil)
 }
 
-func (u *upgrade) convertToken(record []byte) ([]byte, error) {
-	t, err := u.convert.ConvertToken(record)
+func (u *upgrade) convertToken(raw []byte) ([]byte, error) {
+	t, err := u.convert.ConvertToken(raw)
 	if err != nil {
 		return nil, err
 	}
 	return t.AppendBinary(nil)
 }
 
-func (u *upgrade) convertHook(key, record []byte) ([]byte, error) {
-	h, err := readHook(key, record)
+func (u *upgrade) convertHook(key, raw []byte) ([]byte, error) {
+	h, err := readHook(key, raw)
 	if err == nil {
 		h, err = u.convert.ConvertHook(h)
 	}
@@ -97,8 +97,8 @@ func (u *upgrade) convertHook(key, record []byte) ([]byte, error) {
 	return h.AppendBinary(nil)
 }
 
-func (u *upgrade) convertMessage(key, record []byte) ([]byte, error) {
-	m, err := readMessage(key, record)
+func (u *upgrade) convertMessage(key, raw []byte) ([]byte, error) {
+	m, err := readMessage(key, raw)
 	if err == nil {
 		m, err = u.convert.ConvertMessage(m)
 	}
@@ -111,7 +111,7 @@ func (u *upgrade) convertMessage(key, record []byte) ([]byte, error) {
 // A journalOf5 is the journal of a file of schema 4 or 5. Its rows give counts of pushes
 // and audit entries. It has some ten thousand rows at most.
 type journalOf5 struct {
-	counts  map[store.ID]countsOf5
+	counts  map[record.ID]countsOf5
 	entries []entryOf5 // by key
 }
 
@@ -127,7 +127,7 @@ type entryOf5 struct{ key, value []byte }
 
 // readJournal reads the journal of the old file.
 func (u *upgrade) readJournal(t *tx) error {
-	u.old = journalOf5{counts: make(map[store.ID]countsOf5)}
+	u.old = journalOf5{counts: make(map[record.ID]countsOf5)}
 	c := t.stored(journalRows)
 	rows, last := 0, uint64(0)
 	for k, v := c.First(); k != nil; k, v = c.Next() {
@@ -136,7 +136,7 @@ func (u *upgrade) readJournal(t *tx) error {
 			return err
 		}
 		if rows++; rows > 1 && n <= last || rows > maxNumberGap {
-			return fmt.Errorf("%w: %s: rows are not in order", store.ErrCorrupt, journalRows)
+			return fmt.Errorf("%w: %s: rows are not in order", record.ErrCorrupt, journalRows)
 		}
 		last = n
 		if err := u.old.add(v); err != nil {
@@ -150,11 +150,11 @@ func (u *upgrade) readJournal(t *tx) error {
 // add adds a row: a version, the ID of the push, its counts, when it was changed, and
 // the audit entry of the change. The last row of a push has its latest counts.
 func (j *journalOf5) add(v []byte) error {
-	malformed := fmt.Errorf("%w: %s: a row is malformed", store.ErrCorrupt, journalRows)
+	malformed := fmt.Errorf("%w: %s: a row is malformed", record.ErrCorrupt, journalRows)
 	if len(v) <= 1+idLen || len(v) > maxValue || v[0] != 1 {
 		return malformed
 	}
-	id, rest := store.ID(v[1:1+idLen]), v[1+idLen:]
+	id, rest := record.ID(v[1:1+idLen]), v[1+idLen:]
 	var counts [3]uint64
 	for i := range counts {
 		c, n := binary.Uvarint(rest)

@@ -17,20 +17,20 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
 // asIs is a converter that leaves what is sealed as it is, except what a test changes.
 type asIs struct {
-	push    func(store.Push) (store.Push, error)
-	message func(store.Message) (store.Message, error)
+	push    func(record.Push) (record.Push, error)
+	message func(record.Message) (record.Message, error)
 }
 
-func (c asIs) ConvertPush(id store.ID, record []byte, size int64) (store.Push, error) {
-	p := store.Push{ID: id}
-	if err := p.UnmarshalBinary(withLink(record)); err != nil {
-		return store.Push{}, err
+func (c asIs) ConvertPush(id record.ID, raw []byte, size int64) (record.Push, error) {
+	p := record.Push{ID: id}
+	if err := p.UnmarshalBinary(withLink(raw)); err != nil {
+		return record.Push{}, err
 	}
 	p.Size = size
 	if p.Link = nil; p.Owner != 0 && p.Live() {
@@ -45,25 +45,25 @@ func (c asIs) ConvertPush(id store.ID, record []byte, size int64) (store.Push, e
 // withLink makes the record of a push of schema 5 one of schema 6, which has a count of no
 // wrong passphrases behind the others, an empty link behind the sealed key, and no size and
 // no holder at the end.
-func withLink(record []byte) []byte {
+func withLink(raw []byte) []byte {
 	at := 4               // version, kind, state and flags
 	for range 1 + 4 + 5 { // the owner, times and counts
-		_, n := binary.Uvarint(record[at:])
+		_, n := binary.Uvarint(raw[at:])
 		at += n
 	}
 	counts := at
-	length, n := binary.Uvarint(record[at:])
+	length, n := binary.Uvarint(raw[at:])
 	at += n + int(length)
-	return slices.Concat([]byte{2}, record[1:counts], []byte{0}, record[counts:at], []byte{0}, record[at:], []byte{0, 0})
+	return slices.Concat([]byte{2}, raw[1:counts], []byte{0}, raw[counts:at], []byte{0}, raw[at:], []byte{0, 0})
 }
 
-func (asIs) ConvertToken(record []byte) (t store.APIToken, err error) {
-	return t, t.UnmarshalBinary(append([]byte{2, byte(store.AllScopes)}, record[1:]...))
+func (asIs) ConvertToken(raw []byte) (t record.APIToken, err error) {
+	return t, t.UnmarshalBinary(append([]byte{2, byte(record.AllScopes)}, raw[1:]...))
 }
 
-func (asIs) ConvertHook(h store.Hook) (store.Hook, error) { return h, nil }
+func (asIs) ConvertHook(h record.Hook) (record.Hook, error) { return h, nil }
 
-func (c asIs) ConvertMessage(m store.Message) (store.Message, error) {
+func (c asIs) ConvertMessage(m record.Message) (record.Message, error) {
 	if c.message == nil {
 		return m, nil
 	}
@@ -71,7 +71,7 @@ func (c asIs) ConvertMessage(m store.Message) (store.Message, error) {
 }
 
 // newTestUpgrade opens a copy of the database of a schema and makes its upgrade.
-func newTestUpgrade(t *testing.T, schema int, c store.Converter) *upgrade {
+func newTestUpgrade(t *testing.T, schema int, c record.Converter) *upgrade {
 	t.Helper()
 	image, err := os.ReadFile(fmt.Sprintf("../../testdata/databases/schema-%d/pushbox.db", schema))
 	path := filepath.Join(t.TempDir(), "pushbox.db")
@@ -89,11 +89,11 @@ func newTestUpgrade(t *testing.T, schema int, c store.Converter) *upgrade {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil && !errors.Is(err, store.ErrFailed) {
+		if err := db.Close(); err != nil && !errors.Is(err, record.ErrFailed) {
 			t.Errorf("close: %v", err)
 		}
 	})
-	keys := store.RowKeys(conformance.Keys{})
+	keys := record.RowKeys(conformance.Keys{})
 	db.keys.Store(&keys)
 	return newUpgrade(context.WithoutCancel(t.Context()), db, c)
 }
@@ -139,13 +139,13 @@ func TestAnUpgradeWithoutSpaceIsRefusedBeforeItBegins(t *testing.T) {
 		known, fits bool
 	}{{need - 1, true, false}, {0, true, false}, {0, false, true}, {need, true, true}} {
 		u.free = func(string) (int64, bool, error) { return c.free, c.known, nil }
-		if err := u.measureUpgrade(); (err == nil) != c.fits || !c.fits && !errors.Is(err, store.ErrFull) {
+		if err := u.measureUpgrade(); (err == nil) != c.fits || !c.fits && !errors.Is(err, record.ErrFull) {
 			t.Errorf("%+v: %v", c, err)
 		}
 		if c.fits {
 			continue
 		}
-		if err := u.run(); !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "MiB free") {
+		if err := u.run(); !errors.Is(err, record.ErrFull) || !strings.Contains(err.Error(), "MiB free") {
 			t.Errorf("%+v: %v", c, err)
 		}
 		u.wantUnchanged(t, 5)
@@ -162,17 +162,17 @@ func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
 	odd := errors.New("odd")
 	for name, c := range map[string]struct {
-		convert store.Converter
+		convert record.Converter
 		harm    func(u *upgrade)
 		want    error
 	}{
-		"a push that cannot be converted":    {asIs{push: func(store.Push) (store.Push, error) { return store.Push{}, odd }}, nil, odd},
-		"a message that cannot be converted": {asIs{message: func(m store.Message) (store.Message, error) { return m, odd }}, nil, odd},
+		"a push that cannot be converted":    {asIs{push: func(record.Push) (record.Push, error) { return record.Push{}, odd }}, nil, odd},
+		"a message that cannot be converted": {asIs{message: func(m record.Message) (record.Message, error) { return m, odd }}, nil, odd},
 		"no space in the middle": {asIs{}, func(u *upgrade) {
 			n := 0
 			u.free = func(string) (int64, bool, error) { n++; return 1 << 40 >> (8 * n), true, nil }
 			u.bounds.unsynced = 1
-		}, store.ErrFull},
+		}, record.ErrFull},
 		"a file that has lost its name": {asIs{}, func(u *upgrade) {
 			u.link = func(from, _ string) error { return os.Rename(from, from+".new-7") } // as if it had worked
 		}, fs.ErrNotExist},
@@ -189,7 +189,7 @@ func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
 				}
 				return copyReserve, true, nil
 			}
-		}, store.ErrFull},
+		}, record.ErrFull},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -252,7 +252,7 @@ func TestAnUpgradeKeepsTheOldFile(t *testing.T) {
 					t.Errorf("%s has mode %v, %v", name, info.Mode(), err)
 				}
 			}
-			if other, _, err := Open(t.Context(), Options{Path: u.path, Timeout: 1}); !errors.Is(err, store.ErrInUse) {
+			if other, _, err := Open(t.Context(), Options{Path: u.path, Timeout: 1}); !errors.Is(err, record.ErrInUse) {
 				t.Errorf("another process opens it: %v, %v", other, err)
 			}
 		})

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 )
 
 // victimEnv makes this test binary the other process of a test: its value is the kind
@@ -59,7 +59,7 @@ func startVictim(t *testing.T, kind, path string) *victim {
 const victimWriters = 4
 
 // victimSteps are a writer's operations on each of its pushes.
-var victimSteps = []store.Rule{nil, view, view, purge} // nil creates it; every second push is not purged
+var victimSteps = []record.Rule{nil, view, view, purge} // nil creates it; every second push is not purged
 
 // victimStep returns the push and the operation of a writer's n-th step.
 func victimStep(writer, n int) (push, step int) {
@@ -86,7 +86,7 @@ func writeAndCompact(path string) error {
 			for n := 0; errs[w] == nil; n++ {
 				push, step := victimStep(w, n)
 				if rule := victimSteps[step]; rule == nil {
-					errs[w] = db.CreatePush(ctx, newPush(push), make([]byte, 9000), store.Entry{Kind: store.EntryCreation})
+					errs[w] = db.CreatePush(ctx, newPush(push), make([]byte, 9000), record.Entry{Kind: record.EntryCreation})
 				} else {
 					_, errs[w] = db.Change(ctx, id(push), rule)
 				}
@@ -97,7 +97,7 @@ func writeAndCompact(path string) error {
 		})
 	}
 	wg.Go(func() {
-		for err := error(nil); err == nil || errors.Is(err, store.ErrBusy); {
+		for err := error(nil); err == nil || errors.Is(err, record.ErrBusy); {
 			if err = db.CompactWith(ctx, bolt.CompactOptions{Bounds: &bolt.Bounds{Batch: 50_000, Rows: 20, Unsynced: 100_000, Pending: 50_000, Behind: 100_000, Rest: 10_000}}); err == nil {
 				_, err = fmt.Printf("%d %d\n", victimWriters, 0)
 			}

@@ -11,13 +11,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const accountColumns = "a.id, a.email, a.identities, a.value"
 
 // scanAccount reads the columns of an account, which must agree, and its row.
-func (s sealer) scanAccount(r pgx.Row) (a store.Account, stored []byte, err error) {
+func (s sealer) scanAccount(r pgx.Row) (a record.Account, stored []byte, err error) {
 	var id int64
 	var email []byte
 	var identities [][]byte
@@ -25,27 +25,27 @@ func (s sealer) scanAccount(r pgx.Row) (a store.Account, stored []byte, err erro
 		return a, nil, err
 	}
 	if err := s.read(tableAccount, uint64Key(uint64(id)), stored, &a); err != nil {
-		return store.Account{}, nil, err
+		return record.Account{}, nil, err
 	}
 	if uint64(a.ID) != uint64(id) {
-		return store.Account{}, nil, mismatch(tableAccount, "id")
+		return record.Account{}, nil, mismatch(tableAccount, "id")
 	}
 	if a.Email != string(email) {
-		return store.Account{}, nil, mismatch(tableAccount, "email")
+		return record.Account{}, nil, mismatch(tableAccount, "email")
 	}
 	if !slices.EqualFunc(identitiesOf(a), identities, bytes.Equal) {
-		return store.Account{}, nil, mismatch(tableAccount, "identities")
+		return record.Account{}, nil, mismatch(tableAccount, "identities")
 	}
 	return a, stored, nil
 }
 
-func (s sealer) listedAccount(r pgx.CollectableRow) (store.Account, error) {
+func (s sealer) listedAccount(r pgx.CollectableRow) (record.Account, error) {
 	a, _, err := s.scanAccount(r)
 	return a, err
 }
 
 // identitiesOf is the column identities of an account.
-func identitiesOf(a store.Account) [][]byte {
+func identitiesOf(a record.Account) [][]byte {
 	all := [][]byte{}
 	for _, d := range a.Identities.Digests() {
 		all = append(all, bytes.Clone(d[:]))
@@ -53,39 +53,39 @@ func identitiesOf(a store.Account) [][]byte {
 	return all
 }
 
-// wantFree returns store.ErrIdentityTaken if an account other than id has an identity of a.
-func wantFree(ctx context.Context, c *pgxpool.Conn, id store.AccountID, a store.Account) error {
+// wantFree returns record.ErrIdentityTaken if an account other than id has an identity of a.
+func wantFree(ctx context.Context, c *pgxpool.Conn, id record.AccountID, a record.Account) error {
 	if a.Identities == "" {
 		return nil
 	}
 	var taken bool
 	err := c.QueryRow(ctx, "select exists (select from account where identities && $1 and id <> $2)", identitiesOf(a), int64(id)).Scan(&taken)
 	if err == nil && taken {
-		err = decide(store.ErrIdentityTaken)
+		err = decide(record.ErrIdentityTaken)
 	}
 	return err
 }
 
-// account reads an account and its row, or returns store.ErrNotFound.
-func (s sealer) account(ctx context.Context, c *pgxpool.Conn, id store.AccountID) (store.Account, []byte, error) {
+// account reads an account and its row, or returns record.ErrNotFound.
+func (s sealer) account(ctx context.Context, c *pgxpool.Conn, id record.AccountID) (record.Account, []byte, error) {
 	a, stored, err := s.scanAccount(c.QueryRow(ctx, "select "+accountColumns+" from account a where id = $1", int64(id)))
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = decide(store.ErrNotFound)
+		err = decide(record.ErrNotFound)
 	}
 	return a, stored, err
 }
 
 // CreateAccount keeps a new account under a new ID, which it returns.
-func (db *DB) CreateAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
+func (db *DB) CreateAccount(ctx context.Context, a record.Account, e record.AdminEvent) (record.AccountID, error) {
 	return db.createAccount(ctx, a, e, "select exists (select from account where email = $1)", []byte(a.Email))
 }
 
-// CreateFirstAccount is CreateAccount if there is no account, else store.ErrExists.
-func (db *DB) CreateFirstAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
+// CreateFirstAccount is CreateAccount if there is no account, else record.ErrExists.
+func (db *DB) CreateFirstAccount(ctx context.Context, a record.Account, e record.AdminEvent) (record.AccountID, error) {
 	return db.createAccount(ctx, a, e, "select exists (select from account)")
 }
 
-func (db *DB) createAccount(ctx context.Context, account store.Account, e store.AdminEvent, taken string, args ...any) (id store.AccountID, err error) {
+func (db *DB) createAccount(ctx context.Context, account record.Account, e record.AdminEvent, taken string, args ...any) (id record.AccountID, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return 0, err
@@ -97,7 +97,7 @@ func (db *DB) createAccount(ctx context.Context, account store.Account, e store.
 			return err
 		}
 		if there {
-			return decide(store.ErrExists)
+			return decide(record.ErrExists)
 		}
 		if err := wantFree(ctx, c, 0, account); err != nil {
 			return err
@@ -115,9 +115,9 @@ func (db *DB) createAccount(ctx context.Context, account store.Account, e store.
 }
 
 // addAccount inserts an account whose address and identities are free under a new ID.
-func (a *change) addAccount(account store.Account) (store.AccountID, error) {
+func (a *change) addAccount(account record.Account) (record.AccountID, error) {
 	a.head.account++
-	account.ID = store.AccountID(a.head.account)
+	account.ID = record.AccountID(a.head.account)
 	stored, err := a.seal(tableAccount, uint64Key(a.head.account), account)
 	if err != nil {
 		return 0, decide(err)
@@ -127,41 +127,41 @@ func (a *change) addAccount(account store.Account) (store.AccountID, error) {
 }
 
 // LastAccount returns the last ID that was given to an account; 0 in a new store.
-func (db *DB) LastAccount(ctx context.Context) (store.AccountID, error) {
+func (db *DB) LastAccount(ctx context.Context) (record.AccountID, error) {
 	h, err := db.headNow(ctx)
-	return store.AccountID(h.account), err
+	return record.AccountID(h.account), err
 }
 
-// Account returns the account, or store.ErrNotFound.
-func (db *DB) Account(ctx context.Context, id store.AccountID) (store.Account, error) {
+// Account returns the account, or record.ErrNotFound.
+func (db *DB) Account(ctx context.Context, id record.AccountID) (record.Account, error) {
 	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account a where id = $1", int64(id))
 }
 
-// AccountByEmail returns the account with that address, or store.ErrNotFound.
-func (db *DB) AccountByEmail(ctx context.Context, email string) (store.Account, error) {
+// AccountByEmail returns the account with that address, or record.ErrNotFound.
+func (db *DB) AccountByEmail(ctx context.Context, email string) (record.Account, error) {
 	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account a where email = $1", []byte(email))
 }
 
-// AccountByIdentity returns the account with that identity, or store.ErrNotFound.
-func (db *DB) AccountByIdentity(ctx context.Context, d store.IdentityDigest) (store.Account, error) {
+// AccountByIdentity returns the account with that identity, or record.ErrNotFound.
+func (db *DB) AccountByIdentity(ctx context.Context, d record.IdentityDigest) (record.Account, error) {
 	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account a where identities @> $1", [][]byte{d[:]})
 }
 
-// one is listed for a single row; store.ErrNotFound if there is none.
+// one is listed for a single row; record.ErrNotFound if there is none.
 func one[T any](ctx context.Context, db *DB, each func(s sealer, r pgx.CollectableRow) (T, error), query string, args ...any) (v T, err error) {
 	list, err := listed(ctx, db, each, query, args...)
 	switch {
 	case err != nil:
 		return v, err
 	case len(list) == 0:
-		return v, store.ErrNotFound
+		return v, record.ErrNotFound
 	default:
 		return list[0], nil
 	}
 }
 
 // Accounts lists accounts by ID, from the first after the one given.
-func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([]store.Account, error) {
+func (db *DB) Accounts(ctx context.Context, after record.AccountID, limit int) ([]record.Account, error) {
 	first, ok := column(after)
 	if !ok {
 		limit = 0
@@ -170,7 +170,7 @@ func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([
 }
 
 // ChangeAccount applies r to the account and to its sessions; the ID stays as it is.
-func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.SessionDigest, r store.AccountRule) (done store.AccountChange, err error) {
+func (db *DB) ChangeAccount(ctx context.Context, id record.AccountID, by record.SessionDigest, r record.AccountRule) (done record.AccountChange, err error) {
 	end, err := db.begin(ctx)
 	if err != nil {
 		return done, err
@@ -181,13 +181,13 @@ func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.Se
 		return err
 	})
 	if err != nil {
-		return store.AccountChange{}, err
+		return record.AccountChange{}, err
 	}
 	return done, nil
 }
 
 // changeAccount decides everything before it writes.
-func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.AccountID, by store.SessionDigest, r store.AccountRule) (done store.AccountChange, err error) {
+func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id record.AccountID, by record.SessionDigest, r record.AccountRule) (done record.AccountChange, err error) {
 	if err := a.wantSession(ctx, c, id, by); err != nil {
 		return done, err
 	}
@@ -195,10 +195,10 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 	if err != nil {
 		return done, err
 	}
-	var change store.SessionChange
-	var e store.AdminEvent
+	var change record.SessionChange
+	var e record.AdminEvent
 	var ruleErr error
-	if err := store.CatchPanic(func() { done.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
+	if err := record.CatchPanic(func() { done.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
 		return done, decide(cmp.Or(err, ruleErr))
 	}
 	done.Account.ID = old.ID
@@ -208,7 +208,7 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 			return done, err
 		}
 		if taken {
-			return done, decide(store.ErrExists)
+			return done, decide(record.ErrExists)
 		}
 	}
 	if done.Account.Identities != old.Identities {
@@ -238,7 +238,7 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 		if e.Subject, err = a.createToken(ctx, c, *change.Token, change.EndTokens); err != nil {
 			return done, err
 		}
-		done.Token = store.TokenID(e.Subject)
+		done.Token = record.TokenID(e.Subject)
 	}
 	if done.Account != old {
 		if err := a.putAccount(done.Account); err != nil {
@@ -260,16 +260,16 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 	return done, a.tell(e)
 }
 
-// wantOtherAdmin returns store.ErrLastAdmin unless another account than id administers.
-func (a *change) wantOtherAdmin(ctx context.Context, c *pgxpool.Conn, id, other store.AccountID) error {
+// wantOtherAdmin returns record.ErrLastAdmin unless another account than id administers.
+func (a *change) wantOtherAdmin(ctx context.Context, c *pgxpool.Conn, id, other record.AccountID) error {
 	found, _, err := a.account(ctx, c, other)
-	if errors.Is(err, store.ErrNotFound) || err == nil && (other == id || !found.Administers()) {
-		return decide(store.ErrLastAdmin)
+	if errors.Is(err, record.ErrNotFound) || err == nil && (other == id || !found.Administers()) {
+		return decide(record.ErrLastAdmin)
 	}
 	return err
 }
 
-func (a *change) putAccount(account store.Account) error {
+func (a *change) putAccount(account record.Account) error {
 	stored, err := a.seal(tableAccount, uint64Key(uint64(account.ID)), account)
 	if err != nil {
 		return decide(err)
@@ -280,7 +280,7 @@ func (a *change) putAccount(account store.Account) error {
 
 // RemoveAccount removes an account with its tokens, sessions, requests, webhooks and quota. Its
 // row is locked first, so that no push and no request is created for it meanwhile.
-func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.AdminEvent) error {
+func (db *DB) RemoveAccount(ctx context.Context, id record.AccountID, e record.AdminEvent) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -292,11 +292,11 @@ func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.Adm
 		}
 		owner := int64(id)
 		a.before = append(a.before, func(b *pgx.Batch) { b.Queue("select from account where id = $1 for update", owner) })
-		a.onlyIf, a.onlyOn, a.refuse = "not exists (select from push where owner = $6::bigint and owner <> 0)", []any{owner}, decide(store.ErrExists)
+		a.onlyIf, a.onlyOn, a.refuse = "not exists (select from push where owner = $6::bigint and owner <> 0)", []any{owner}, decide(record.ErrExists)
 		for _, table := range []string{tableToken, tableSession, tableRequest, tableHook} {
 			a.write(fmt.Sprintf("delete from %s where owner = $2::bigint", table), owner)
 		}
-		a.write("delete from quota where of = $2::bytea", store.Quota{Of: id}.Key())
+		a.write("delete from quota where of = $2::bytea", record.Quota{Of: id}.Key())
 		a.write("delete from room where key = $2::bytea", accountRoom(id))
 		a.write("delete from account where id = $2::bigint", owner)
 		return a.tell(e)

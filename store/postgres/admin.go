@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Every change of accounts, sessions, tokens, webhooks and keys comes with an event, but for
@@ -24,7 +24,7 @@ import (
 // A head is the row of the instance log: its ends, and the last number that each kind of
 // record was given.
 type head struct {
-	store.LogHead
+	record.LogHead
 	account, session, token, hook uint64
 
 	op []byte // not in the record: names the attempt that wrote the row
@@ -59,7 +59,7 @@ func loadHead(ctx context.Context, c *pgxpool.Conn, s sealer) (h head, stored []
 		return h, nil, err
 	}
 	if floor > s.version {
-		return h, nil, decide(store.ErrStaleKeys)
+		return h, nil, decide(record.ErrStaleKeys)
 	}
 	if stored == nil {
 		return h, nil, nil
@@ -76,7 +76,7 @@ type change struct {
 	onlyIf string             // another condition of the first that writes; its arguments are $6 and so on
 	onlyOn []any
 	op     opName
-	event  store.AdminEvent
+	event  record.AdminEvent
 	refuse error // what it means if only onlyIf fails
 
 	db      *DB
@@ -104,7 +104,7 @@ func (a *change) insert(table string, columns [][2]string, args ...any) {
 }
 
 // tell sets the event. An event of no kind is a mistake of the caller.
-func (a *change) tell(e store.AdminEvent) error {
+func (a *change) tell(e record.AdminEvent) error {
 	if e.Kind.String() == "" {
 		return decide(errors.New("a change of the instance comes without an event"))
 	}
@@ -203,7 +203,7 @@ func (w writing) settle(ctx context.Context, c *pgxpool.Conn, h head) (done, ove
 	case bytes.Equal(h.op, w.before): // if it comes yet, it will find another head
 		return false, false, nil
 	case w.event == 0:
-		return false, true, decide(fmt.Errorf("%w: it is not known whether an account was changed", store.ErrUnavailable))
+		return false, true, decide(fmt.Errorf("%w: it is not known whether an account was changed", record.ErrUnavailable))
 	}
 	err = c.QueryRow(ctx, "select exists (select from event where number = $1 and op = $2)", int64(w.event), w.op[:]).Scan(&done)
 	return done, true, err
@@ -224,16 +224,16 @@ func (a *change) refused(ctx context.Context, c *pgxpool.Conn, stored []byte) er
 
 // finish adds the event, if there is one, and returns all statements in their order.
 func (a *change) finish(ctx context.Context, c *pgxpool.Conn, stored []byte) (*pgx.Batch, error) {
-	var e store.AdminEvent
+	var e record.AdminEvent
 	if a.told {
 		e, a.head.LogHead = a.head.Append(a.event)
 	}
 	for a.head.Excess() > 0 {
-		oldest := store.AdminEvent{Number: a.head.Removed.Number + 1}
+		oldest := record.AdminEvent{Number: a.head.Removed.Number + 1}
 		var v []byte
 		err := c.QueryRow(ctx, "select value from event where number = $1", int64(oldest.Number)).Scan(&v)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return nil, decide(fmt.Errorf("%w: event %d of the instance log is missing", store.ErrCorrupt, oldest.Number))
+			return nil, decide(fmt.Errorf("%w: event %d of the instance log is missing", record.ErrCorrupt, oldest.Number))
 		}
 		if err == nil {
 			err = a.read(tableEvent, uint64Key(oldest.Number), v, &oldest)
@@ -269,7 +269,7 @@ func (a *change) finish(ctx context.Context, c *pgxpool.Conn, stored []byte) (*p
 }
 
 // AddAdminEvent appends an event to the instance log.
-func (db *DB) AddAdminEvent(ctx context.Context, e store.AdminEvent) error {
+func (db *DB) AddAdminEvent(ctx context.Context, e record.AdminEvent) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -279,12 +279,12 @@ func (db *DB) AddAdminEvent(ctx context.Context, e store.AdminEvent) error {
 }
 
 // AdminEvents lists events by number, from the first after the given one.
-func (db *DB) AdminEvents(ctx context.Context, after uint64, limit int) ([]store.AdminEvent, error) {
+func (db *DB) AdminEvents(ctx context.Context, after uint64, limit int) ([]record.AdminEvent, error) {
 	first, ok := column(after)
 	if !ok {
 		first, limit = 0, 0
 	}
-	return listed(ctx, db, func(s sealer, r pgx.CollectableRow) (e store.AdminEvent, err error) {
+	return listed(ctx, db, func(s sealer, r pgx.CollectableRow) (e record.AdminEvent, err error) {
 		var number int64
 		var stored []byte
 		if err := r.Scan(&number, &stored); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // snapshot runs fn in a transaction that sees one instant and writes nothing.
@@ -39,7 +39,7 @@ type checker struct {
 	ctx    context.Context
 	tx     pgx.Tx
 	report func(string)
-	rooms  map[string]store.Room
+	rooms  map[string]record.Room
 }
 
 func (c *checker) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
@@ -68,7 +68,7 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 		return db.named(err)
 	}
 	return db.snapshot(ctx, func(t pgx.Tx) error {
-		c := &checker{sealer: sealer{db.ring.Load()}, ctx: ctx, tx: t, report: report, rooms: make(map[string]store.Room)}
+		c := &checker{sealer: sealer{db.ring.Load()}, ctx: ctx, tx: t, report: report, rooms: make(map[string]record.Room)}
 		for _, step := range []func() error{c.pushes, c.checkRooms, c.strays, c.orphans, c.grants, c.accounts, c.sessions, c.tokens, c.hooks, c.requests, c.messages, c.quotas, c.meta, c.events} {
 			if err := step(); err != nil {
 				return err
@@ -83,13 +83,13 @@ const checkPage = 500
 
 // A counted is a push with what there is of it.
 type counted struct {
-	push  store.Push
+	push  record.Push
 	sound bool // its row could be read
-	tally store.Tally
+	tally record.Tally
 }
 
 func (c *checker) pushes() error {
-	for last := (store.ID{}); ; {
+	for last := (record.ID{}); ; {
 		page, err := c.pushPage(last)
 		if err != nil {
 			return err
@@ -110,18 +110,18 @@ func (c *checker) pushes() error {
 }
 
 // pushPage reads some pushes behind an ID, and counts what there is of them.
-func (c *checker) pushPage(after store.ID) ([]*counted, error) {
+func (c *checker) pushPage(after record.ID) ([]*counted, error) {
 	rows, err := c.tx.Query(c.ctx, "select "+pushColumns+" from push p where id > $1 order by id limit $2", after[:], checkPage)
 	if err != nil {
 		return nil, err
 	}
 	var page []*counted
-	byID := make(map[store.ID]*counted)
+	byID := make(map[record.ID]*counted)
 	for rows.Next() {
 		w, err := c.scanPush(rows)
-		n := &counted{push: w.push, sound: err == nil, tally: store.Tally{Numbered: true, Indexed: true}}
+		n := &counted{push: w.push, sound: err == nil, tally: record.Tally{Numbered: true, Indexed: true}}
 		if err != nil {
-			if w.push.ID == (store.ID{}) { // not even its key has the form of one
+			if w.push.ID == (record.ID{}) { // not even its key has the form of one
 				return nil, c.note("push", err)
 			}
 			if err := c.note("push "+w.push.ID.String(), err); err != nil {
@@ -136,7 +136,7 @@ func (c *checker) pushPage(after store.ID) ([]*counted, error) {
 		return nil, err
 	}
 	first, last := page[0].push.ID, page[len(page)-1].push.ID
-	for _, part := range []func(byID map[store.ID]*counted, first, last []byte) error{c.tallyPayloads, c.tallyEntries, c.tallyChunks, c.tallyGrants} {
+	for _, part := range []func(byID map[record.ID]*counted, first, last []byte) error{c.tallyPayloads, c.tallyEntries, c.tallyChunks, c.tallyGrants} {
 		if err := part(byID, first[:], last[:]); err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func (c *checker) between(query string, first, last []byte, to []any, fn func() 
 	return err
 }
 
-func (c *checker) tallyPayloads(byID map[store.ID]*counted, first, last []byte) error {
+func (c *checker) tallyPayloads(byID map[record.ID]*counted, first, last []byte) error {
 	var id []byte
 	return c.between("select id from payload where id between $1 and $2", first, last, []any{&id}, func() error {
 		if n := byID[idOf(id)]; n != nil {
@@ -164,7 +164,7 @@ func (c *checker) tallyPayloads(byID map[store.ID]*counted, first, last []byte) 
 	})
 }
 
-func (c *checker) tallyEntries(byID map[store.ID]*counted, first, last []byte) error {
+func (c *checker) tallyEntries(byID map[record.ID]*counted, first, last []byte) error {
 	var id, stored []byte
 	var number int64
 	return c.between("select id, number, value from audit where id between $1 and $2 order by id, number", first, last, []any{&id, &number, &stored}, func() error {
@@ -174,11 +174,11 @@ func (c *checker) tallyEntries(byID map[store.ID]*counted, first, last []byte) e
 		}
 		n.tally.Numbered = n.tally.Numbered && number == int64(n.tally.Entries)
 		n.tally.Entries++
-		var e store.Entry
+		var e record.Entry
 		if err := c.read(tableAudit, auditKey(n.push.ID, uint32(number)), stored, &e); err != nil {
 			return c.note("push "+n.push.ID.String(), err)
 		}
-		if e.Kind == store.EntryView {
+		if e.Kind == record.EntryView {
 			n.tally.Views++
 		}
 		if e.Kind.Minor() {
@@ -188,7 +188,7 @@ func (c *checker) tallyEntries(byID map[store.ID]*counted, first, last []byte) e
 	})
 }
 
-func (c *checker) tallyChunks(byID map[store.ID]*counted, first, last []byte) error {
+func (c *checker) tallyChunks(byID map[record.ID]*counted, first, last []byte) error {
 	var id []byte
 	var size int64
 	return c.between(`select id, sum(octet_length(data))::bigint from chunk c where id between $1 and $2
@@ -200,7 +200,7 @@ func (c *checker) tallyChunks(byID map[store.ID]*counted, first, last []byte) er
 	})
 }
 
-func (c *checker) tallyGrants(byID map[store.ID]*counted, first, last []byte) error {
+func (c *checker) tallyGrants(byID map[record.ID]*counted, first, last []byte) error {
 	var id []byte
 	var ends int64
 	return c.between("select id, max(ends) from grants where id between $1 and $2 group by id", first, last, []any{&id, &ends}, func() error {
@@ -279,11 +279,11 @@ func (c *checker) grants() error {
 		if err := r.Scan(&id, &ends, &stored, &digest); err != nil {
 			return err
 		}
-		if len(digest) != len(store.GrantDigest{}) {
+		if len(digest) != len(record.GrantDigest{}) {
 			c.notef("grants: a digest of %d bytes", len(digest))
 			return nil
 		}
-		_, err := c.scanGrant(grantRow{id, ends, stored}, store.GrantDigest(digest))
+		_, err := c.scanGrant(grantRow{id, ends, stored}, record.GrantDigest(digest))
 		return c.note("push "+idOf(id).String(), err)
 	})
 }
@@ -301,9 +301,9 @@ func (g grantRow) Scan(to ...any) error {
 	return nil
 }
 
-func (c *checker) addRoom(p store.Push) {
+func (c *checker) addRoom(p record.Push) {
 	takes := p.Room()
-	if takes == (store.Room{}) {
+	if takes == (record.Room{}) {
 		return
 	}
 	own, shared := roomKeys(p)
@@ -325,10 +325,10 @@ func roomName(key []byte) string {
 
 // checkRooms reports rows of room that are not what the pushes take.
 func (c *checker) checkRooms() error {
-	rows := make(map[string]store.Room)
+	rows := make(map[string]record.Room)
 	err := eachRow(c, "select key, pushes, bytes from room", func(r pgx.Rows) error {
 		var key []byte
-		var is store.Room
+		var is record.Room
 		if err := r.Scan(&key, &is.Pushes, &is.Bytes); err != nil {
 			return err
 		}
@@ -422,7 +422,7 @@ func (c *checker) requests() error {
 		return err
 	}
 	return c.reportRows("select id from request r where not exists (select from account a where a.id = r.owner)", func(id []byte) {
-		c.notef("request %s: its owner does not exist", store.RequestID(idOf(id)))
+		c.notef("request %s: its owner does not exist", record.RequestID(idOf(id)))
 	})
 }
 
@@ -440,10 +440,10 @@ func (c *checker) quotas() error {
 		if err := r.Scan(&key, &stored, &owned); err != nil {
 			return err
 		}
-		switch q, ok := store.QuotaOfKey(key); {
+		switch q, ok := record.QuotaOfKey(key); {
 		case !ok:
 			c.notef("quotas: a key of %d bytes instead of 8", len(key))
-		case q.Whose() == store.QuotaOfAccount && !owned:
+		case q.Whose() == record.QuotaOfAccount && !owned:
 			c.notef("quota of account %d: it does not exist", q.Of)
 		}
 		_, _, err := c.readQuota(key, stored)
@@ -485,14 +485,14 @@ func (c *checker) events() error {
 	if account > h.account || session > h.session || token > h.token || hook > h.hook {
 		c.notef("head: its numbers do not go on from the last ones")
 	}
-	w := store.NewLogWalk(h.LogHead, c.report)
+	w := record.NewLogWalk(h.LogHead, c.report)
 	err = eachRow(c, "select number, value from event order by number", func(r pgx.Rows) error {
 		var number int64
 		var stored []byte
 		if err := r.Scan(&number, &stored); err != nil {
 			return err
 		}
-		e := store.AdminEvent{Number: uint64(number)}
+		e := record.AdminEvent{Number: uint64(number)}
 		err := c.read(tableEvent, uint64Key(e.Number), stored, &e)
 		w.Step(e, err)
 		return ignoreDecision(err)
@@ -506,7 +506,7 @@ const contentStep = 16
 
 // CheckContents compares every payload and every chunk with the digest that is kept beside
 // it, some at a time.
-func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (cover store.Coverage, err error) {
+func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (cover record.Coverage, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return cover, err

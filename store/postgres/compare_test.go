@@ -13,8 +13,8 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -36,9 +36,9 @@ func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		files, told bool // the push holds files; the change sends messages and mail
-		plan        store.Rule
+		plan        record.Rule
 	}{
-		"an end of files": {true, true, func(p store.Push) (store.Push, store.Entry, error) {
+		"an end of files": {true, true, func(p record.Push) (record.Push, record.Entry, error) {
 			next, e, err := conformance.View(p)
 			next, _, _ = conformance.Release(next)
 			return next, e, err
@@ -52,7 +52,7 @@ func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
 			t.Parallel()
 			all := servers(t, 2)
 			id := newAccount(t, all[0])
-			var p store.Push
+			var p record.Push
 			if !c.files {
 				p = pushed(t, all[0], conformance.LivePush(2, id))
 			} else {
@@ -66,14 +66,14 @@ func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
 			if c.told { // what it would do in a statement with others is given up
 				late = 2
 			}
-			_, err := all[0].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			_, err := all[0].Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 				if calls++; calls > late {
 					return conformance.Leave(p)
 				}
 				if calls == late {
-					if _, err := all[1].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+					if _, err := all[1].Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 						p.Failed++ // without an entry, whose number would tell of it
-						return p, store.Entry{}, nil
+						return p, record.Entry{}, nil
 					}); err != nil {
 						t.Error(err)
 					}
@@ -99,7 +99,7 @@ func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
 }
 
 // lastView counts a view, which ends the push.
-func lastView(p store.Push) (store.Push, store.Entry, error) {
+func lastView(p record.Push) (record.Push, record.Entry, error) {
 	p.ViewLimit = p.Views + 1
 	return conformance.View(p)
 }
@@ -110,9 +110,9 @@ func TestAChangeOfAnAccountThatComesTooLateLeavesNothing(t *testing.T) {
 	all := servers(t, 2)
 	id := newAccount(t, all[0])
 	var want []string
-	_, err := all[0].ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	_, err := all[0].ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		if want != nil {
-			return a, store.SessionChange{}, conformance.Told, nil
+			return a, record.SessionChange{}, conformance.Told, nil
 		}
 		if err := all[1].AddAdminEvent(t.Context(), conformance.Told); err != nil {
 			t.Error(err)
@@ -120,8 +120,8 @@ func TestAChangeOfAnAccountThatComesTooLateLeavesNothing(t *testing.T) {
 		want = contents(t, all[1])
 		a.PasswordHash, a.Email = "x", "b@example.org"
 		mail := conformance.MailTo(7, 9, 1)
-		return a, store.SessionChange{
-			Begin: &store.Session{Digest: store.SessionDigest{1}}, Most: 3, Token: &store.APIToken{Digest: store.TokenDigest{2}, Owner: id}, Mail: mail,
+		return a, record.SessionChange{
+			Begin: &record.Session{Digest: record.SessionDigest{1}}, Most: 3, Token: &record.APIToken{Digest: record.TokenDigest{2}, Owner: id}, Mail: mail,
 		}, conformance.Told, nil
 	})
 	if err != nil {
@@ -138,17 +138,17 @@ func TestAChangeOfAnAccountIsMadeOfWhatIsThere(t *testing.T) {
 	t.Parallel()
 	all := servers(t, 2)
 	id := newAccount(t, all[0])
-	appends := func(text string, first func()) store.AccountRule {
-		return func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	appends := func(text string, first func()) record.AccountRule {
+		return func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			first()
 			a.PasswordHash += text
-			return a, store.SessionChange{Untold: true}, store.AdminEvent{}, nil
+			return a, record.SessionChange{Untold: true}, record.AdminEvent{}, nil
 		}
 	}
 	var once sync.Once
-	_, err := all[0].ChangeAccount(t.Context(), id, store.SessionDigest{}, appends("second", func() {
+	_, err := all[0].ChangeAccount(t.Context(), id, record.SessionDigest{}, appends("second", func() {
 		once.Do(func() {
-			if _, err := all[1].ChangeAccount(t.Context(), id, store.SessionDigest{}, appends("first ", func() {})); err != nil {
+			if _, err := all[1].ChangeAccount(t.Context(), id, record.SessionDigest{}, appends("first ", func() {})); err != nil {
 				t.Error(err)
 			}
 		})
@@ -247,7 +247,7 @@ func TestWhatAnotherServerDidIsNotTakenForOwn(t *testing.T) {
 	rival("insert into push", func() error {
 		return other.CreatePush(t.Context(), push, []byte("another payload"), conformance.Creation(push))
 	})
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, store.ErrExists) {
+	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, record.ErrExists) {
 		t.Errorf("create: %v", err)
 	}
 	rival("update push set seq", func() error {
@@ -267,7 +267,7 @@ func TestWhatAnotherServerDidIsNotTakenForOwn(t *testing.T) {
 		t.Errorf("the last try was the other's: %v, %v", stood, err)
 	}
 	rival("update head set", func() error { return other.AddAdminEvent(t.Context(), conformance.Told) })
-	id, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	id, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
 	if a, getErr := other.AccountByEmail(t.Context(), "a@example.org"); err != nil || getErr != nil || a.ID != id {
 		t.Errorf("the account: %v, %v", err, getErr)
 	}
@@ -322,7 +322,7 @@ func TestADistantClockIsRefused(t *testing.T) {
 	for ahead, refused := range map[string]bool{"4 seconds": false, "1 hour": true, "-1 hour": true} {
 		pgtest.Raw(t, url, fmt.Sprintf(`create or replace function clock_timestamp() returns timestamptz language sql as $$ select pg_catalog.clock_timestamp() + interval '%s' $$`, ahead))
 		db := openURL(t, secret.New(url.Reveal()+" options='-c search_path=public,pg_catalog'"))
-		if _, err := db.Durability(t.Context()); errors.Is(err, store.ErrClock) != refused || err != nil && !refused {
+		if _, err := db.Durability(t.Context()); errors.Is(err, record.ErrClock) != refused || err != nil && !refused {
 			t.Errorf("%s: %v", ahead, err)
 		}
 		if err := db.Close(); err != nil {
@@ -346,7 +346,7 @@ func TestServersMakeOneKeyRing(t *testing.T) {
 		switch err := <-results; {
 		case err == nil:
 			made++
-		case !errors.Is(err, store.ErrStaleKeys):
+		case !errors.Is(err, record.ErrStaleKeys):
 			t.Error(err)
 		}
 	}
@@ -370,7 +370,7 @@ func TestADumpShowsOneMoment(t *testing.T) {
 		}
 		if !changed {
 			changed = true
-			id, err := all[1].CreateAccount(t.Context(), store.Account{Email: "late@example.org"}, conformance.Told)
+			id, err := all[1].CreateAccount(t.Context(), record.Account{Email: "late@example.org"}, conformance.Told)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -394,10 +394,10 @@ func TestTurnsEndWithTheirSteps(t *testing.T) {
 	enter := sync.OnceFunc(func() { close(entered) }) // rules may run several times
 	first := make(chan error, 1)
 	go func() {
-		_, err := db.Change(context.Background(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+		_, err := db.Change(context.Background(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 			enter()
 			<-leave
-			return p, store.Entry{}, refused
+			return p, record.Entry{}, refused
 		})
 		first <- err
 	}()
@@ -420,7 +420,7 @@ func TestTurnsEndWithTheirSteps(t *testing.T) {
 	if c, err := db.Change(t.Context(), p.ID, conformance.View); err != nil || c.Push.Views != 1 {
 		t.Errorf("the next step: %v", err)
 	}
-	if _, err := db.Change(t.Context(), conformance.LivePush(2, 0).ID, conformance.View); !errors.Is(err, store.ErrNotFound) {
+	if _, err := db.Change(t.Context(), conformance.LivePush(2, 0).ID, conformance.View); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a push that is not there: %v", err)
 	}
 	if n := postgres.Turns(db); n != 0 {
@@ -437,7 +437,7 @@ func TestAServerThatTakesNoWritesIsNotUsed(t *testing.T) {
 	}
 	pgtest.Raw(t, url, "do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$")
 	db, _, err := postgres.Open(t.Context(), unhurried(url))
-	if !errors.Is(err, store.ErrUnavailable) {
+	if !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("a database that takes no writes: %v", err)
 	}
 	if err == nil {

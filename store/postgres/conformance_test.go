@@ -7,8 +7,8 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, func(t *testing.T) store.Engine { return openNew(t) })
+	conformance.Run(t, func(t *testing.T) record.Engine { return openNew(t) })
 }
 
 // Nothing depends on the state of a connection, so a PgBouncer may give each transaction
@@ -25,7 +25,7 @@ func TestEngineThroughPgBouncer(t *testing.T) {
 	t.Parallel()
 	env.NeedLong(t, "TestEngine runs the same suite, without PgBouncer")
 	b := pgtest.NewBouncer(t)
-	conformance.Run(t, func(t *testing.T) store.Engine { return openURL(t, b.Before(pgtest.URL(t))) })
+	conformance.Run(t, func(t *testing.T) record.Engine { return openURL(t, b.Before(pgtest.URL(t))) })
 }
 
 // openNew opens a new database. The caller closes it.
@@ -58,7 +58,7 @@ func openURL(t *testing.T, url secret.Text, changes ...func(*postgres.Options)) 
 }
 
 // pushed creates a push, and returns it.
-func pushed(t *testing.T, db *postgres.DB, p store.Push) store.Push {
+func pushed(t *testing.T, db *postgres.DB, p record.Push) record.Push {
 	t.Helper()
 	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
 		t.Fatal(err)
@@ -67,9 +67,9 @@ func pushed(t *testing.T, db *postgres.DB, p store.Push) store.Push {
 }
 
 // newAccount creates the account of a@example.org.
-func newAccount(t *testing.T, db *postgres.DB) store.AccountID {
+func newAccount(t *testing.T, db *postgres.DB) record.AccountID {
 	t.Helper()
-	id, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	id, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@
 // # Rows that are not believed
 //
 // A value is a record as package store encodes it, with the same tag as in a bbolt file
-// (store.SealRow), for its table and its key. The tag of a push is also for the number of its
+// (record.SealRow), for its table and its key. The tag of a push is also for the number of its
 // changes. Columns beside a value are for indexes. A read that decides verifies the tag and
 // compares the columns. Payloads and chunks are sealed for their place.
 //
@@ -57,12 +57,12 @@
 // An attempt that may still come cannot succeed any more once another has: it compares. So
 // none counts as undone while the push is still the one that it was for (trial). If
 // a change without an audit entry was overwritten before it could be seen, the step fails
-// with store.ErrUnavailable: it may have been done.
+// with record.ErrUnavailable: it may have been done.
 //
 // A payload is returned only after a write that was acknowledged: where a rule changes
 // nothing of a live push, its row is written all the same. So an old primary that comes back
 // delivers nothing. An attempt may take three seconds. While no primary answers, steps fail
-// with store.ErrUnavailable after a few attempts, and that does not end the server.
+// with record.ErrUnavailable after a few attempts, and that does not end the server.
 //
 // # Hosts
 //
@@ -73,7 +73,7 @@
 // once.
 //
 // Each process looks every second whether the database answers, and whether writes wait for a
-// standby that is not connected (store.ErrStandby), as those of an old primary do. It tells of
+// standby that is not connected (record.ErrStandby), as those of an old primary do. It tells of
 // a change once (Options.Trouble), and is not ready meanwhile.
 //
 // # Versions
@@ -91,7 +91,7 @@
 // sealed anew could miss one that another server writes under an older key just then. So
 // Reseal first raises a floor below which statements write nothing, and waits for those that
 // began before. A server below the floor reads the ring and goes on. What an operation had
-// sealed itself before its server took the new ring (store.SealedUnder) is not kept any more:
+// sealed itself before its server took the new ring (record.SealedUnder) is not kept any more:
 // the store begins that operation again.
 //
 // # Moves

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pushbox/internal/durable"
-	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 )
 
 // errEnough ends a dump whose caller wants no more.
@@ -21,11 +21,11 @@ var errEnough = decide(errors.New("enough"))
 
 // Dump returns all records as they are at one instant, in one transaction that only reads.
 // Other steps go on.
-func (db *DB) Dump(ctx context.Context) store.Records {
-	return func(yield func(store.DumpRecord, error) bool) {
+func (db *DB) Dump(ctx context.Context) record.Records {
+	return func(yield func(record.DumpRecord, error) bool) {
 		done, err := db.begin(ctx)
 		if err != nil {
-			yield(store.DumpRecord{}, err)
+			yield(record.DumpRecord{}, err)
 			return
 		}
 		defer done()
@@ -40,7 +40,7 @@ func (db *DB) Dump(ctx context.Context) store.Records {
 			})
 		}
 		if err != nil && !enough {
-			yield(store.DumpRecord{}, err)
+			yield(record.DumpRecord{}, err)
 		}
 	}
 }
@@ -50,18 +50,18 @@ type dump struct {
 	sealer
 	ctx   context.Context
 	tx    pgx.Tx
-	yield func(store.DumpRecord, error) bool
+	yield func(record.DumpRecord, error) bool
 }
 
-func (d *dump) give(kind store.RecordKind, key, value []byte) error {
-	if !d.yield(store.DumpRecord{Kind: kind, Key: key, Value: value}, nil) {
+func (d *dump) give(kind record.RecordKind, key, value []byte) error {
+	if !d.yield(record.DumpRecord{Kind: kind, Key: key, Value: value}, nil) {
 		return errEnough
 	}
 	return nil
 }
 
 // opened gives a row without its tag.
-func (d *dump) opened(kind store.RecordKind, table string, key, tagKey, stored []byte) error {
+func (d *dump) opened(kind record.RecordKind, table string, key, tagKey, stored []byte) error {
 	v, err := d.open(table, tagKey, stored)
 	if err != nil {
 		return err
@@ -81,9 +81,9 @@ func (d *dump) each(query string, to []any, fn func() error) error {
 
 func (d *dump) run() error {
 	for _, part := range []func() error{
-		d.ring, d.latest, d.head, d.accounts, d.keyed(store.RecordSession, tableSession, "digest"), d.keyed(store.RecordToken, tableToken, "digest"),
-		d.hooks, d.keyed(store.RecordRequest, tableRequest, "id"), d.keyed(store.RecordQuota, tableQuota, "of"), d.numbered(store.RecordEvent, tableEvent, "number"),
-		d.pushes, d.payloads, d.entries, d.orphans, d.chunks, d.keyed(store.RecordGrant, tableGrants, "digest"), d.messages,
+		d.ring, d.latest, d.head, d.accounts, d.keyed(record.RecordSession, tableSession, "digest"), d.keyed(record.RecordToken, tableToken, "digest"),
+		d.hooks, d.keyed(record.RecordRequest, tableRequest, "id"), d.keyed(record.RecordQuota, tableQuota, "of"), d.numbered(record.RecordEvent, tableEvent, "number"),
+		d.pushes, d.payloads, d.entries, d.orphans, d.chunks, d.keyed(record.RecordGrant, tableGrants, "digest"), d.messages,
 	} {
 		if err := part(); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (d *dump) ring() error {
 	if err := d.tx.QueryRow(d.ctx, "select sealed from ring").Scan(&sealed); err != nil || sealed == nil {
 		return err
 	}
-	return d.give(store.RecordRing, nil, sealed)
+	return d.give(record.RecordRing, nil, sealed)
 }
 
 func (d *dump) latest() error {
@@ -109,7 +109,7 @@ func (d *dump) latest() error {
 	if err != nil {
 		return err
 	}
-	return d.opened(store.RecordTime, tableMeta, nil, []byte(metaLatest), stored)
+	return d.opened(record.RecordTime, tableMeta, nil, []byte(metaLatest), stored)
 }
 
 func (d *dump) head() error {
@@ -123,24 +123,24 @@ func (d *dump) head() error {
 			return err
 		}
 	}
-	n, err := store.LastNumbers{Account: h.account, Session: h.session, Token: h.token, Hook: h.hook}.AppendBinary(nil)
+	n, err := record.LastNumbers{Account: h.account, Session: h.session, Token: h.token, Hook: h.hook}.AppendBinary(nil)
 	if err != nil {
 		return err
 	}
-	if err := d.give(store.RecordNumbers, nil, n); err != nil {
+	if err := d.give(record.RecordNumbers, nil, n); err != nil {
 		return err
 	}
 	ends, err := h.LogHead.AppendBinary(nil)
 	if err != nil {
 		return err
 	}
-	return d.give(store.RecordHead, nil, ends)
+	return d.give(record.RecordHead, nil, ends)
 }
 
-func (d *dump) accounts() error { return d.numbered(store.RecordAccount, tableAccount, "id")() }
+func (d *dump) accounts() error { return d.numbered(record.RecordAccount, tableAccount, "id")() }
 
 // numbered gives a table whose key is a number.
-func (d *dump) numbered(kind store.RecordKind, table, column string) func() error {
+func (d *dump) numbered(kind record.RecordKind, table, column string) func() error {
 	return func() error {
 		var n int64
 		var stored []byte
@@ -151,7 +151,7 @@ func (d *dump) numbered(kind store.RecordKind, table, column string) func() erro
 }
 
 // keyed gives a table whose key is bytes.
-func (d *dump) keyed(kind store.RecordKind, table, column string) func() error {
+func (d *dump) keyed(kind record.RecordKind, table, column string) func() error {
 	return func() error {
 		var key, stored []byte
 		return d.each(fmt.Sprintf("select %s, value from %s order by %s", column, table, column), []any{&key, &stored}, func() error {
@@ -165,7 +165,7 @@ func (d *dump) hooks() error {
 	var stored []byte
 	return d.each("select owner, id, value from hook order by owner, id", []any{&owner, &id, &stored}, func() error {
 		key := pairKey(uint64(owner), uint64(id))
-		return d.opened(store.RecordHook, tableHook, key, key, stored)
+		return d.opened(record.RecordHook, tableHook, key, key, stored)
 	})
 }
 
@@ -173,13 +173,13 @@ func (d *dump) pushes() error {
 	var id, stored []byte
 	var seq int64
 	return d.each("select id, seq, value from push order by id", []any{&id, &seq, &stored}, func() error {
-		return d.opened(store.RecordPush, tablePush, id, pushKey(idOf(id), seq), stored)
+		return d.opened(record.RecordPush, tablePush, id, pushKey(idOf(id), seq), stored)
 	})
 }
 
 func (d *dump) payloads() error {
 	var id, data []byte
-	return d.each("select id, data from payload order by id", []any{&id, &data}, func() error { return d.give(store.RecordPayload, id, data) })
+	return d.each("select id, data from payload order by id", []any{&id, &data}, func() error { return d.give(record.RecordPayload, id, data) })
 }
 
 func (d *dump) entries() error {
@@ -187,20 +187,20 @@ func (d *dump) entries() error {
 	var number int64
 	return d.each("select id, number, value from audit order by id, number", []any{&id, &number, &stored}, func() error {
 		key := auditKey(idOf(id), uint32(number))
-		return d.opened(store.RecordEntry, tableAudit, key, key, stored)
+		return d.opened(record.RecordEntry, tableAudit, key, key, stored)
 	})
 }
 
 func (d *dump) orphans() error {
 	var id []byte
-	return d.each("select id from orphan order by id", []any{&id}, func() error { return d.give(store.RecordOrphan, id, nil) })
+	return d.each("select id from orphan order by id", []any{&id}, func() error { return d.give(record.RecordOrphan, id, nil) })
 }
 
 func (d *dump) chunks() error {
 	var id, data []byte
 	var file, number int64
 	return d.each("select id, file, number, data from chunk order by id, file, number", []any{&id, &file, &number, &data}, func() error {
-		return d.give(store.RecordChunk, chunkKey(id, file, number), data)
+		return d.give(record.RecordChunk, chunkKey(id, file, number), data)
 	})
 }
 
@@ -209,13 +209,13 @@ func (d *dump) messages() error {
 	var stored []byte
 	return d.each("select next_at, number, value from outbox order by next_at, number", []any{&next, &number, &stored}, func() error {
 		key := pairKey(uint64(next), uint64(number))
-		return d.opened(store.RecordMessage, tableOutbox, key, key, stored)
+		return d.opened(record.RecordMessage, tableOutbox, key, key, stored)
 	})
 }
 
 // Load keeps all records in one transaction. After an error there are none, unless last
 // returned nil: then Loaded tells.
-func (db *DB) Load(ctx context.Context, all store.Records, last func(kept store.Records) error) error {
+func (db *DB) Load(ctx context.Context, all record.Records, last func(kept record.Records) error) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (db *DB) Load(ctx context.Context, all store.Records, last func(kept store.
 	defer c.Release()
 	next, stop := iter.Pull2(all)
 	defer stop()
-	l := &load{sealer: sealer{db.ring.Load()}, ctx: ctx, next: next, rooms: make(map[string]store.Room)}
+	l := &load{sealer: sealer{db.ring.Load()}, ctx: ctx, next: next, rooms: make(map[string]record.Room)}
 	delete(c.Conn().PgConn().CustomData(), warned)
 	err = pgx.BeginFunc(ctx, c, func(t pgx.Tx) error {
 		l.tx = t
@@ -258,10 +258,10 @@ type load struct {
 	sealer
 	ctx     context.Context
 	tx      pgx.Tx
-	next    func() (store.DumpRecord, error, bool)
-	now     store.DumpRecord // read and not taken
+	next    func() (record.DumpRecord, error, bool)
+	now     record.DumpRecord // read and not taken
 	has     bool
-	rooms   map[string]store.Room
+	rooms   map[string]record.Room
 	head    head
 	version int64
 }
@@ -274,11 +274,11 @@ func (l *load) advance() error {
 }
 
 // kept are the records that the transaction has put in.
-func (l *load) kept() store.Records {
-	return func(yield func(store.DumpRecord, error) bool) {
+func (l *load) kept() record.Records {
+	return func(yield func(record.DumpRecord, error) bool) {
 		d := &dump{sealer: l.sealer, ctx: l.ctx, tx: l.tx, yield: yield}
 		if err := d.run(); err != nil && !errors.Is(err, errEnough) {
-			yield(store.DumpRecord{}, err)
+			yield(record.DumpRecord{}, err)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func (l *load) run() error {
 		return err
 	}
 	if there {
-		return decide(fmt.Errorf("%w: %w", store.ErrExists, errNotEmpty))
+		return decide(fmt.Errorf("%w: %w", record.ErrExists, errNotEmpty))
 	}
 	l.version = l.sealer.version
 	if err := l.advance(); err != nil {
@@ -318,19 +318,19 @@ func (l *load) run() error {
 // single keeps a record that there is one of.
 func (l *load) single() (err error) {
 	switch r := l.now; r.Kind {
-	case store.RecordRing:
+	case record.RecordRing:
 		_, err = l.tx.Exec(l.ctx, "update ring set sealed = $1, version = version + 1", r.Value)
 		l.version++
-	case store.RecordTime:
+	case record.RecordTime:
 		_, err = l.tx.Exec(l.ctx, "insert into meta values ($1, $2)", metaLatest, l.sealValue(tableMeta, []byte(metaLatest), r.Value))
-	case store.RecordNumbers:
-		var n store.LastNumbers
+	case record.RecordNumbers:
+		var n record.LastNumbers
 		err = decide(n.UnmarshalBinary(r.Value))
 		l.head.account, l.head.session, l.head.token, l.head.hook = n.Account, n.Session, n.Token, n.Hook
-	case store.RecordHead:
+	case record.RecordHead:
 		err = decide(l.head.LogHead.UnmarshalBinary(r.Value))
 	default:
-		err = decide(fmt.Errorf("%w: %s", store.ErrCorrupt, r.Kind))
+		err = decide(fmt.Errorf("%w: %s", record.ErrCorrupt, r.Kind))
 	}
 	if err != nil {
 		return err
@@ -381,11 +381,11 @@ func (l *load) copy(t loadTable) error {
 
 func (l *load) row(t loadTable) ([]any, error) {
 	fits := len(l.now.Key) == t.key
-	if l.now.Kind == store.RecordQuota {
-		_, fits = store.QuotaOfKey(l.now.Key)
+	if l.now.Kind == record.RecordQuota {
+		_, fits = record.QuotaOfKey(l.now.Key)
 	}
 	if !fits {
-		return nil, fmt.Errorf("%w: the key of %s is malformed", store.ErrCorrupt, l.now.Kind)
+		return nil, fmt.Errorf("%w: the key of %s is malformed", record.ErrCorrupt, l.now.Kind)
 	}
 	return t.row(l, bytes.Clone(l.now.Key), bytes.Clone(l.now.Value))
 }
@@ -399,80 +399,80 @@ type loadTable struct {
 }
 
 const (
-	idLen     = len(store.ID{})
-	digestLen = len(store.GrantDigest{})
+	idLen     = len(record.ID{})
+	digestLen = len(record.GrantDigest{})
 )
 
 func signed(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }
 
 // loadTables are the tables of records of which there may be many.
-var loadTables = map[store.RecordKind]loadTable{
-	store.RecordAccount: {tableAccount, []string{"id", "email", "identities", "value"}, 8, func(l *load, k, v []byte) ([]any, error) {
-		var a store.Account
+var loadTables = map[record.RecordKind]loadTable{
+	record.RecordAccount: {tableAccount, []string{"id", "email", "identities", "value"}, 8, func(l *load, k, v []byte) ([]any, error) {
+		var a record.Account
 		err := a.UnmarshalBinary(v)
 		return []any{signed(k), []byte(a.Email), identitiesOf(a), l.sealValue(tableAccount, k, v)}, err
 	}},
-	store.RecordSession: {tableSession, []string{"digest", "id", "owner", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
-		var s store.Session
+	record.RecordSession: {tableSession, []string{"digest", "id", "owner", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
+		var s record.Session
 		err := s.UnmarshalBinary(v)
 		return []any{k, int64(s.ID), int64(s.Owner), l.sealValue(tableSession, k, v)}, err
 	}},
-	store.RecordToken: {tableToken, []string{"digest", "id", "owner", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
-		var t store.APIToken
+	record.RecordToken: {tableToken, []string{"digest", "id", "owner", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
+		var t record.APIToken
 		err := t.UnmarshalBinary(v)
 		return []any{k, int64(t.ID), int64(t.Owner), l.sealValue(tableToken, k, v)}, err
 	}},
-	store.RecordHook: {tableHook, []string{"owner", "id", "value"}, 16, func(l *load, k, v []byte) ([]any, error) {
+	record.RecordHook: {tableHook, []string{"owner", "id", "value"}, 16, func(l *load, k, v []byte) ([]any, error) {
 		return []any{signed(k), signed(k[8:]), l.sealValue(tableHook, k, v)}, nil
 	}},
-	store.RecordRequest: {tableRequest, []string{"id", "owner", "live", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
-		var r store.Request
+	record.RecordRequest: {tableRequest, []string{"id", "owner", "live", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
+		var r record.Request
 		err := r.UnmarshalBinary(v)
 		return []any{k, int64(r.Owner), r.EndedAt.IsZero(), l.sealValue(tableRequest, k, v)}, err
 	}},
-	store.RecordQuota: {tableQuota, []string{"of", "value"}, 0, func(l *load, k, v []byte) ([]any, error) {
+	record.RecordQuota: {tableQuota, []string{"of", "value"}, 0, func(l *load, k, v []byte) ([]any, error) {
 		return []any{k, l.sealValue(tableQuota, k, v)}, nil
 	}},
-	store.RecordEvent: {tableEvent, []string{"number", "op", "value"}, 8, func(l *load, k, v []byte) ([]any, error) {
+	record.RecordEvent: {tableEvent, []string{"number", "op", "value"}, 8, func(l *load, k, v []byte) ([]any, error) {
 		return []any{signed(k), []byte{}, l.sealValue(tableEvent, k, v)}, nil
 	}},
-	store.RecordPush: {tablePush, []string{"id", "seq", "op", "owner", "live", "queue", "due", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
-		p := store.Push{ID: store.ID(k)}
+	record.RecordPush: {tablePush, []string{"id", "seq", "op", "owner", "live", "queue", "due", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
+		p := record.Push{ID: record.ID(k)}
 		err := p.UnmarshalBinary(v)
 		l.addRoom(p)
 		c := columnsOf(p)
 		return []any{k, int64(1), []byte{}, c.owner, c.live, c.queue, c.due, l.sealValue(tablePush, pushKey(p.ID, 1), v)}, err
 	}},
-	store.RecordPayload: {"payload", []string{"id", "sum", "data"}, idLen, func(_ *load, k, v []byte) ([]any, error) {
+	record.RecordPayload: {"payload", []string{"id", "sum", "data"}, idLen, func(_ *load, k, v []byte) ([]any, error) {
 		return []any{k, digest(v), v}, nil
 	}},
-	store.RecordEntry: {tableAudit, []string{"id", "number", "op", "value"}, idLen + 4, func(l *load, k, v []byte) ([]any, error) {
+	record.RecordEntry: {tableAudit, []string{"id", "number", "op", "value"}, idLen + 4, func(l *load, k, v []byte) ([]any, error) {
 		return []any{k[:idLen], int64(binary.BigEndian.Uint32(k[idLen:])), []byte{}, l.sealValue(tableAudit, k, v)}, nil
 	}},
-	store.RecordOrphan: {"orphan", []string{"id"}, idLen, func(_ *load, k, _ []byte) ([]any, error) { return []any{k}, nil }},
-	store.RecordChunk: {"chunk", []string{"id", "file", "number", "sum", "data"}, idLen + 6, func(_ *load, k, v []byte) ([]any, error) {
+	record.RecordOrphan: {"orphan", []string{"id"}, idLen, func(_ *load, k, _ []byte) ([]any, error) { return []any{k}, nil }},
+	record.RecordChunk: {"chunk", []string{"id", "file", "number", "sum", "data"}, idLen + 6, func(_ *load, k, v []byte) ([]any, error) {
 		return []any{k[:idLen], int32(binary.BigEndian.Uint16(k[idLen:])), int64(binary.BigEndian.Uint32(k[idLen+2:])), digest(v), v}, nil
 	}},
-	store.RecordGrant: {tableGrants, []string{"id", "digest", "ends", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
-		var g store.Grant
+	record.RecordGrant: {tableGrants, []string{"id", "digest", "ends", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
+		var g record.Grant
 		err := g.UnmarshalBinary(v)
 		return []any{g.Push[:], k, milliseconds(g.ExpiresAt), l.sealValue(tableGrants, k, v)}, err
 	}},
-	store.RecordMessage: {tableOutbox, []string{"number", "next_at", "route", "recipient", "lease", "holder", "value"}, 16, func(l *load, k, v []byte) ([]any, error) {
-		var m store.Message
+	record.RecordMessage: {tableOutbox, []string{"number", "next_at", "route", "recipient", "lease", "holder", "value"}, 16, func(l *load, k, v []byte) ([]any, error) {
+		var m record.Message
 		err := m.UnmarshalBinary(v)
 		return []any{signed(k[8:]), signed(k), int16(m.Route), int64(m.To), int64(0), []byte{}, l.sealValue(tableOutbox, k, v)}, err
 	}},
 }
 
-func (l *load) addRoom(p store.Push) {
+func (l *load) addRoom(p record.Push) {
 	c := checker{rooms: l.rooms}
 	c.addRoom(p)
 }
 
 // Backup writes all records at one instant into a file that package bolt opens, beside
 // everything else, and opens it.
-func (db *DB) Backup(ctx context.Context, path string, progress func(done, total int64)) (_ store.Engine, temp string, err error) {
+func (db *DB) Backup(ctx context.Context, path string, progress func(done, total int64)) (_ record.Engine, temp string, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return nil, "", err
@@ -487,7 +487,7 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 	case db.copying <- struct{}{}:
 		defer func() { <-db.copying }()
 	default:
-		return nil, "", fmt.Errorf("%w: another backup runs", store.ErrBusy)
+		return nil, "", fmt.Errorf("%w: another backup runs", record.ErrBusy)
 	}
 	if path == "" {
 		path = filepath.Join(db.opts.Dir, "pushbox.db")
@@ -497,7 +497,7 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 		return nil, "", err
 	}
 	if err = copied.Unlock(ctx, keys, nil); err == nil {
-		err = copied.Load(ctx, counting(db.Dump(ctx), total, progress), func(store.Records) error { return nil })
+		err = copied.Load(ctx, counting(db.Dump(ctx), total, progress), func(record.Records) error { return nil })
 	}
 	if err = errors.Join(err, copied.Close()); err != nil {
 		return nil, "", errors.Join(err, durable.Scrub(temp))
@@ -510,8 +510,8 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 }
 
 // counting calls progress while records are taken.
-func counting(all store.Records, total int64, progress func(done, total int64)) store.Records {
-	return func(yield func(store.DumpRecord, error) bool) {
+func counting(all record.Records, total int64, progress func(done, total int64)) record.Records {
+	return func(yield func(record.DumpRecord, error) bool) {
 		done, told := int64(0), int64(0)
 		for r, err := range all {
 			if done += int64(len(r.Key) + len(r.Value)); done-told >= 1<<20 {

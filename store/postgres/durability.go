@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // MaxClockDifference is how far the clock of a server may be from that of the database,
@@ -120,7 +120,7 @@ func (db *DB) Durability(ctx context.Context) (d Durability, err error) {
 		return err
 	})
 	if err == nil && ahead.Abs() > MaxClockDifference {
-		err = fmt.Errorf("%w: the clock of the database is %s from this machine's: set both by NTP", store.ErrClock, ahead.Abs().Round(time.Second))
+		err = fmt.Errorf("%w: the clock of the database is %s from this machine's: set both by NTP", record.ErrClock, ahead.Abs().Round(time.Second))
 	}
 	return d, err
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // PutChunks keeps chunks of a file whose push does not exist yet. It keeps no reference to
 // them.
-func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, sealed [][]byte) error {
+func (db *DB) PutChunks(ctx context.Context, id record.ID, file, first int, sealed [][]byte) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 				on conflict (id, file, number) do update set sum = excluded.sum, data = excluded.data`, id[:], int32(file), numbers, sums, sealed)
 			rows, err := queued(ctx, c, &b)
 			if err == nil && rows[1] == 0 && len(sealed) > 0 {
-				err = decide(store.ErrExists)
+				err = decide(record.ErrExists)
 			}
 			return err
 		})
@@ -47,7 +47,7 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 }
 
 // Chunk appends a chunk of a file to dst and returns the grant under which it was read.
-func (db *DB) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst []byte) (g store.Grant, sealed []byte, err error) {
+func (db *DB) Chunk(ctx context.Context, d record.GrantDigest, file, n int, dst []byte) (g record.Grant, sealed []byte, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return g, nil, err
@@ -65,14 +65,14 @@ func (db *DB) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst [
 				if err := rows.Err(); err != nil {
 					return err
 				}
-				return decide(store.ErrNotFound)
+				return decide(record.ErrNotFound)
 			}
 			var data pgtype.DriverBytes // valid until the next row
 			if g, err = s.scanGrant(rows, d, &data); err != nil {
 				return err
 			}
 			if data == nil {
-				return decide(fmt.Errorf("%w: chunk %d of file %d of push %s is missing", store.ErrCorrupt, n, file, g.Push))
+				return decide(fmt.Errorf("%w: chunk %d of file %d of push %s is missing", record.ErrCorrupt, n, file, g.Push))
 			}
 			sealed = append(dst, data...)
 			rows.Close()
@@ -80,14 +80,14 @@ func (db *DB) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst [
 		})
 	})
 	if err != nil {
-		return store.Grant{}, nil, err
+		return record.Grant{}, nil, err
 	}
 	return g, sealed, nil
 }
 
 // scanGrant reads the columns id, ends and value of a grant, which must agree, and what
 // follows them.
-func (s sealer) scanGrant(r pgx.Row, d store.GrantDigest, more ...any) (g store.Grant, err error) {
+func (s sealer) scanGrant(r pgx.Row, d record.GrantDigest, more ...any) (g record.Grant, err error) {
 	var id, stored []byte
 	var ends int64
 	if err := r.Scan(append([]any{&id, &ends, &stored}, more...)...); err != nil {
@@ -95,28 +95,28 @@ func (s sealer) scanGrant(r pgx.Row, d store.GrantDigest, more ...any) (g store.
 	}
 	g.Digest = d
 	if err := s.read(tableGrants, d[:], stored, &g); err != nil {
-		return store.Grant{}, err
+		return record.Grant{}, err
 	}
 	switch {
 	case !bytes.Equal(g.Push[:], id):
-		return store.Grant{}, mismatch(tableGrants, "id")
+		return record.Grant{}, mismatch(tableGrants, "id")
 	case milliseconds(g.ExpiresAt) != ends:
-		return store.Grant{}, mismatch(tableGrants, "ends")
+		return record.Grant{}, mismatch(tableGrants, "ends")
 	}
 	return g, nil
 }
 
-// grant reads a grant, or returns store.ErrNotFound.
-func (s sealer) grant(ctx context.Context, c *pgxpool.Conn, d store.GrantDigest) (store.Grant, error) {
+// grant reads a grant, or returns record.ErrNotFound.
+func (s sealer) grant(ctx context.Context, c *pgxpool.Conn, d record.GrantDigest) (record.Grant, error) {
 	g, err := s.scanGrant(c.QueryRow(ctx, "select id, ends, value from grants where digest = $1", d[:]), d)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = decide(store.ErrNotFound)
+		err = decide(record.ErrNotFound)
 	}
 	return g, err
 }
 
 // Grant returns the grant of that digest and its push.
-func (db *DB) Grant(ctx context.Context, d store.GrantDigest) (g store.Grant, p store.Push, err error) {
+func (db *DB) Grant(ctx context.Context, d record.GrantDigest) (g record.Grant, p record.Push, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return g, p, err
@@ -124,12 +124,12 @@ func (db *DB) Grant(ctx context.Context, d store.GrantDigest) (g store.Grant, p 
 	defer done()
 	err = db.refreshed(ctx, func(s sealer) error {
 		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			g = store.Grant{Digest: d}
+			g = record.Grant{Digest: d}
 			var ends int64
 			var stored []byte
 			w, err := s.scanPush(c.QueryRow(ctx, "select "+pushColumns+", g.ends, g.value from grants g join push p on p.id = g.id where g.digest = $1", d[:]), &ends, &stored)
 			if errors.Is(err, pgx.ErrNoRows) {
-				return decide(store.ErrNotFound)
+				return decide(record.ErrNotFound)
 			}
 			if err == nil {
 				err = s.read(tableGrants, d[:], stored, &g)
@@ -142,13 +142,13 @@ func (db *DB) Grant(ctx context.Context, d store.GrantDigest) (g store.Grant, p 
 		})
 	})
 	if err != nil {
-		return store.Grant{}, store.Push{}, err
+		return record.Grant{}, record.Push{}, err
 	}
 	return g, p, nil
 }
 
 // ChangeGrant applies r to the grant and to its push.
-func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.GrantRule) (next store.Grant, err error) {
+func (db *DB) ChangeGrant(ctx context.Context, d record.GrantDigest, r record.GrantRule) (next record.Grant, err error) {
 	first, _, err := db.Grant(ctx, d)
 	if err != nil {
 		return next, err
@@ -164,9 +164,9 @@ func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.Gran
 			return p, wire(err)
 		}
 		p.next = w.push
-		var now store.Push
+		var now record.Push
 		var keep bool
-		if err := store.CatchPanic(func() { now, next, keep = r(w.push, g) }); err != nil {
+		if err := record.CatchPanic(func() { now, next, keep = r(w.push, g) }); err != nil {
 			return p, err
 		}
 		switch {
@@ -178,7 +178,7 @@ func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.Gran
 		return p, nil
 	})
 	if err != nil {
-		return store.Grant{}, err
+		return record.Grant{}, err
 	}
 	return next, nil
 }
@@ -192,7 +192,7 @@ func wire(err error) error {
 }
 
 // Orphans lists the IDs of orphaned chunks, from the first after the one given.
-func (db *DB) Orphans(ctx context.Context, after store.ID, limit int) (ids []store.ID, err error) {
+func (db *DB) Orphans(ctx context.Context, after record.ID, limit int) (ids []record.ID, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -205,20 +205,20 @@ func (db *DB) Orphans(ctx context.Context, after store.ID, limit int) (ids []sto
 	return ids, err
 }
 
-func scanID(r pgx.CollectableRow) (id store.ID, err error) {
+func scanID(r pgx.CollectableRow) (id record.ID, err error) {
 	var b []byte
 	if err := r.Scan(&b); err != nil {
 		return id, err
 	}
 	if len(b) != len(id) {
-		return id, decide(fmt.Errorf("%w: an ID of %d bytes", store.ErrCorrupt, len(b)))
+		return id, decide(fmt.Errorf("%w: an ID of %d bytes", record.ErrCorrupt, len(b)))
 	}
-	return store.ID(b), nil
+	return record.ID(b), nil
 }
 
 // FreeOrphans removes orphaned chunks of an ID. The row of the orphan is locked first, so
 // that chunks are freed or adopted by a push, and never both.
-func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more bool, err error) {
+func (db *DB) FreeOrphans(ctx context.Context, id record.ID, limit int) (more bool, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return false, err
@@ -228,7 +228,7 @@ func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more boo
 	if err == nil && p.HoldsFiles() { // the row of the orphan is not believed
 		return false, nil
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return false, err
 	}
 	err = db.step(ctx, func(ctx context.Context) error {

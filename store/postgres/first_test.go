@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -23,7 +24,7 @@ func TestFirstStartsMakeOneKeyRing(t *testing.T) {
 		for range servers {
 			starts.Go(func() {
 				err := startFirst(t, url, key)
-				if errors.Is(err, store.ErrStaleKeys) {
+				if errors.Is(err, record.ErrStaleKeys) {
 					err = startFirst(t, url, key)
 				}
 				if err != nil {

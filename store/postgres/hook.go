@@ -7,23 +7,23 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
-func (s sealer) listedHook(r pgx.CollectableRow) (h store.Hook, err error) {
+func (s sealer) listedHook(r pgx.CollectableRow) (h record.Hook, err error) {
 	var owner, id int64
 	var stored []byte
 	if err := r.Scan(&owner, &id, &stored); err != nil {
 		return h, err
 	}
-	h.Owner, h.ID = store.AccountID(owner), store.HookID(id)
+	h.Owner, h.ID = record.AccountID(owner), record.HookID(id)
 	return h, s.read(tableHook, hookKey(h), stored, &h)
 }
 
-func hookKey(h store.Hook) []byte { return pairKey(uint64(h.Owner), uint64(h.ID)) }
+func hookKey(h record.Hook) []byte { return pairKey(uint64(h.Owner), uint64(h.ID)) }
 
 // CreateHook keeps a new webhook under a new ID, which it returns.
-func (db *DB) CreateHook(ctx context.Context, h store.Hook, e store.AdminEvent) (id store.HookID, err error) {
+func (db *DB) CreateHook(ctx context.Context, h record.Hook, e record.AdminEvent) (id record.HookID, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return 0, err
@@ -32,15 +32,15 @@ func (db *DB) CreateHook(ctx context.Context, h store.Hook, e store.AdminEvent) 
 	err = db.administer(ctx, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
 		if h.Owner != 0 {
 			owner, _, err := a.account(ctx, c, h.Owner)
-			if errors.Is(err, store.ErrNotFound) || err == nil && !owner.Active() {
-				err = decide(store.ErrToken)
+			if errors.Is(err, record.ErrNotFound) || err == nil && !owner.Active() {
+				err = decide(record.ErrToken)
 			}
 			if err != nil {
 				return err
 			}
 		}
 		a.head.hook++
-		h.ID, e.Subject = store.HookID(a.head.hook), a.head.hook
+		h.ID, e.Subject = record.HookID(a.head.hook), a.head.hook
 		id = h.ID
 		stored, err := a.seal(tableHook, hookKey(h), h)
 		if err != nil {
@@ -56,7 +56,7 @@ func (db *DB) CreateHook(ctx context.Context, h store.Hook, e store.AdminEvent) 
 }
 
 // Hooks lists webhooks by owner and ID, from the first after the one given.
-func (db *DB) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) ([]store.Hook, error) {
+func (db *DB) Hooks(ctx context.Context, owner record.AccountID, after record.HookID, limit int) ([]record.Hook, error) {
 	of, ok := column(owner)
 	first, okToo := column(after)
 	if !ok || !okToo {
@@ -65,9 +65,9 @@ func (db *DB) Hooks(ctx context.Context, owner store.AccountID, after store.Hook
 	return listed(ctx, db, sealer.listedHook, "select owner, id, value from hook where (owner, id) > ($1, $2) order by owner, id limit $3", of, first, limit)
 }
 
-// SetHook replaces the webhook of the same owner and ID; store.ErrNotFound if there is
+// SetHook replaces the webhook of the same owner and ID; record.ErrNotFound if there is
 // none.
-func (db *DB) SetHook(ctx context.Context, h store.Hook, e store.AdminEvent) error {
+func (db *DB) SetHook(ctx context.Context, h record.Hook, e record.AdminEvent) error {
 	return db.changeHook(ctx, h.Owner, h.ID, e, func(a *change) error {
 		stored, err := a.seal(tableHook, hookKey(h), h)
 		if err != nil {
@@ -79,9 +79,9 @@ func (db *DB) SetHook(ctx context.Context, h store.Hook, e store.AdminEvent) err
 }
 
 // NoteDeliveries adds tries to a webhook, if it still exists.
-func (db *DB) NoteDeliveries(ctx context.Context, owner store.AccountID, id store.HookID, tried []store.Delivery) error {
+func (db *DB) NoteDeliveries(ctx context.Context, owner record.AccountID, id record.HookID, tried []record.Delivery) error {
 	return db.touch(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) (before, after []byte, err error) {
-		h := store.Hook{Owner: owner, ID: id}
+		h := record.Hook{Owner: owner, ID: id}
 		if err := c.QueryRow(ctx, "select value from hook where owner = $1 and id = $2", int64(owner), int64(id)).Scan(&before); err != nil {
 			return nil, nil, err
 		}
@@ -93,16 +93,16 @@ func (db *DB) NoteDeliveries(ctx context.Context, owner store.AccountID, id stor
 	}, "update hook set value = $3::bytea where owner = $1::bigint and id = $5::bigint and value = $2::bytea and (select floor from ring) <= $4::bigint", int64(owner), int64(id))
 }
 
-// RemoveHook removes a webhook; store.ErrNotFound if that account has no webhook of that
+// RemoveHook removes a webhook; record.ErrNotFound if that account has no webhook of that
 // ID.
-func (db *DB) RemoveHook(ctx context.Context, owner store.AccountID, id store.HookID, e store.AdminEvent) error {
+func (db *DB) RemoveHook(ctx context.Context, owner record.AccountID, id record.HookID, e record.AdminEvent) error {
 	return db.changeHook(ctx, owner, id, e, func(a *change) error {
 		a.write("delete from hook where owner = $2::bigint and id = $3::bigint", int64(owner), int64(id))
 		return nil
 	})
 }
 
-func (db *DB) changeHook(ctx context.Context, owner store.AccountID, id store.HookID, e store.AdminEvent, write func(*change) error) error {
+func (db *DB) changeHook(ctx context.Context, owner record.AccountID, id record.HookID, e record.AdminEvent, write func(*change) error) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (db *DB) changeHook(ctx context.Context, owner store.AccountID, id store.Ho
 			return err
 		}
 		if !there {
-			return decide(store.ErrNotFound)
+			return decide(record.ErrNotFound)
 		}
 		if err := write(a); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // An Inspection is what an administrator wants to know of a database and of the way to it.
@@ -41,7 +41,7 @@ const (
 )
 
 // Inspect looks at the database over a connection of its own, and changes nothing: it makes no
-// tables and upgrades none. The error wraps store.ErrUnavailable if no host that takes writes
+// tables and upgrades none. The error wraps record.ErrUnavailable if no host that takes writes
 // answers. It never has the password.
 func Inspect(ctx context.Context, o Options) (i Inspection, err error) {
 	if o.Connect <= 0 {
@@ -80,7 +80,7 @@ func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) (err error) {
 		found, err := schemaOf(ctx, t)
 		i.Schema, i.Oldest = found.number, found.oldest
 		switch {
-		case errors.Is(err, store.ErrSchema):
+		case errors.Is(err, record.ErrSchema):
 			return decide(err)
 		case err != nil || i.Schema == 0:
 			i.Empty = err == nil

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The row ring has the sealed key ring. Its version grows with each ring, and each server
@@ -41,7 +41,7 @@ var errUnlocked = errors.New("the database was unlocked before")
 
 // Unlock gives the DB the keys of its rows, once. There is no older schema that a
 // converter could bring to the present one.
-func (db *DB) Unlock(ctx context.Context, keys store.RowKeys, c store.Converter) error {
+func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converter) error {
 	done, err := db.beginLocked(ctx)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (db *DB) Unlock(ctx context.Context, keys store.RowKeys, c store.Converter)
 		return errUnlocked
 	}
 	if c != nil {
-		return fmt.Errorf("%w: its key ring is of a time when there was no such database", store.ErrCorrupt)
+		return fmt.Errorf("%w: its key ring is of a time when there was no such database", record.ErrCorrupt)
 	}
 	if err := db.refuseMoved(ctx); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (db *DB) checkHead(ctx context.Context, r *ring) error {
 		if errors.As(err, &stale) { // another server renews the keys just now
 			return nil
 		}
-		if db.opts.Moved && errors.Is(err, store.ErrStaleKeys) { // by the mark of a move, and Dump reads the row
+		if db.opts.Moved && errors.Is(err, record.ErrStaleKeys) { // by the mark of a move, and Dump reads the row
 			return nil
 		}
 		return err
@@ -89,7 +89,7 @@ func (db *DB) checkHead(ctx context.Context, r *ring) error {
 
 // FollowKeys has reload called with each key ring that another server made, from now on
 // and until Close. What reload returns are the keys of rows from then on.
-func (db *DB) FollowKeys(ctx context.Context, reload func(ctx context.Context, sealed []byte) (store.RowKeys, error)) error {
+func (db *DB) FollowKeys(ctx context.Context, reload func(ctx context.Context, sealed []byte) (record.RowKeys, error)) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -147,13 +147,13 @@ func (db *DB) checkSchema(value []byte) error {
 // refreshed runs a step or a read. Where it met a row under a key that is not known yet, or
 // may not write since rows are sealed anew, it runs again under the newer key ring that
 // another server made: twice at most, since a rotation makes two. What an operation has
-// sealed itself, under keys from before, must be kept no more: then store.ErrStaleKeys has it
+// sealed itself, under keys from before, must be kept no more: then record.ErrStaleKeys has it
 // begin again.
 func (db *DB) refreshed(ctx context.Context, run func(s sealer) error) error {
 	for n := 0; ; n++ {
 		s := sealer{db.ring.Load()}
 		if s.newerThan(ctx) {
-			return store.ErrStaleKeys
+			return record.ErrStaleKeys
 		}
 		err := run(s)
 		if !oldRing(err) || n == maxRings || db.reloadRing(ctx) != nil || db.ring.Load() == s.ring {
@@ -167,19 +167,19 @@ const maxRings = 2
 // newerThan reports whether an operation has sealed something under keys that the ring has
 // replaced.
 func (r *ring) newerThan(ctx context.Context) bool {
-	under, seals := store.SealedUnder(ctx)
+	under, seals := record.SealedUnder(ctx)
 	return seals && under < r.keys.RowVersion()
 }
 
 // oldRing reports whether a newer key ring may mend an error.
 func oldRing(err error) bool {
 	var stale *staleError
-	return errors.As(err, &stale) || errors.Is(err, store.ErrStaleKeys)
+	return errors.As(err, &stale) || errors.Is(err, record.ErrStaleKeys)
 }
 
-// SetKeyRing replaces the sealed key ring. store.ErrStaleKeys if another server did so
+// SetKeyRing replaces the sealed key ring. record.ErrStaleKeys if another server did so
 // since this one read it.
-func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys, e store.AdminEvent) error {
+func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys, e record.AdminEvent) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -196,13 +196,13 @@ func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys,
 			return err
 		}
 		if version != before.version {
-			return decide(store.ErrStaleKeys)
+			return decide(record.ErrStaleKeys)
 		}
 		a.write("update ring set sealed = $2::bytea, version = version + 1 where one and version = $3::bigint", sealed, before.version)
 		return a.tell(e)
 	})
 	if oldRing(err) {
-		return store.ErrStaleKeys
+		return record.ErrStaleKeys
 	}
 	if err == nil {
 		db.useRing(next)

@@ -12,15 +12,15 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
 // messages are waiting ones to a recipient.
-func messages(to uint64, at time.Time, n int) (all []store.Message) {
+func messages(to uint64, at time.Time, n int) (all []record.Message) {
 	for i := range n {
-		all = append(all, store.Message{Route: store.ByWebhook, To: to, CreatedAt: at, NextAt: at.Add(time.Duration(i) * time.Millisecond), Sealed: []byte("sealed")})
+		all = append(all, record.Message{Route: record.ByWebhook, To: to, CreatedAt: at, NextAt: at.Add(time.Duration(i) * time.Millisecond), Sealed: []byte("sealed")})
 	}
 	return all
 }
@@ -42,7 +42,7 @@ func TestAStepNeedsOneConnection(t *testing.T) {
 	var viewers sync.WaitGroup
 	for n := range views {
 		viewers.Go(func() {
-			c, err := db.Change(ctx, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			c, err := db.Change(ctx, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 				postgres.ForgetSize(db)
 				next, e, err := conformance.View(p)
 				e.Messages = messages(1, p.CreatedAt, 1)
@@ -70,22 +70,22 @@ func TestAFullDatabaseTakesNothingMore(t *testing.T) {
 	defer db.Close()
 	p, q := conformance.LivePush(1, 0), conformance.LivePush(2, 0)
 	pushed(t, db, p)
-	db.SetSpaceLimits(store.SpaceLimits{MaxSize: 1 << 20}) // an empty database takes more
-	if err := db.CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q)); !errors.Is(err, store.ErrFull) {
+	db.SetSpaceLimits(record.SpaceLimits{MaxSize: 1 << 20}) // an empty database takes more
+	if err := db.CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q)); !errors.Is(err, record.ErrFull) {
 		t.Errorf("create: %v", err)
 	}
-	if err := db.PutChunks(t.Context(), q.ID, 0, 0, [][]byte{[]byte("chunk")}); !errors.Is(err, store.ErrFull) {
+	if err := db.PutChunks(t.Context(), q.ID, 0, 0, [][]byte{[]byte("chunk")}); !errors.Is(err, record.ErrFull) {
 		t.Errorf("upload: %v", err)
 	}
-	_, err := db.Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+	_, err := db.Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 		next, e, err := conformance.View(p)
 		e.Mail = conformance.MailTo(7, 9, 1)
 		return next, e, err
 	})
-	if !errors.Is(err, store.ErrFull) {
+	if !errors.Is(err, record.ErrFull) {
 		t.Errorf("mail: %v", err)
 	}
-	c, err := db.Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+	c, err := db.Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 		next, e, err := conformance.View(p)
 		e.Messages = messages(1, p.CreatedAt, 1)
 		return next, e, err
@@ -93,7 +93,7 @@ func TestAFullDatabaseTakesNothingMore(t *testing.T) {
 	if err != nil || c.Push.Views != 1 || len(c.Entry.Messages) != 0 {
 		t.Errorf("a view with a message: %d views, %d messages, %v", c.Push.Views, len(c.Entry.Messages), err)
 	}
-	db.SetSpaceLimits(store.SpaceLimits{})
+	db.SetSpaceLimits(record.SpaceLimits{})
 	if err := db.CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q)); err != nil {
 		t.Errorf("create without a limit: %v", err)
 	}
@@ -107,11 +107,11 @@ func TestAnonymousSendersShareAPart(t *testing.T) {
 	const max = 1 << 30
 	all := servers(t, 2, func(o *postgres.Options) { o.MaxSize, o.Room.Anonymous = max, 10 })
 	id := newAccount(t, all[0])
-	create := func(db *postgres.DB, n int, owner store.AccountID, size int64) error {
+	create := func(db *postgres.DB, n int, owner record.AccountID, size int64) error {
 		p := conformance.LivePush(n, owner)
-		p.Size, p.Holder = size, store.Holder{byte(n)}
+		p.Size, p.Holder = size, record.Holder{byte(n)}
 		if owner != 0 {
-			p.Holder = store.Holder{}
+			p.Holder = record.Holder{}
 		}
 		return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
 	}
@@ -122,8 +122,8 @@ func TestAnonymousSendersShareAPart(t *testing.T) {
 	if err := create(all[1], 2, 0, part/2); err != nil {
 		t.Fatal(err)
 	}
-	var room *store.RoomError
-	if err := create(all[1], 3, 0, part/2); !errors.As(err, &room) || room.Of != store.RoomOfAnonymous {
+	var room *record.RoomError
+	if err := create(all[1], 3, 0, part/2); !errors.As(err, &room) || room.Of != record.RoomOfAnonymous {
 		t.Errorf("beyond the share: %v", err)
 	}
 	if err := create(all[1], 4, id, part); err != nil {
@@ -147,7 +147,7 @@ func TestFiguresOfADatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(0, time.Time{})
-	var made []store.Push
+	var made []record.Push
 	for n := range 3 {
 		p := conformance.LivePush(n+1, 0)
 		p.ViewLimit = 1
@@ -221,19 +221,19 @@ func TestDueMessagesAreReadInPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		q    store.MessageQuery
+		q    record.MessageQuery
 		to   map[uint64]int
 		next time.Time
 	}{
-		"all":               {store.MessageQuery{Until: at.Add(time.Minute), Limit: 10000}, map[uint64]int{1: many, 2: 2}, at.Add(time.Hour)},
-		"at a later time":   {store.MessageQuery{Until: at.Add(2 * time.Hour), Limit: 10000}, map[uint64]int{1: many, 2: 2, 3: 5}, time.Time{}},
-		"but for one":       {store.MessageQuery{Until: at.Add(time.Minute), Limit: 10000, Except: map[uint64]bool{1: true}}, map[uint64]int{2: 2}, at.Add(time.Hour)},
-		"some to each":      {store.MessageQuery{Until: at.Add(2 * time.Hour), Limit: 10000, Each: 2}, map[uint64]int{1: 2, 2: 2, 3: 2}, time.Time{}},
-		"a few":             {store.MessageQuery{Until: at.Add(time.Minute), Limit: 1}, map[uint64]int{1: 1}, at.Add(time.Millisecond)},
-		"a page":            {store.MessageQuery{Until: at, Limit: postgres.MessagesRead}, map[uint64]int{1: 1}, at.Add(time.Millisecond)},
-		"exactly two pages": {store.MessageQuery{Until: at.Add(time.Hour), Limit: 2 * postgres.MessagesRead, Except: map[uint64]bool{2: true}}, map[uint64]int{1: 2 * postgres.MessagesRead}, at.Add(2 * postgres.MessagesRead * time.Millisecond)},
+		"all":               {record.MessageQuery{Until: at.Add(time.Minute), Limit: 10000}, map[uint64]int{1: many, 2: 2}, at.Add(time.Hour)},
+		"at a later time":   {record.MessageQuery{Until: at.Add(2 * time.Hour), Limit: 10000}, map[uint64]int{1: many, 2: 2, 3: 5}, time.Time{}},
+		"but for one":       {record.MessageQuery{Until: at.Add(time.Minute), Limit: 10000, Except: map[uint64]bool{1: true}}, map[uint64]int{2: 2}, at.Add(time.Hour)},
+		"some to each":      {record.MessageQuery{Until: at.Add(2 * time.Hour), Limit: 10000, Each: 2}, map[uint64]int{1: 2, 2: 2, 3: 2}, time.Time{}},
+		"a few":             {record.MessageQuery{Until: at.Add(time.Minute), Limit: 1}, map[uint64]int{1: 1}, at.Add(time.Millisecond)},
+		"a page":            {record.MessageQuery{Until: at, Limit: postgres.MessagesRead}, map[uint64]int{1: 1}, at.Add(time.Millisecond)},
+		"exactly two pages": {record.MessageQuery{Until: at.Add(time.Hour), Limit: 2 * postgres.MessagesRead, Except: map[uint64]bool{2: true}}, map[uint64]int{1: 2 * postgres.MessagesRead}, at.Add(2 * postgres.MessagesRead * time.Millisecond)},
 	} {
-		c.q.Route = store.ByWebhook
+		c.q.Route = record.ByWebhook
 		due, next, err := db.DueMessages(t.Context(), c.q)
 		got := make(map[uint64]int)
 		for i, m := range due {

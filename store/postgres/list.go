@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // listed runs a query for a list, in a step of its own.
@@ -31,7 +31,7 @@ func listed[T any](ctx context.Context, db *DB, each func(s sealer, r pgx.Collec
 	return list, nil
 }
 
-func (s sealer) listedPush(r pgx.CollectableRow) (store.Push, error) {
+func (s sealer) listedPush(r pgx.CollectableRow) (record.Push, error) {
 	w, err := s.scanPush(r)
 	return w.push, err
 }
@@ -39,9 +39,9 @@ func (s sealer) listedPush(r pgx.CollectableRow) (store.Push, error) {
 // Pushes lists an owner's live pushes, or the others, newest first. With = in place of the
 // comparison of rows, the planner may take another index, and read the whole list, while
 // what it knows of the table is out of date.
-func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, before store.ID, skip, limit int) ([]store.Push, error) {
+func (db *DB) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
 	end, args := "(owner, live) <= ($1, $2)", []any{int64(owner), live, skip, limit}
-	if before != (store.ID{}) {
+	if before != (record.ID{}) {
 		end, args = "(owner, live, id) < ($1, $2, $5)", append(args, before[:])
 	}
 	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+` from push p
@@ -50,7 +50,7 @@ func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, befo
 }
 
 // PushesByID returns those of the pushes that there are.
-func (db *DB) PushesByID(ctx context.Context, ids []store.ID) ([]store.Push, error) {
+func (db *DB) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, error) {
 	keys := make([][]byte, len(ids))
 	for i := range ids {
 		keys[i] = ids[i][:]
@@ -61,7 +61,7 @@ func (db *DB) PushesByID(ctx context.Context, ids []store.ID) ([]store.Push, err
 
 // CountPushes counts an owner's live pushes, or the others, up to most, in the order of the
 // index that Pushes reads.
-func (db *DB) CountPushes(ctx context.Context, owner store.AccountID, live bool, most int) (int, error) {
+func (db *DB) CountPushes(ctx context.Context, owner record.AccountID, live bool, most int) (int, error) {
 	counts, err := listed(ctx, db, func(_ sealer, r pgx.CollectableRow) (n int, err error) {
 		err = r.Scan(&n)
 		return n, err
@@ -74,13 +74,13 @@ func (db *DB) CountPushes(ctx context.Context, owner store.AccountID, live bool,
 }
 
 // Scan lists pushes by ID, from the first after the one given.
-func (db *DB) Scan(ctx context.Context, after store.ID, limit int) ([]store.Push, error) {
+func (db *DB) Scan(ctx context.Context, after record.ID, limit int) ([]record.Push, error) {
 	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+" from push p where id > $1 order by id limit $2", after[:], limit)
 }
 
 // Entries lists a push's audit entries, oldest first. The push counts them, so that one
 // which was removed is missed.
-func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) (list []store.Entry, err error) {
+func (db *DB) Entries(ctx context.Context, id record.ID, skip, limit int) (list []record.Entry, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) (list [
 				if *number != int64(at) {
 					break
 				}
-				var e store.Entry
+				var e record.Entry
 				if err := s.read(tableAudit, auditKey(id, at), stored, &e); err != nil {
 					return err
 				}
@@ -123,7 +123,7 @@ func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) (list [
 				return err
 			}
 			if want := min(int64(limit), int64(w.push.Seq)-first); int64(len(list)) < want {
-				return decide(fmt.Errorf("%w: %s: entry %d of push %s is missing", store.ErrCorrupt, tableAudit, first+int64(len(list)), id))
+				return decide(fmt.Errorf("%w: %s: entry %d of push %s is missing", record.ErrCorrupt, tableAudit, first+int64(len(list)), id))
 			}
 			return nil
 		})
@@ -136,9 +136,9 @@ func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) (list [
 
 // Due lists pushes of an expiry queue whose time is not after until, earliest first, and
 // returns the time of the next one. The rows of the index lead to a record, which decides.
-func (db *DB) Due(ctx context.Context, q store.ExpiryQueue, until time.Time, limit int) (due []store.ID, next time.Time, err error) {
+func (db *DB) Due(ctx context.Context, q record.ExpiryQueue, until time.Time, limit int) (due []record.ID, next time.Time, err error) {
 	type one struct {
-		id store.ID
+		id record.ID
 		at int64
 	}
 	list, err := listed(ctx, db, func(_ sealer, r pgx.CollectableRow) (o one, err error) {
@@ -149,7 +149,7 @@ func (db *DB) Due(ctx context.Context, q store.ExpiryQueue, until time.Time, lim
 		if len(id) != len(o.id) {
 			return o, decide(errors.New("an ID has another length"))
 		}
-		o.id = store.ID(id)
+		o.id = record.ID(id)
 		return o, nil
 	}, "select id, due from push where queue = $1 order by queue, due, id limit $2", int16(q), int64(limit)+1)
 	for _, o := range list {

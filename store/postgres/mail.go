@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // mailPlan is what sending a batch of mail does to the quotas, and what it was decided by:
 // the sender's account and the rows of the quotas, by their keys. The zero value is no mail.
 type mailPlan struct {
-	batch  *store.MailBatch // nil: none, or it was left out
-	sender store.AccountID
+	batch  *record.MailBatch // nil: none, or it was left out
+	sender record.AccountID
 	row    []byte // of the sender; nil: none was read
 	keys   [][]byte
 	old    map[string][]byte // the rows that there are
@@ -27,7 +27,7 @@ type mailPlan struct {
 
 // planMail decides whether mail may be sent. Optional mail that may not is left out: what
 // that was decided by is compared all the same.
-func (db *DB) planMail(ctx context.Context, c *pgxpool.Conn, s sealer, batch *store.MailBatch) (mailPlan, error) {
+func (db *DB) planMail(ctx context.Context, c *pgxpool.Conn, s sealer, batch *record.MailBatch) (mailPlan, error) {
 	if batch == nil {
 		return mailPlan{}, nil
 	}
@@ -39,7 +39,7 @@ func (db *DB) planMail(ctx context.Context, c *pgxpool.Conn, s sealer, batch *st
 	if err == nil {
 		err = m.count(ctx, c, s)
 	}
-	refused := errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrQuota) || errors.Is(err, store.ErrUnconfirmed) || errors.Is(err, store.ErrToken)
+	refused := errors.Is(err, record.ErrFull) || errors.Is(err, record.ErrQuota) || errors.Is(err, record.ErrUnconfirmed) || errors.Is(err, record.ErrToken)
 	if batch.Optional && refused && isOwn(err) {
 		m.batch, m.values, err = nil, nil, nil
 	}
@@ -53,8 +53,8 @@ func (m *mailPlan) readSender(ctx context.Context, c *pgxpool.Conn, s sealer) er
 		return nil
 	}
 	a, row, err := s.account(ctx, c, m.sender)
-	if errors.Is(err, store.ErrNotFound) {
-		return decide(store.ErrToken)
+	if errors.Is(err, record.ErrNotFound) {
+		return decide(record.ErrToken)
 	}
 	if err != nil {
 		return err
@@ -62,9 +62,9 @@ func (m *mailPlan) readSender(ctx context.Context, c *pgxpool.Conn, s sealer) er
 	m.row = row
 	switch {
 	case !a.Active():
-		return decide(store.ErrToken)
+		return decide(record.ErrToken)
 	case a.Unconfirmed:
-		return decide(store.ErrUnconfirmed)
+		return decide(record.ErrUnconfirmed)
 	default:
 		return nil
 	}
@@ -111,7 +111,7 @@ func (m *mailPlan) count(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 func (s sealer) readQuota(key, row []byte) (day, n uint64, err error) {
 	v, err := s.open(tableQuota, key, row)
 	if err == nil && len(v) != 16 {
-		err = decide(fmt.Errorf("%w: quota: a record of %d bytes", store.ErrCorrupt, len(v)))
+		err = decide(fmt.Errorf("%w: quota: a record of %d bytes", record.ErrCorrupt, len(v)))
 	}
 	if err != nil {
 		return 0, 0, err
@@ -179,7 +179,7 @@ func (m mailPlan) write(st *statement, s sealer) {
 
 // sendMail adds mail to a change. The rows of its quotas are locked first, and must then be
 // as they were read; accounts change with the head alone.
-func (a *change) sendMail(ctx context.Context, c *pgxpool.Conn, batch *store.MailBatch) error {
+func (a *change) sendMail(ctx context.Context, c *pgxpool.Conn, batch *record.MailBatch) error {
 	m, err := a.db.planMail(ctx, c, a.sealer, batch)
 	if err != nil || m.batch == nil {
 		return err
@@ -218,7 +218,7 @@ const (
 	messageSelect = "v.number, v.next_at, v.route, v.recipient, 0, '', v.value"
 )
 
-func (db *DB) messageRows(s sealer, all []store.Message) (r messageRows, err error) {
+func (db *DB) messageRows(s sealer, all []record.Message) (r messageRows, err error) {
 	for _, m := range all {
 		m.Number = db.numbers.next()
 		v, err := s.seal(tableOutbox, messageKey(m), m)
@@ -233,7 +233,7 @@ func (db *DB) messageRows(s sealer, all []store.Message) (r messageRows, err err
 
 // addMessages adds the messages of an entry to the outbox: its mail, and its messages
 // unless there is no room for those.
-func (db *DB) addMessages(st *statement, s sealer, e store.Entry) error {
+func (db *DB) addMessages(st *statement, s sealer, e record.Entry) error {
 	all := e.Messages
 	if e.Mail != nil {
 		all = append(slices.Clone(all), e.Mail.Messages...)
@@ -252,7 +252,7 @@ func (db *DB) addMessages(st *statement, s sealer, e store.Entry) error {
 
 // ClearQuotas removes counts of mail to addresses that are of days before a day: each only
 // as it was read, since mail may be counted just now.
-func (db *DB) ClearQuotas(ctx context.Context, after store.Addressee, limit int, day uint64) (last store.Addressee, more bool, err error) {
+func (db *DB) ClearQuotas(ctx context.Context, after record.Addressee, limit int, day uint64) (last record.Addressee, more bool, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return last, false, err
@@ -268,9 +268,9 @@ func (db *DB) ClearQuotas(ctx context.Context, after store.Addressee, limit int,
 		}
 		var key, stored []byte
 		if _, err := pgx.ForEachRow(rows, []any{&key, &stored}, func() error {
-			q, ok := store.QuotaOfKey(key)
+			q, ok := record.QuotaOfKey(key)
 			if !ok {
-				return decide(fmt.Errorf("%w: quota: a key of %d bytes", store.ErrCorrupt, len(key)))
+				return decide(fmt.Errorf("%w: quota: a key of %d bytes", record.ErrCorrupt, len(key)))
 			}
 			of, _, err := s.readQuota(key, stored)
 			if err != nil {

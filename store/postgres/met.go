@@ -7,15 +7,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A met counts what steps met on their way to the database.
 type met struct{ conflicts, retries, foundOut, leftUnknown atomic.Uint64 }
 
 // stats returns the counts, with those of the connections.
-func (m *met) stats(p *pgxpool.Stat) store.SharedStats {
-	return store.SharedStats{
+func (m *met) stats(p *pgxpool.Stat) record.SharedStats {
+	return record.SharedStats{
 		InUse: int(p.AcquiredConns()), Idle: int(p.IdleConns()), Max: int(p.MaxConns()),
 		Waits: uint64(p.EmptyAcquireCount()), Waited: p.EmptyAcquireWaitTime(),
 		Conflicts: m.conflicts.Load(), Retries: m.retries.Load(), FoundOut: m.foundOut.Load(), LeftUnknown: m.leftUnknown.Load(),

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
 // shared returns the figures of a database; also while it does not answer.
-func shared(t *testing.T, db *postgres.DB) store.SharedStats {
+func shared(t *testing.T, db *postgres.DB) record.SharedStats {
 	t.Helper()
 	s, err := db.Stats()
-	if err != nil && !errors.Is(err, store.ErrUnavailable) || s.Shared == nil {
+	if err != nil && !errors.Is(err, record.ErrUnavailable) || s.Shared == nil {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	return *s.Shared
@@ -78,7 +78,7 @@ func TestWhatStepsMeetIsCounted(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	p.away(true)
-	if err := <-gone; !errors.Is(err, store.ErrUnavailable) {
+	if err := <-gone; !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("while the database is away: %v", err)
 	}
 	if s := shared(t, soon); s.LeftUnknown != 1 || s.FoundOut != 0 {
@@ -87,7 +87,7 @@ func TestWhatStepsMeetIsCounted(t *testing.T) {
 }
 
 // count changes a push without an audit entry.
-func count(p store.Push) (store.Push, store.Entry, error) {
+func count(p record.Push) (record.Push, record.Entry, error) {
 	p.Failed++
-	return p, store.Entry{}, nil
+	return p, record.Entry{}, nil
 }

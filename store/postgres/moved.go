@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A move out of the database marks it, so that no server uses it and the place where the
@@ -49,14 +49,14 @@ func departureOf(floor int64) Departure {
 	}
 }
 
-// refuseMoved returns store.ErrMoved for a marked database, unless it was opened for a move.
+// refuseMoved returns record.ErrMoved for a marked database, unless it was opened for a move.
 func (db *DB) refuseMoved(ctx context.Context) error {
 	if db.opts.Moved {
 		return nil
 	}
 	d, err := db.departure(ctx)
 	if err == nil && d != (Departure{}) {
-		err = store.ErrMoved
+		err = record.ErrMoved
 	}
 	return err
 }
@@ -96,11 +96,11 @@ func (db *DB) Others(ctx context.Context) (n int, err error) {
 
 // Depart marks the database as one that is being moved, if its mark is before, and returns the
 // new mark. When it returns nil, no server has a write under way, and none can begin one that
-// store.ErrMoved would refuse: all that was acknowledged is there to be read. It works before
+// record.ErrMoved would refuse: all that was acknowledged is there to be read. It works before
 // Unlock.
 //
-// store.ErrBusy if a write did not end, store.ErrMoved if another move has begun or ended. After
-// store.ErrUnavailable the database may be marked.
+// record.ErrBusy if a write did not end, record.ErrMoved if another move has begun or ended. After
+// record.ErrUnavailable the database may be marked.
 func (db *DB) Depart(ctx context.Context, before Departure) (d Departure, err error) {
 	done, err := db.beginLocked(ctx)
 	if err != nil {
@@ -108,26 +108,26 @@ func (db *DB) Depart(ctx context.Context, before Departure) (d Departure, err er
 	}
 	defer done()
 	if before.Ended {
-		return d, store.ErrMoved
+		return d, record.ErrMoved
 	}
 	d = Departure{Number: 1 + rand.Int64N(moveNumbers-1)}
 	for begun := time.Now(); ; {
 		err = db.mark(ctx, before, d, db.lockWritten)
-		if !errors.Is(err, store.ErrBusy) || time.Since(begun) > writersEnd {
+		if !errors.Is(err, record.ErrBusy) || time.Since(begun) > writersEnd {
 			return d, err
 		}
 	}
 }
 
 // Arrive marks the move as ended: from now on the records are where they were moved to. It
-// returns store.ErrMoved if another move took the place of this one. After
-// store.ErrUnavailable it may have done so.
+// returns record.ErrMoved if another move took the place of this one. After
+// record.ErrUnavailable it may have done so.
 func (db *DB) Arrive(ctx context.Context, d Departure) error {
 	return db.remark(ctx, d, Departure{d.Number, true})
 }
 
 // Stay takes a mark away, so that servers use the database again; without a mark it does
-// nothing. It returns store.ErrMoved if there is another mark.
+// nothing. It returns record.ErrMoved if there is another mark.
 func (db *DB) Stay(ctx context.Context, d Departure) error { return db.remark(ctx, d, Departure{}) }
 
 func (db *DB) remark(ctx context.Context, before, after Departure) error {
@@ -161,7 +161,7 @@ func (db *DB) mark(ctx context.Context, before, after Departure, first func(cont
 						floor = after.floor()
 					}
 				default:
-					return decide(store.ErrMoved)
+					return decide(record.ErrMoved)
 				}
 				_, err := t.Exec(ctx, "update ring set floor = $1", floor)
 				return err
@@ -179,7 +179,7 @@ func (db *DB) lockWritten(ctx context.Context, t pgx.Tx) error {
 	}
 	_, err := t.Exec(ctx, "lock table "+strings.Join(written, ", ")+" in share mode")
 	if hasCode(err, lockTimeout) {
-		return decide(fmt.Errorf("%w: a write of a server does not end", store.ErrBusy))
+		return decide(fmt.Errorf("%w: a write of a server does not end", record.ErrBusy))
 	}
 	return err
 }

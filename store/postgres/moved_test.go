@@ -13,8 +13,8 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -39,7 +39,7 @@ func running(t *testing.T, url secret.Text) *postgres.DB {
 			t.Error(err)
 		}
 	})
-	if err := db.FollowKeys(t.Context(), func(context.Context, []byte) (store.RowKeys, error) { return conformance.Keys{}, nil }); err != nil {
+	if err := db.FollowKeys(t.Context(), func(context.Context, []byte) (record.RowKeys, error) { return conformance.Keys{}, nil }); err != nil {
 		t.Fatal(err)
 	}
 	return db
@@ -52,7 +52,7 @@ func TestAllThatWasAcknowledgedIsThereAfterADeparture(t *testing.T) {
 	url := pgtest.URL(t)
 	db := mover(t, url)
 	var next atomic.Int64
-	var made sync.Map // store.ID → nothing
+	var made sync.Map // record.ID → nothing
 	var writers sync.WaitGroup
 	for range 2 {
 		server := running(t, url)
@@ -61,7 +61,7 @@ func TestAllThatWasAcknowledgedIsThereAfterADeparture(t *testing.T) {
 				for {
 					p := conformance.LivePush(int(next.Add(1)), 0)
 					err := server.CreatePush(context.Background(), p, []byte("payload"), conformance.Creation(p))
-					if errors.Is(err, store.ErrStaleKeys) || errors.Is(err, store.ErrMoved) {
+					if errors.Is(err, record.ErrStaleKeys) || errors.Is(err, record.ErrMoved) {
 						return
 					}
 					if err != nil {
@@ -79,19 +79,19 @@ func TestAllThatWasAcknowledgedIsThereAfterADeparture(t *testing.T) {
 	if err := depart(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	there := make(map[store.ID]bool)
+	there := make(map[record.ID]bool)
 	for r, err := range db.Dump(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Kind == store.RecordPush {
-			there[store.ID(r.Key)] = true
+		if r.Kind == record.RecordPush {
+			there[record.ID(r.Key)] = true
 		}
 	}
 	writers.Wait()
 	n := 0
 	for id := range made.Range {
-		if n++; !there[id.(store.ID)] {
+		if n++; !there[id.(record.ID)] {
 			t.Errorf("push %s was acknowledged, and a dump after the departure lacks it", id)
 		}
 	}
@@ -104,7 +104,7 @@ func TestAllThatWasAcknowledgedIsThereAfterADeparture(t *testing.T) {
 // them, which then begins again.
 func depart(ctx context.Context, db *postgres.DB) error {
 	for {
-		if _, err := db.Depart(ctx, postgres.Departure{}); !errors.Is(err, store.ErrBusy) {
+		if _, err := db.Depart(ctx, postgres.Departure{}); !errors.Is(err, record.ErrBusy) {
 			return err
 		}
 	}
@@ -188,15 +188,15 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 	tries := []limit.Tally{{Of: 1, Most: 10, Span: time.Hour}}
 	refuses := func(when string) {
 		t.Helper()
-		for _, err := server.Push(t.Context(), p.ID); !errors.Is(err, store.ErrMoved); _, err = server.Push(t.Context(), p.ID) {
+		for _, err := server.Push(t.Context(), p.ID); !errors.Is(err, record.ErrMoved); _, err = server.Push(t.Context(), p.ID) {
 			if err != nil {
 				t.Fatalf("%s, a read: %v", when, err)
 			}
 		}
-		if c, err := server.Change(t.Context(), p.ID, conformance.View); !errors.Is(err, store.ErrMoved) || c.Payload != nil {
+		if c, err := server.Change(t.Context(), p.ID, conformance.View); !errors.Is(err, record.ErrMoved) || c.Payload != nil {
 			t.Errorf("%s, a view: %q, %v", when, c.Payload, err)
 		}
-		if _, err := server.CountTry(t.Context(), time.Now(), tries); !errors.Is(err, store.ErrMoved) {
+		if _, err := server.CountTry(t.Context(), time.Now(), tries); !errors.Is(err, record.ErrMoved) {
 			t.Errorf("%s, a try: %v", when, err)
 		}
 		other, _, err := postgres.Open(t.Context(), unhurried(url))
@@ -204,7 +204,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer other.Close()
-		if err := other.Unlock(t.Context(), conformance.Keys{}, nil); !errors.Is(err, store.ErrMoved) {
+		if err := other.Unlock(t.Context(), conformance.Keys{}, nil); !errors.Is(err, record.ErrMoved) {
 			t.Errorf("%s, a start: %v", when, err)
 		}
 	}
@@ -217,11 +217,11 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 	if err != nil || second == first {
 		t.Fatalf("another move: %v, %v", second, err)
 	}
-	if _, err := db.Depart(t.Context(), first); !errors.Is(err, store.ErrMoved) {
+	if _, err := db.Depart(t.Context(), first); !errors.Is(err, record.ErrMoved) {
 		t.Errorf("a move that saw an older mark: %v", err)
 	}
 	for name, end := range map[string]func(context.Context, postgres.Departure) error{"ends": db.Arrive, "gives up": db.Stay} {
-		if err := end(t.Context(), first); !errors.Is(err, store.ErrMoved) {
+		if err := end(t.Context(), first); !errors.Is(err, record.ErrMoved) {
 			t.Errorf("a move that another has overtaken %s: %v", name, err)
 		}
 	}
@@ -235,7 +235,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 	if err != nil || ended.Number != second.Number || !ended.Ended {
 		t.Errorf("the mark is %v, %v", ended, err)
 	}
-	if _, err := db.Depart(t.Context(), ended); !errors.Is(err, store.ErrMoved) {
+	if _, err := db.Depart(t.Context(), ended); !errors.Is(err, record.ErrMoved) {
 		t.Errorf("a move of what has moved: %v", err)
 	}
 	for range 2 {
@@ -243,7 +243,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for err := store.ErrMoved; errors.Is(err, store.ErrMoved); {
+	for err := record.ErrMoved; errors.Is(err, record.ErrMoved); {
 		_, err = server.Push(t.Context(), p.ID)
 	}
 	if c, err := server.Change(t.Context(), p.ID, conformance.View); err != nil || string(c.Payload) != "payload" {
@@ -276,7 +276,7 @@ func TestAServerThatDoesNotKnowOfADepartureWritesNothing(t *testing.T) {
 			return err
 		},
 		"an account": func() error {
-			_, err := frozen.CreateAccount(t.Context(), store.Account{Email: "a"}, conformance.Told)
+			_, err := frozen.CreateAccount(t.Context(), record.Account{Email: "a"}, conformance.Told)
 			return err
 		},
 		"a time": func() error { return frozen.SetLatestTime(t.Context(), at) },
@@ -288,7 +288,7 @@ func TestAServerThatDoesNotKnowOfADepartureWritesNothing(t *testing.T) {
 			return frozen.SetKeyRing(t.Context(), []byte("ring"), conformance.Keys{}, conformance.Told)
 		},
 	} {
-		if err := write(); !errors.Is(err, store.ErrStaleKeys) && !errors.Is(err, store.ErrUnavailable) {
+		if err := write(); !errors.Is(err, record.ErrStaleKeys) && !errors.Is(err, record.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"pushbox/internal/secret"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Options say which database to use.
@@ -28,15 +28,15 @@ type Options struct {
 	// Dir is where Backup puts a file that it is given no path for.
 	Dir     string
 	MaxSize int64 // bytes of the database above which creates are refused; 0: no limit
-	Room    store.RoomLimits
+	Room    record.RoomLimits
 
 	Attempt time.Duration // how long one attempt of a step may take; 0: 3 s
 	Connect time.Duration // how long to wait for a connection to one host; 0: 2 s
 	Moved   bool          // open a database, too, whose records are or were being moved out
 	Poll    time.Duration // how often to look at the database, such as for a key ring that another server made; 0: 1 s
 
-	// Trouble is called when the database cannot be used, with the reason: store.ErrUnavailable,
-	// or store.ErrStandby. It is called with nil when the database can be used again. It may be nil.
+	// Trouble is called when the database cannot be used, with the reason: record.ErrUnavailable,
+	// or record.ErrStandby. It is called with nil when the database can be used again. It may be nil.
 	Trouble func(why error, lasted time.Duration)
 	// Durable is called with what the database promises, at first and when the settings or the
 	// primary are others. It may be nil.
@@ -60,7 +60,7 @@ const (
 	patience = 3
 )
 
-// A DB is a store.Engine in a PostgreSQL database. Its methods may be called at the same
+// A DB is a record.Engine in a PostgreSQL database. Its methods may be called at the same
 // time.
 type DB struct {
 	pool    *pgxpool.Pool
@@ -68,7 +68,7 @@ type DB struct {
 	opts    Options
 	limits  atomic.Pointer[limits]
 	ring    atomic.Pointer[ring] // nil until Unlock
-	turns   turns[store.ID]      // in front of the changes of a push
+	turns   turns[record.ID]     // in front of the changes of a push
 	admin   turns[struct{}]      // in front of changes that the instance log tells
 	tallies turns[tallyKey]      // in front of counts of tries
 	triedAt atomic.Int64         // the latest time of a try that was counted, in microseconds since 1970
@@ -85,7 +85,7 @@ type DB struct {
 	moved atomic.Bool // the records are being moved out, or were
 
 	unlocking sync.Mutex
-	follow    atomic.Pointer[func(context.Context, []byte) (store.RowKeys, error)]
+	follow    atomic.Pointer[func(context.Context, []byte) (record.RowKeys, error)]
 	reloading sync.Mutex  // held while the key ring is read again
 	counting  atomic.Bool // CountLive was called
 	swept     time.Time   // when rows of room and tally were last removed; of look
@@ -108,13 +108,13 @@ type DB struct {
 	copying chan struct{} // holds a value while a backup runs
 }
 
-var _ store.Engine = (*DB)(nil)
+var _ record.Engine = (*DB)(nil)
 
 // Open connects to the database, and makes or migrates its tables; it reports whether
 // there were none. Until Unlock, a DB gives its key ring alone.
 //
-// The error wraps store.ErrUnavailable if no host that takes writes answers, and
-// store.ErrSchema if a later version of pushbox made the tables, and no earlier one may use
+// The error wraps record.ErrUnavailable if no host that takes writes answers, and
+// record.ErrSchema if a later version of pushbox made the tables, and no earlier one may use
 // them. It never has the password.
 func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if o.Attempt <= 0 {
@@ -142,7 +142,7 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	}
 	hosts.pool.Store(pool)
 	db = &DB{pool: pool, hosts: hosts, opts: o, self: newOp(), failed: make(chan struct{}), closing: make(chan struct{}), copying: make(chan struct{}, 1)}
-	db.SetSpaceLimits(store.SpaceLimits{MaxSize: o.MaxSize, Room: o.Room})
+	db.SetSpaceLimits(record.SpaceLimits{MaxSize: o.MaxSize, Room: o.Room})
 	if created, err = db.migrate(ctx); err != nil {
 		pool.Close()
 		return nil, false, err
@@ -226,11 +226,11 @@ func secretsIn(text string) (all []string) {
 }
 
 // Failed returns a channel that is closed when a later version of pushbox has changed the
-// database so that this one may not use it: every method returns store.ErrFailed with
-// store.ErrSchema then. No unknown outcome ends the engine: it is resolved by reading again.
+// database so that this one may not use it: every method returns record.ErrFailed with
+// record.ErrSchema then. No unknown outcome ends the engine: it is resolved by reading again.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
 
-// Close waits for the steps that run, refuses others with store.ErrClosed, and closes the
+// Close waits for the steps that run, refuses others with record.ErrClosed, and closes the
 // connections. Later calls do nothing.
 func (db *DB) Close() error {
 	db.once.Do(func() {
@@ -250,9 +250,9 @@ func (db *DB) begin(ctx context.Context) (done func(), err error) {
 	case err != nil:
 		return nil, err
 	case db.ring.Load() == nil:
-		err = store.ErrNoKeys
+		err = record.ErrNoKeys
 	case db.moved.Load():
-		err = store.ErrMoved
+		err = record.ErrMoved
 	default:
 		return done, nil
 	}
@@ -265,7 +265,7 @@ func (db *DB) beginLocked(ctx context.Context) (done func(), err error) {
 	db.gate.RLock()
 	select {
 	case <-db.closing:
-		err = store.ErrClosed
+		err = record.ErrClosed
 	case <-db.failed:
 		err = db.failure
 	default:

@@ -10,14 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const messageColumns = "number, next_at, route, recipient, value"
 
 // scanMessage reads the columns of a message, which must agree, its row, and what follows
 // them.
-func (s sealer) scanMessage(r pgx.Row, more ...any) (m store.Message, stored []byte, err error) {
+func (s sealer) scanMessage(r pgx.Row, more ...any) (m record.Message, stored []byte, err error) {
 	var number, next, to int64
 	var route int16
 	if err := r.Scan(append([]any{&number, &next, &route, &to, &stored}, more...)...); err != nil {
@@ -25,18 +25,18 @@ func (s sealer) scanMessage(r pgx.Row, more ...any) (m store.Message, stored []b
 	}
 	m.Number, m.NextAt = uint64(number), timeOf(next)
 	if err := s.read(tableOutbox, messageKey(m), stored, &m); err != nil {
-		return store.Message{}, nil, err
+		return record.Message{}, nil, err
 	}
 	if int16(m.Route) != route {
-		return store.Message{}, nil, mismatch(tableOutbox, "route")
+		return record.Message{}, nil, mismatch(tableOutbox, "route")
 	}
 	if int64(m.To) != to {
-		return store.Message{}, nil, mismatch(tableOutbox, "recipient")
+		return record.Message{}, nil, mismatch(tableOutbox, "recipient")
 	}
 	return m, stored, nil
 }
 
-func (s sealer) listedMessage(r pgx.CollectableRow) (store.Message, error) {
+func (s sealer) listedMessage(r pgx.CollectableRow) (record.Message, error) {
 	m, _, err := s.scanMessage(r)
 	return m, err
 }
@@ -45,7 +45,7 @@ func (s sealer) listedMessage(r pgx.CollectableRow) (store.Message, error) {
 // the first one that only its Until or its Limit keeps off the list. With a lease, it
 // claims them: those that another process has claimed before are not on the list, and wait
 // until that lease ends. What this process has claimed it may claim again.
-func (db *DB) DueMessages(ctx context.Context, q store.MessageQuery) (due []store.Message, next time.Time, err error) {
+func (db *DB) DueMessages(ctx context.Context, q record.MessageQuery) (due []record.Message, next time.Time, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return nil, next, err
@@ -79,16 +79,16 @@ const duePage = 200
 // time, without those that another process holds where q asks for a lease. It leaves out
 // recipients that q wants nothing for, or no more: one whose receiver is gone may have most
 // of the outbox.
-func (db *DB) waiting(ctx context.Context, c *pgxpool.Conn, s sealer, q store.MessageQuery, leased map[uint64]time.Time) iter.Seq2[store.Message, error] {
-	return func(yield func(store.Message, error) bool) {
+func (db *DB) waiting(ctx context.Context, c *pgxpool.Conn, s sealer, q record.MessageQuery, leased map[uint64]time.Time) iter.Seq2[record.Message, error] {
+	return func(yield func(record.Message, error) bool) {
 		taken, except := make(map[uint64]int), []int64{}
 		for to := range q.Except {
 			except = append(except, int64(to))
 		}
-		for after, n := (store.Message{}), duePage; n == duePage; {
+		for after, n := (record.Message{}), duePage; n == duePage; {
 			page, err := db.waitingPage(ctx, c, s, q.Route, after, except)
 			if err != nil {
-				yield(store.Message{}, err)
+				yield(record.Message{}, err)
 				return
 			}
 			n = len(page)
@@ -111,12 +111,12 @@ func (db *DB) waiting(ctx context.Context, c *pgxpool.Conn, s sealer, q store.Me
 
 // A leasedMessage is a message with its lease.
 type leasedMessage struct {
-	store.Message
+	record.Message
 	lease  int64
 	holder []byte
 }
 
-func (db *DB) waitingPage(ctx context.Context, c *pgxpool.Conn, s sealer, by store.Route, after store.Message, except []int64) ([]leasedMessage, error) {
+func (db *DB) waitingPage(ctx context.Context, c *pgxpool.Conn, s sealer, by record.Route, after record.Message, except []int64) ([]leasedMessage, error) {
 	return collect(ctx, c, func(r pgx.CollectableRow) (m leasedMessage, err error) {
 		m.Message, _, err = s.scanMessage(r, &m.lease, &m.holder)
 		return m, err
@@ -125,7 +125,7 @@ func (db *DB) waitingPage(ctx context.Context, c *pgxpool.Conn, s sealer, by sto
 }
 
 // claim takes a lease of messages, and returns those that it got.
-func (db *DB) claim(ctx context.Context, c *pgxpool.Conn, q store.MessageQuery, due []store.Message) ([]store.Message, error) {
+func (db *DB) claim(ctx context.Context, c *pgxpool.Conn, q record.MessageQuery, due []record.Message) ([]record.Message, error) {
 	if len(due) == 0 {
 		return nil, nil
 	}
@@ -143,7 +143,7 @@ func (db *DB) claim(ctx context.Context, c *pgxpool.Conn, q store.MessageQuery, 
 	for _, n := range got {
 		own[uint64(n)] = true
 	}
-	var list []store.Message
+	var list []record.Message
 	for _, m := range due {
 		if own[m.Number] {
 			list = append(list, m)
@@ -154,7 +154,7 @@ func (db *DB) claim(ctx context.Context, c *pgxpool.Conn, q store.MessageQuery, 
 
 // Messages lists all messages by the time of their next try and their number, from the
 // first after the given one.
-func (db *DB) Messages(ctx context.Context, after store.Message, limit int) ([]store.Message, error) {
+func (db *DB) Messages(ctx context.Context, after record.Message, limit int) ([]record.Message, error) {
 	number, ok := column(after.Number)
 	if !ok {
 		limit = 0
@@ -164,22 +164,22 @@ func (db *DB) Messages(ctx context.Context, after store.Message, limit int) ([]s
 }
 
 // CountMessages returns how many messages wait for each recipient.
-func (db *DB) CountMessages(ctx context.Context) (map[store.Recipient]int, error) {
+func (db *DB) CountMessages(ctx context.Context) (map[record.Recipient]int, error) {
 	type count struct {
-		to store.Recipient
+		to record.Recipient
 		n  int
 	}
 	list, err := listed(ctx, db, func(_ sealer, r pgx.CollectableRow) (v count, err error) {
 		var route int16
 		var to int64
 		err = r.Scan(&route, &to, &v.n)
-		v.to = store.Recipient{Route: store.Route(route), To: uint64(to)}
+		v.to = record.Recipient{Route: record.Route(route), To: uint64(to)}
 		return v, err
 	}, "select route, recipient, count(*) from outbox group by route, recipient")
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[store.Recipient]int, len(list))
+	all := make(map[record.Recipient]int, len(list))
 	for _, v := range list {
 		all[v.to] = v.n
 	}
@@ -188,7 +188,7 @@ func (db *DB) CountMessages(ctx context.Context) (map[store.Recipient]int, error
 
 // RetryMessage counts a try of a message, sets the time of the next one, and ends the
 // lease.
-func (db *DB) RetryMessage(ctx context.Context, m store.Message, next time.Time) error {
+func (db *DB) RetryMessage(ctx context.Context, m record.Message, next time.Time) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (db *DB) RetryMessage(ctx context.Context, m store.Message, next time.Time)
 		number, at := int64(m.Number), milliseconds(m.NextAt)
 		now, before, err := s.scanMessage(c.QueryRow(ctx, "select "+messageColumns+" from outbox where number = $1 and next_at = $2", number, at))
 		if errors.Is(err, pgx.ErrNoRows) {
-			err = decide(store.ErrNotFound)
+			err = decide(record.ErrNotFound)
 		}
 		if err != nil {
 			return err
@@ -221,7 +221,7 @@ func (db *DB) RetryMessage(ctx context.Context, m store.Message, next time.Time)
 
 // EndMessages removes messages, by number and NextAt, and returns how many there were.
 // After an attempt of unknown outcome it may count too few.
-func (db *DB) EndMessages(ctx context.Context, gone []store.Message) (n int, err error) {
+func (db *DB) EndMessages(ctx context.Context, gone []record.Message) (n int, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return 0, err

@@ -9,8 +9,8 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -34,7 +34,7 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 				return db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))
 			})
 			for n := range push.ViewLimit {
-				var c store.Change
+				var c record.Change
 				l.lose("update push set seq", func() (err error) {
 					c, err = db.Change(t.Context(), push.ID, conformance.View)
 					return err
@@ -54,9 +54,9 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 				_, err := db.Change(t.Context(), push.ID, conformance.Purge)
 				return err
 			})
-			var id store.AccountID
+			var id record.AccountID
 			l.lose("update head set", func() (err error) {
-				id, err = db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+				id, err = db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
 				return err
 			})
 			if a, err := db.AccountByEmail(t.Context(), "a@example.org"); err != nil || a.ID != id {
@@ -84,11 +84,11 @@ func TestALateStatementIsFoundOut(t *testing.T) {
 	push := conformance.LivePush(1, 0)
 	push.ViewLimit = 9
 	pushed(t, db, push)
-	fail := func(p store.Push) (store.Push, store.Entry, error) {
+	fail := func(p record.Push) (record.Push, record.Entry, error) {
 		p.Failed++
-		return p, store.Entry{}, nil
+		return p, record.Entry{}, nil
 	}
-	for _, rule := range []store.Rule{fail, conformance.View} {
+	for _, rule := range []record.Rule{fail, conformance.View} {
 		l.lose("update push set", func() error {
 			_, err := db.Change(t.Context(), push.ID, rule)
 			return err
@@ -107,7 +107,7 @@ func TestLateStatementsAboutARequestAreFoundOut(t *testing.T) {
 	p, url := newProxy(t, pgtest.URL(t))
 	db := openURL(t, url, again(300*time.Millisecond))
 	defer db.Close()
-	owner, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	owner, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,14 +129,14 @@ func TestLateStatementsAboutARequestAreFoundOut(t *testing.T) {
 
 // loseSilently loses answers to changes that no event tells: of codes with their mail, and of
 // tries. Both are first made twice without a loss.
-func loseSilently(l loser, db *postgres.DB, id store.AccountID) {
+func loseSilently(l loser, db *postgres.DB, id record.AccountID) {
 	l.Helper()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	send := func() error {
-		_, err := db.ChangeAccount(l.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		_, err := db.ChangeAccount(l.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Unconfirmed, a.Code.SentAt, a.Code.Sent = true, at, 1
 			a.Code.Wrong++
-			return a, store.SessionChange{Mail: conformance.MailTo(7, 4, 1), Untold: true}, store.AdminEvent{}, nil
+			return a, record.SessionChange{Mail: conformance.MailTo(7, 4, 1), Untold: true}, record.AdminEvent{}, nil
 		})
 		return err
 	}
@@ -160,14 +160,14 @@ func loseSilently(l loser, db *postgres.DB, id store.AccountID) {
 	if err != nil || a.Code.Wrong != 3 {
 		l.Errorf("%d wrong codes are counted, %v", a.Code.Wrong, err)
 	}
-	waiting, err := db.Messages(l.Context(), store.Message{}, 9)
+	waiting, err := db.Messages(l.Context(), record.Message{}, 9)
 	if err != nil || len(waiting) != 3 {
 		l.Errorf("%d mails wait, %v", len(waiting), err)
 	}
 	if err := send(); err != nil {
 		l.Error(err)
 	}
-	if err := send(); !errors.Is(err, store.ErrQuota) {
+	if err := send(); !errors.Is(err, record.ErrQuota) {
 		l.Errorf("a fifth mail: %v", err)
 	}
 	stood, err := db.Tries(l.Context(), at, tally)
@@ -177,10 +177,10 @@ func loseSilently(l loser, db *postgres.DB, id store.AccountID) {
 }
 
 // loseRequests loses answers to what is done to a request that takes one answer.
-func loseRequests(l loser, db *postgres.DB, owner store.AccountID) {
+func loseRequests(l loser, db *postgres.DB, owner record.AccountID) {
 	l.Helper()
 	r := conformance.RequestOf(5, owner, 1)
-	for range store.MaxRequests - 1 { // more are refused, but not this one again
+	for range record.MaxRequests - 1 { // more are refused, but not this one again
 		other := r
 		if r.ID[0]++; db.CreateRequest(l.Context(), other) != nil {
 			l.Error("a request was refused")
@@ -242,16 +242,16 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	defer db.Close()
 	push := conformance.LivePush(1, 0)
 	p.away(true)
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, store.ErrUnavailable) {
+	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("create: %v", err)
 	}
-	if _, err := db.Push(t.Context(), push.ID); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := db.Push(t.Context(), push.ID); !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("push: %v", err)
 	}
-	if _, err := db.Stats(); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := db.Stats(); !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("stats: %v", err)
 	}
-	if _, _, err := postgres.Open(t.Context(), unhurried(url)); !errors.Is(err, store.ErrUnavailable) {
+	if _, _, err := postgres.Open(t.Context(), unhurried(url)); !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("open: %v", err)
 	}
 	select {
@@ -310,7 +310,7 @@ func TestARefusalIsToldApartFromSilence(t *testing.T) {
 		{"user=postgres", "user=unknownrole"}: `role "unknownrole" does not exist`,
 	} {
 		_, _, err := postgres.Open(t.Context(), unhurried(newSecret(strings.Replace(url, change[0], change[1], 1))))
-		if !errors.Is(err, postgres.ErrRefused) || !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "TLS") {
+		if !errors.Is(err, postgres.ErrRefused) || !errors.Is(err, record.ErrUnavailable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "TLS") {
 			t.Errorf("%s: %v", change[1], err)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -15,7 +15,7 @@ import (
 func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 	t.Parallel()
 	r := pgtest.NewReplicas(t, 3)
-	create := func(n int) store.Push {
+	create := func(n int) record.Push {
 		db := openURL(t, r.PrimaryURL())
 		defer db.Close()
 		p := pushed(t, db, conformance.LivePush(n, 0))
@@ -29,7 +29,7 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 	r.Thaw(old)
 	for range 3 {
 		db := openURL(t, r.URL())
-		if _, err := db.Push(t.Context(), later.ID); errors.Is(err, store.ErrNotFound) {
+		if _, err := db.Push(t.Context(), later.ID); errors.Is(err, record.ErrNotFound) {
 			t.Error("it uses the old primary")
 		} else if err != nil {
 			t.Error(err)

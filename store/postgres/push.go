@@ -13,12 +13,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A row is a push as the database has it.
 type row struct {
-	push    store.Push
+	push    record.Push
 	record  []byte // of the push
 	seq     int64  // the number of its changes
 	op      opName // of the attempt that wrote it
@@ -55,13 +55,13 @@ func (s sealer) believe(r *rawPush) (w row, err error) {
 	if len(r.id) != len(w.push.ID) {
 		return w, mismatch(tablePush, "id")
 	}
-	w.push.ID, w.seq = store.ID(r.id), r.seq
+	w.push.ID, w.seq = record.ID(r.id), r.seq
 	copy(w.op[:], r.op)
 	if w.record, err = s.open(tablePush, pushKey(w.push.ID, w.seq), r.stored); err != nil {
 		return w, err
 	}
 	if err := w.push.UnmarshalBinary(w.record); err != nil {
-		return w, decide(fmt.Errorf("%w: %s: %w", store.ErrCorrupt, tablePush, err))
+		return w, decide(fmt.Errorf("%w: %s: %w", record.ErrCorrupt, tablePush, err))
 	}
 	if name := r.of.differs(columnsOf(w.push)); name != "" {
 		return w, mismatch(tablePush, name)
@@ -90,7 +90,7 @@ type columns struct {
 	due   int64
 }
 
-func columnsOf(p store.Push) columns {
+func columnsOf(p record.Push) columns {
 	queue, at := p.ExpiryQueue()
 	return columns{int64(p.Owner), p.Live(), int16(queue), milliseconds(at)}
 }
@@ -111,29 +111,29 @@ func (c columns) differs(o columns) string {
 	}
 }
 
-// load reads a push and its payload, in one snapshot. store.ErrNotFound if there is none.
-func (s sealer) load(ctx context.Context, c *pgxpool.Conn, id store.ID) (w row, err error) {
+// load reads a push and its payload, in one snapshot. record.ErrNotFound if there is none.
+func (s sealer) load(ctx context.Context, c *pgxpool.Conn, id record.ID) (w row, err error) {
 	var r rawPush
 	err = c.QueryRow(ctx, "select "+pushColumns+`, y.data, (select floor from ring)
 		from push p left join payload y on y.id = p.id where p.id = $1`, id[:]).Scan(append(r.columns(), &r.payload, &r.floor)...)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return w, decide(store.ErrNotFound)
+		return w, decide(record.ErrNotFound)
 	case err != nil:
 		return w, err
 	}
 	return s.believe(&r)
 }
 
-// Push returns the push, or store.ErrNotFound.
-func (db *DB) Push(ctx context.Context, id store.ID) (p store.Push, err error) {
+// Push returns the push, or record.ErrNotFound.
+func (db *DB) Push(ctx context.Context, id record.ID) (p record.Push, err error) {
 	p, _, err = db.PushAndSize(ctx, id)
 	return p, err
 }
 
 // PushAndSize returns the push and the length of its sealed payload; 0 where there is
-// none. store.ErrNotFound if there is no such push.
-func (db *DB) PushAndSize(ctx context.Context, id store.ID) (p store.Push, payload int, err error) {
+// none. record.ErrNotFound if there is no such push.
+func (db *DB) PushAndSize(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return p, 0, err
@@ -143,10 +143,10 @@ func (db *DB) PushAndSize(ctx context.Context, id store.ID) (p store.Push, paylo
 }
 
 // pushOf is PushAndSize within a step.
-func (db *DB) pushOf(ctx context.Context, id store.ID) (p store.Push, payload int, err error) {
+func (db *DB) pushOf(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
 	r := db.readShared(ctx, id)
 	if r.err == nil && r.found == nil {
-		return store.Push{}, 0, store.ErrNotFound
+		return record.Push{}, 0, record.ErrNotFound
 	}
 	if r.err == nil {
 		if w, err := (sealer{db.ring.Load()}).believe(r.found); err == nil {
@@ -158,14 +158,14 @@ func (db *DB) pushOf(ctx context.Context, id store.ID) (p store.Push, payload in
 			w, err := s.scanPush(c.QueryRow(ctx, "select "+pushColumns+`, coalesce(octet_length(y.data), 0)
 				from push p left join payload y on y.id = p.id where p.id = $1`, id[:]), &payload)
 			if errors.Is(err, pgx.ErrNoRows) {
-				return decide(store.ErrNotFound)
+				return decide(record.ErrNotFound)
 			}
 			p = w.push
 			return err
 		})
 	})
 	if err != nil {
-		return store.Push{}, 0, err
+		return record.Push{}, 0, err
 	}
 	if !p.Live() {
 		payload = 0
@@ -174,7 +174,7 @@ func (db *DB) pushOf(ctx context.Context, id store.ID) (p store.Push, payload in
 }
 
 // remember keeps a push for the change that may follow, if all of it was read.
-func (db *DB) remember(w row, r *rawPush) store.Push {
+func (db *DB) remember(w row, r *rawPush) record.Push {
 	if len(r.payload) == r.size {
 		db.recent.put(&w)
 	}
@@ -182,7 +182,7 @@ func (db *DB) remember(w row, r *rawPush) store.Push {
 }
 
 // sizeOf is the length of the payload of a push; 0 if it has ended.
-func (r *rawPush) sizeOf(p store.Push) int {
+func (r *rawPush) sizeOf(p record.Push) int {
 	if !p.Live() {
 		return 0
 	}
@@ -190,13 +190,13 @@ func (r *rawPush) sizeOf(p store.Push) int {
 }
 
 // CreatePush keeps a new push, its payload and its first audit entry.
-func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e store.Entry) error {
+func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) error {
 	_, err := db.create(ctx, p, payload, e)
 	return err
 }
 
 // create keeps a new push, and returns the entry with the mail that goes out.
-func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.Entry) (store.Entry, error) {
+func (db *DB) create(ctx context.Context, p record.Push, payload []byte, e record.Entry) (record.Entry, error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return e, err
@@ -227,12 +227,12 @@ func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.
 type creation struct {
 	db      *DB
 	op      opName // the same for each attempt: at most one of them can succeed
-	push    store.Push
+	push    record.Push
 	payload []byte
-	entry   store.Entry
-	tried   bool             // an attempt may have succeeded
-	made    bool             // by a statement that others share
-	mail    *store.MailBatch // of the entry, unless it was left out
+	entry   record.Entry
+	tried   bool              // an attempt may have succeeded
+	made    bool              // by a statement that others share
+	mail    *record.MailBatch // of the entry, unless it was left out
 
 	// What such a statement writes, under the key ring of that version.
 	row     pushRow
@@ -249,8 +249,8 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	var owner []byte
 	if n.push.Owner != 0 {
 		a, stored, err := s.account(ctx, c, n.push.Owner)
-		if errors.Is(err, store.ErrNotFound) || err == nil && !a.Active() {
-			return decide(store.ErrToken)
+		if errors.Is(err, record.ErrNotFound) || err == nil && !a.Active() {
+			return decide(record.ErrToken)
 		}
 		if err != nil {
 			return err
@@ -263,7 +263,7 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	}
 	n.mail = mail.batch
 	answered, err := s.planAnswer(ctx, c, n.push)
-	if errors.Is(err, store.ErrNotFound) { // an attempt before may have taken the last answer
+	if errors.Is(err, record.ErrNotFound) { // an attempt before may have taken the last answer
 		if done, settleErr := n.settle(ctx, c); done || settleErr != nil {
 			return settleErr
 		}
@@ -299,20 +299,20 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 		}
 		return errAgain
 	case floor == 0:
-		return decide(store.ErrStaleKeys)
+		return decide(record.ErrStaleKeys)
 	case owned == 0, counted < mail.locks(), asked == 0:
 		return errAgain // the account changed since it was read, or the quota, or the request
 	case adopted == 0:
-		return decide(fmt.Errorf("%w: the files of push %s are gone", store.ErrCorrupt, n.push.ID))
+		return decide(fmt.Errorf("%w: the files of push %s are gone", record.ErrCorrupt, n.push.ID))
 	case held == 0:
-		return decide(&store.RoomError{Of: n.push.RoomOf()})
+		return decide(&record.RoomError{Of: n.push.RoomOf()})
 	default:
 		return errAgain
 	}
 }
 
 // settle reports whether an attempt of this creation made the push, and has that confirmed
-// by another write: what it reads may be on no standby yet. store.ErrExists if another
+// by another write: what it reads may be on no standby yet. record.ErrExists if another
 // creation made it.
 func (n *creation) settle(ctx context.Context, c *pgxpool.Conn) (done bool, err error) {
 	var op []byte
@@ -323,14 +323,14 @@ func (n *creation) settle(ctx context.Context, c *pgxpool.Conn) (done bool, err 
 	case err != nil:
 		return false, err
 	case !bytes.Equal(op, n.op[:]):
-		return false, decide(store.ErrExists)
+		return false, decide(record.ErrExists)
 	}
 	return true, confirm(ctx, c, n.push.ID)
 }
 
 // confirm waits until all that was written before it is durable: it commits a small write,
 // and a commit waits for the log before it.
-func confirm(ctx context.Context, c *pgxpool.Conn, id store.ID) error {
+func confirm(ctx context.Context, c *pgxpool.Conn, id record.ID) error {
 	t, err := c.Exec(ctx, "update push set op = op where id = $1", id[:])
 	if err == nil && t.RowsAffected() == 0 {
 		_, err = c.Exec(ctx, "update meta set value = value where name = 'schema'")
@@ -374,7 +374,7 @@ func (n *creation) statement(s sealer, owner []byte, mail mailPlan, answered ans
 	if p.HoldsFiles() {
 		st.part("d", "delete from orphan where id in (select id from p)")
 	}
-	n.db.addRoom(st, p, store.Room{}, p.Room(), roomShared)
+	n.db.addRoom(st, p, record.Room{}, p.Room(), roomShared)
 	mail.write(st, s)
 	answered.write(st)
 	entry := n.entry
@@ -382,11 +382,11 @@ func (n *creation) statement(s sealer, owner []byte, mail mailPlan, answered ans
 	if err := n.db.addMessages(st, s, entry); err != nil {
 		return nil, err
 	}
-	return st, s.addEntries(st, p.ID, 0, append([]store.Entry{n.entry}, n.entry.Then...), op)
+	return st, s.addEntries(st, p.ID, 0, append([]record.Entry{n.entry}, n.entry.Then...), op)
 }
 
 // addEntries adds a part that appends audit entries, under numbers from first on.
-func (s sealer) addEntries(st *statement, id store.ID, first uint32, es []store.Entry, op string) error {
+func (s sealer) addEntries(st *statement, id record.ID, first uint32, es []record.Entry, op string) error {
 	var numbers []int64
 	var values [][]byte
 	for i, e := range es {
@@ -403,7 +403,7 @@ func (s sealer) addEntries(st *statement, id store.ID, first uint32, es []store.
 }
 
 // Change applies r to the push.
-func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (c store.Change, err error) {
+func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (c record.Change, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return c, err
@@ -418,10 +418,10 @@ func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (c store.Ch
 
 // A plan is what a step does to a push.
 type plan struct {
-	next  store.Push
-	entry store.Entry // appended where next counts it
-	grant *store.Grant
-	drop  *store.Grant // a grant that goes; then nothing else happens
+	next  record.Push
+	entry record.Entry // appended where next counts it
+	grant *record.Grant
+	drop  *record.Grant // a grant that goes; then nothing else happens
 }
 
 // A planner decides one attempt by the row as it is. What it returns may be discarded, and
@@ -431,7 +431,7 @@ type planner func(ctx context.Context, c *pgxpool.Conn, s sealer, w row) (plan, 
 // changePush has a planner decide by the push as it is, and writes what it planned if the
 // push is then still the same; else it begins again. It returns the plan that was done. A
 // planner that needs no connection shares statements.
-func (db *DB) changePush(ctx context.Context, id store.ID, shares bool, decideOn planner) (plan, store.Change, error) {
+func (db *DB) changePush(ctx context.Context, id record.ID, shares bool, decideOn planner) (plan, record.Change, error) {
 	begun := time.Now()
 	t := db.turns.enter(id)
 	defer db.turns.drop(id, t)
@@ -446,12 +446,12 @@ func (db *DB) changePush(ctx context.Context, id store.ID, shares bool, decideOn
 		}
 	}
 	if err := db.beginTurn(ctx, t, begun); err != nil {
-		return plan{}, store.Change{}, err
+		return plan{}, record.Change{}, err
 	}
 	defer t.end()
 	ch.known, t.known = t.known, nil
 	if err := db.underKeys(since(ctx, begun), ch.try); err != nil {
-		return plan{}, store.Change{}, err
+		return plan{}, record.Change{}, err
 	}
 	t.known = ch.left
 	return ch.plan, ch.done, nil
@@ -460,15 +460,15 @@ func (db *DB) changePush(ctx context.Context, id store.ID, shares bool, decideOn
 // A pushChange is a change of a push under way.
 type pushChange struct {
 	db     *DB
-	id     store.ID
+	id     record.ID
 	op     opName // the same for each attempt: at most one of them can succeed
 	decide planner
 	known  *row // what the change before left, which saves reading; nil: nothing
 
 	trials []trial // attempts whose outcome is unknown
 	plan   plan
-	done   store.Change // what plan does
-	left   *row         // the row as the change leaves it; nil: unknown
+	done   record.Change // what plan does
+	left   *row          // the row as the change leaves it; nil: unknown
 
 	newer   func(s sealer) bool // whether a ring is newer than what the change has sealed
 	written bool                // by a statement that others share
@@ -479,12 +479,12 @@ type trial struct {
 	was   int64  // what it compares with the number of changes of the row
 	entry uint32 // the number of the audit entry that it appends, if it appends one
 	plan  plan
-	done  store.Change
+	done  record.Change
 }
 
 // appends reports whether a trial appends an audit entry, which then tells of it for good.
 func (tr trial) appends() bool {
-	return tr.plan.next.State != store.Purged && tr.plan.next.Seq != tr.entry
+	return tr.plan.next.State != record.Purged && tr.plan.next.Seq != tr.entry
 }
 
 // try makes one attempt. What is known without reading may be out of date: then nothing
@@ -513,7 +513,7 @@ func (ch *pushChange) try(ctx context.Context, c *pgxpool.Conn, s sealer) error 
 		return err
 	}
 	if w.floor > s.version {
-		return decide(store.ErrStaleKeys)
+		return decide(record.ErrStaleKeys)
 	}
 	p, err := ch.decide(ctx, c, s, w)
 	if err != nil {
@@ -538,25 +538,25 @@ type wireError struct{ error }
 func (e *wireError) Unwrap() error { return e.error }
 
 // copyPush is the push of a row that others may have: rules may write to its bytes.
-func copyPush(w row) store.Push {
-	p := store.Push{ID: w.push.ID}
+func copyPush(w row) record.Push {
+	p := record.Push{ID: w.push.ID}
 	_ = p.UnmarshalBinary(w.record) // it was read so before
 	return p
 }
 
 // changes reports whether a plan writes anything to the row of the push.
 func (ch *pushChange) changes(w row, p plan) bool {
-	if p.drop != nil || p.next.State == store.Purged {
+	if p.drop != nil || p.next.State == record.Purged {
 		return p.drop == nil
 	}
-	record, err := p.next.AppendBinary(nil)
-	return err == nil && !bytes.Equal(record, w.record)
+	encoded, err := p.next.AppendBinary(nil)
+	return err == nil && !bytes.Equal(encoded, w.record)
 }
 
 // settle finds out whether one of the attempts before was done, which is the change then, and
 // forgets those that never can be. w is the push as it is now.
 func (ch *pushChange) settle(ctx context.Context, c *pgxpool.Conn, w row, err error) (done bool, _ error) {
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return false, err
 	}
 	var open []trial
@@ -582,10 +582,10 @@ func (ch *pushChange) settle(ctx context.Context, c *pgxpool.Conn, w row, err er
 func (ch *pushChange) settleOne(ctx context.Context, c *pgxpool.Conn, w row, gone bool, tr trial) (done, over bool, err error) {
 	switch {
 	case gone: // it was purged, by this attempt or by another
-		return tr.plan.next.State == store.Purged, true, nil
+		return tr.plan.next.State == record.Purged, true, nil
 	case w.seq == tr.was:
 		return false, false, nil // it may come yet, before the next attempt or after it
-	case tr.plan.next.State == store.Purged:
+	case tr.plan.next.State == record.Purged:
 		return false, true, nil
 	case tr.appends():
 		var op []byte
@@ -596,14 +596,14 @@ func (ch *pushChange) settleOne(ctx context.Context, c *pgxpool.Conn, w row, gon
 	case w.seq == tr.was+1: // by another
 		return false, true, nil
 	default:
-		return false, true, decide(fmt.Errorf("%w: it is not known whether push %s was changed", store.ErrUnavailable, ch.id))
+		return false, true, decide(fmt.Errorf("%w: it is not known whether push %s was changed", record.ErrUnavailable, ch.id))
 	}
 }
 
 // write writes a plan, if the push is still the row that it was planned for.
 func (ch *pushChange) write(ctx context.Context, c *pgxpool.Conn, s sealer, w row, p plan) error {
 	ch.plan = p
-	ch.done = store.Change{Push: p.next, Entry: p.entry, Payload: bytes.Clone(w.payload)}
+	ch.done = record.Change{Push: p.next, Entry: p.entry, Payload: bytes.Clone(w.payload)}
 	if len(p.entry.Messages) > 0 {
 		if err := ch.db.mayAddOn(ctx, c); isOwn(err) {
 			p.entry.Messages = p.entry.Messages[:0]
@@ -656,22 +656,22 @@ func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*state
 		mail.lock(st)
 		swap += fmt.Sprintf(" and %s = %d", locked, mail.locks())
 	}
-	record, err := p.next.AppendBinary(nil)
+	encoded, err := p.next.AppendBinary(nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	op := func() string { return st.arg("bytea", ch.op[:]) }
-	next := row{push: p.next, record: record, seq: w.seq + 1, op: ch.op, payload: w.payload, floor: w.floor}
+	next := row{push: p.next, record: encoded, seq: w.seq + 1, op: ch.op, payload: w.payload, floor: w.floor}
 	switch {
 	case p.drop != nil:
 		st.part("p", "select id from push "+swap+" for update")
 		st.part("g", "delete from grants where id in (select id from p) and digest = "+st.arg("bytea", p.drop.Digest[:]))
 		return st, nil, nil
-	case p.next.State == store.Purged:
+	case p.next.State == record.Purged:
 		ch.purge(st, swap, w.push)
 		mail.write(st, s)
 		return st, nil, ch.db.addMessages(st, s, p.entry)
-	case bytes.Equal(record, w.record):
+	case bytes.Equal(encoded, w.record):
 		if !w.push.Live() && p.grant == nil && p.entry.Grant == nil && len(p.entry.Messages) == 0 && mail.batch == nil {
 			return nil, nil, nil
 		}
@@ -681,7 +681,7 @@ func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*state
 		c := columnsOf(p.next)
 		st.part("p", fmt.Sprintf("update push set seq = seq + 1, op = %s, owner = %s, live = %s, queue = %s, due = %s, value = %s %s returning id",
 			op(), st.arg("bigint", c.owner), st.arg("boolean", c.live), st.arg("smallint", c.queue), st.arg("bigint", c.due),
-			st.arg("bytea", s.sealValue(tablePush, pushKey(ch.id, next.seq), record)), swap))
+			st.arg("bytea", s.sealValue(tablePush, pushKey(ch.id, next.seq), encoded)), swap))
 	}
 	ch.end(st, s, w.push, p)
 	if !p.next.Live() {
@@ -695,14 +695,14 @@ func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*state
 		return nil, nil, err
 	}
 	if p.next.Seq != w.push.Seq {
-		err = s.addEntries(st, ch.id, w.push.Seq, []store.Entry{p.entry}, op())
+		err = s.addEntries(st, ch.id, w.push.Seq, []record.Entry{p.entry}, op())
 	}
 	return st, &next, err
 }
 
 // end adds what follows from the end of a push: the payload goes, the files become
 // orphans, and their sender has room again.
-func (ch *pushChange) end(st *statement, s sealer, was store.Push, p *plan) {
+func (ch *pushChange) end(st *statement, s sealer, was record.Push, p *plan) {
 	if was.Live() && !p.next.Live() {
 		st.part("y", "delete from payload where id in (select id from p)")
 	}
@@ -719,14 +719,14 @@ func releaseFiles(st *statement) {
 }
 
 // purge removes a push with all its rows.
-func (ch *pushChange) purge(st *statement, swap string, was store.Push) {
+func (ch *pushChange) purge(st *statement, swap string, was record.Push) {
 	st.part("p", "delete from push "+swap+" returning id")
 	st.part("y", "delete from payload where id in (select id from p)")
 	st.part("e", "delete from audit where id in (select id from p)")
 	if was.HoldsFiles() {
 		releaseFiles(st)
 	}
-	ch.db.addRoom(st, was, was.Room(), store.Room{}, roomAll)
+	ch.db.addRoom(st, was, was.Room(), record.Room{}, roomAll)
 }
 
 // putGrant adds the grant that a plan issues or changes. A new one takes the place of
@@ -751,6 +751,6 @@ func (ch *pushChange) putGrant(st *statement, s sealer, p *plan) error {
 	return nil
 }
 
-func messageKey(m store.Message) []byte {
+func messageKey(m record.Message) []byte {
 	return binary.BigEndian.AppendUint64(uint64Key(uint64(milliseconds(m.NextAt))), m.Number)
 }

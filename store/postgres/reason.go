@@ -11,13 +11,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const lateAnswer = "no answer in time"
 
 // ErrRefused says that a database server answers and lets pushbox in nowhere: it has no such
-// database or role, or another password. It comes with store.ErrUnavailable: a server goes on
+// database or role, or another password. It comes with record.ErrUnavailable: a server goes on
 // once it is let in.
 var ErrRefused = errors.New("the database server refuses the connection")
 
@@ -26,7 +26,7 @@ type refusedError struct{ text string }
 
 func (e *refusedError) Error() string { return ErrRefused.Error() + ": " + e.text }
 func (e *refusedError) Is(target error) bool {
-	return target == ErrRefused || target == store.ErrUnavailable
+	return target == ErrRefused || target == record.ErrUnavailable
 }
 
 // Classes of SQLSTATEs with which a server refuses a connection for good.

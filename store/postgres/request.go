@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const requestColumns = "id, owner, live, value"
 
 // scanRequest reads the columns of a request, which must agree, and its row.
-func (s sealer) scanRequest(row pgx.Row) (r store.Request, stored []byte, err error) {
+func (s sealer) scanRequest(row pgx.Row) (r record.Request, stored []byte, err error) {
 	var id []byte
 	var owner int64
 	var live bool
@@ -25,35 +25,35 @@ func (s sealer) scanRequest(row pgx.Row) (r store.Request, stored []byte, err er
 	if len(id) != len(r.ID) {
 		return r, nil, mismatch(tableRequest, "id")
 	}
-	r.ID = store.RequestID(id)
+	r.ID = record.RequestID(id)
 	if err := s.read(tableRequest, id, stored, &r); err != nil {
-		return store.Request{}, nil, err
+		return record.Request{}, nil, err
 	}
 	switch {
 	case uint64(r.Owner) != uint64(owner):
-		return store.Request{}, nil, mismatch(tableRequest, "owner")
+		return record.Request{}, nil, mismatch(tableRequest, "owner")
 	case r.EndedAt.IsZero() != live:
-		return store.Request{}, nil, mismatch(tableRequest, "live")
+		return record.Request{}, nil, mismatch(tableRequest, "live")
 	}
 	return r, stored, nil
 }
 
-func (s sealer) listedRequest(row pgx.CollectableRow) (store.Request, error) {
+func (s sealer) listedRequest(row pgx.CollectableRow) (record.Request, error) {
 	r, _, err := s.scanRequest(row)
 	return r, err
 }
 
-// request returns a request and its row. store.ErrNotFound if there is none.
-func (s sealer) request(ctx context.Context, c *pgxpool.Conn, id store.RequestID) (store.Request, []byte, error) {
+// request returns a request and its row. record.ErrNotFound if there is none.
+func (s sealer) request(ctx context.Context, c *pgxpool.Conn, id record.RequestID) (record.Request, []byte, error) {
 	r, stored, err := s.scanRequest(c.QueryRow(ctx, "select "+requestColumns+" from request where id = $1", id[:]))
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = decide(store.ErrNotFound)
+		err = decide(record.ErrNotFound)
 	}
 	return r, stored, err
 }
 
 // CreateRequest keeps a new request.
-func (db *DB) CreateRequest(ctx context.Context, r store.Request) error {
+func (db *DB) CreateRequest(ctx context.Context, r record.Request) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (db *DB) CreateRequest(ctx context.Context, r store.Request) error {
 // createRequest runs in a transaction, which locks the account: no other request of it is
 // created meanwhile, and it is not removed. The lock waits for the end of an attempt before
 // this one, and its commit for the log of what that wrote.
-func (s sealer) createRequest(ctx context.Context, c *pgxpool.Conn, r store.Request, again bool) error {
+func (s sealer) createRequest(ctx context.Context, c *pgxpool.Conn, r record.Request, again bool) error {
 	if _, err := c.Exec(ctx, "select from account where id = $1 for no key update", int64(r.Owner)); err != nil {
 		return err
 	}
@@ -82,13 +82,13 @@ func (s sealer) createRequest(ctx context.Context, c *pgxpool.Conn, r store.Requ
 		switch {
 		case err == nil && bytes.Equal(there.Sealed, r.Sealed): // the attempt before made it
 			return nil
-		case !errors.Is(err, store.ErrNotFound):
-			return cmp.Or(err, decide(store.ErrExists))
+		case !errors.Is(err, record.ErrNotFound):
+			return cmp.Or(err, decide(record.ErrExists))
 		}
 	}
 	a, _, err := s.account(ctx, c, r.Owner)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !a.Active() {
-		return decide(store.ErrToken)
+	if errors.Is(err, record.ErrNotFound) || err == nil && !a.Active() {
+		return decide(record.ErrToken)
 	}
 	if err != nil {
 		return err
@@ -103,8 +103,8 @@ func (s sealer) createRequest(ctx context.Context, c *pgxpool.Conn, r store.Requ
 			live++
 		}
 	}
-	if live >= store.MaxRequests {
-		return decide(store.ErrRequests)
+	if live >= record.MaxRequests {
+		return decide(record.ErrRequests)
 	}
 	stored, err := s.seal(tableRequest, r.ID[:], r)
 	if err != nil {
@@ -114,21 +114,21 @@ func (s sealer) createRequest(ctx context.Context, c *pgxpool.Conn, r store.Requ
 		where exists (select from ring where floor <= $5)`, r.ID[:], int64(r.Owner), r.EndedAt.IsZero(), stored, s.version)
 	switch {
 	case isTaken(err):
-		return decide(store.ErrExists)
+		return decide(record.ErrExists)
 	case err == nil && t.RowsAffected() == 0:
-		return decide(store.ErrStaleKeys)
+		return decide(record.ErrStaleKeys)
 	}
 	return err
 }
 
 // AnswerRequest keeps a push that answers a request, and counts it there.
-func (db *DB) AnswerRequest(ctx context.Context, p store.Push, payload []byte, e store.Entry) (store.Entry, error) {
-	if p.Request == (store.RequestID{}) {
-		return store.Entry{}, store.ErrNotFound
+func (db *DB) AnswerRequest(ctx context.Context, p record.Push, payload []byte, e record.Entry) (record.Entry, error) {
+	if p.Request == (record.RequestID{}) {
+		return record.Entry{}, record.ErrNotFound
 	}
 	kept, err := db.create(ctx, p, payload, e)
 	if err != nil {
-		return store.Entry{}, err
+		return record.Entry{}, err
 	}
 	return kept, nil
 }
@@ -136,13 +136,13 @@ func (db *DB) AnswerRequest(ctx context.Context, p store.Push, payload []byte, e
 // answerPlan is what an answer does to its request, and the row that this was decided by.
 // The zero value is no answer.
 type answerPlan struct {
-	next     store.Request
+	next     record.Request
 	old, row []byte // nil: none
 }
 
 // planAnswer decides whether a push may answer its request, if it has one.
-func (s sealer) planAnswer(ctx context.Context, c *pgxpool.Conn, p store.Push) (a answerPlan, err error) {
-	if p.Request == (store.RequestID{}) {
+func (s sealer) planAnswer(ctx context.Context, c *pgxpool.Conn, p record.Push) (a answerPlan, err error) {
+	if p.Request == (record.RequestID{}) {
 		return a, nil
 	}
 	r, old, err := s.request(ctx, c, p.Request)
@@ -175,32 +175,32 @@ func (a answerPlan) write(st *statement) {
 		" from p where request.id = "+st.arg("bytea", a.next.ID[:]))
 }
 
-// Request returns the request, or store.ErrNotFound.
-func (db *DB) Request(ctx context.Context, id store.RequestID) (store.Request, error) {
+// Request returns the request, or record.ErrNotFound.
+func (db *DB) Request(ctx context.Context, id record.RequestID) (record.Request, error) {
 	return one(ctx, db, sealer.listedRequest, "select "+requestColumns+" from request where id = $1", id[:])
 }
 
 // Requests lists an account's requests: first those without a time of their end, newest
 // first.
-func (db *DB) Requests(ctx context.Context, owner store.AccountID, after store.Request, skip, limit int) ([]store.Request, error) {
+func (db *DB) Requests(ctx context.Context, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
 	of, ok := column(owner)
 	if !ok {
 		limit = 0
 	}
 	behind, args := "", []any{of, skip, limit}
-	if after.ID != (store.RequestID{}) {
+	if after.ID != (record.RequestID{}) {
 		behind, args = "and (live, id) < ($4, $5)", append(args, after.EndedAt.IsZero(), after.ID[:])
 	}
 	return listed(ctx, db, sealer.listedRequest, "select "+requestColumns+" from request where owner = $1 "+behind+" order by live desc, id desc offset $2 limit $3", args...)
 }
 
 // ScanRequests lists requests by ID, from the first after the given one.
-func (db *DB) ScanRequests(ctx context.Context, after store.RequestID, limit int) ([]store.Request, error) {
+func (db *DB) ScanRequests(ctx context.Context, after record.RequestID, limit int) ([]record.Request, error) {
 	return listed(ctx, db, sealer.listedRequest, "select "+requestColumns+" from request where id > $1 order by id limit $2", after[:], limit)
 }
 
 // ChangeRequest applies a rule to the request, which it returns.
-func (db *DB) ChangeRequest(ctx context.Context, id store.RequestID, rule store.RequestRule) (r store.Request, err error) {
+func (db *DB) ChangeRequest(ctx context.Context, id record.RequestID, rule record.RequestRule) (r record.Request, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return r, err
@@ -214,7 +214,7 @@ func (db *DB) ChangeRequest(ctx context.Context, id store.RequestID, rule store.
 		}
 		var gone bool
 		var ruleErr error
-		if err := store.CatchPanic(func() { r, gone, ruleErr = rule(old) }); err != nil || ruleErr != nil {
+		if err := record.CatchPanic(func() { r, gone, ruleErr = rule(old) }); err != nil || ruleErr != nil {
 			return decide(cmp.Or(err, ruleErr))
 		}
 		write, args := "delete from request where id = $1 and value = $2", []any{id[:], stored, s.version}
@@ -228,7 +228,7 @@ func (db *DB) ChangeRequest(ctx context.Context, id store.RequestID, rule store.
 			}
 			if bytes.Equal(row, stored) {
 				if tried { // an attempt before may have written it
-					return confirm(ctx, c, store.ID{})
+					return confirm(ctx, c, record.ID{})
 				}
 				return nil
 			}
@@ -242,14 +242,14 @@ func (db *DB) ChangeRequest(ctx context.Context, id store.RequestID, rule store.
 		case err != nil:
 			return err
 		case floor == 0:
-			return decide(store.ErrStaleKeys)
+			return decide(record.ErrStaleKeys)
 		case written == 0:
 			return errAgain
 		}
 		return nil
 	})
 	if err != nil {
-		return store.Request{}, err
+		return record.Request{}, err
 	}
 	return r, nil
 }

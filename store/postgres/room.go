@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Rows of room say what senders have live. They are sums of what the records of pushes
@@ -24,19 +24,19 @@ import (
 // that add to one row wait for each other.
 const (
 	roomOfAccount   = 'a' // then the account ID as uint64
-	roomOfClient    = 'c' // then the store.Holder
+	roomOfClient    = 'c' // then the record.Holder
 	roomOfAnonymous = 't' // then any byte
 )
 
-func accountRoom(id store.AccountID) []byte {
+func accountRoom(id record.AccountID) []byte {
 	return binary.BigEndian.AppendUint64([]byte{roomOfAccount}, uint64(id))
 }
 
-func roomKeys(p store.Push) (own, shared []byte) {
+func roomKeys(p record.Push) (own, shared []byte) {
 	switch shared = []byte{roomOfAnonymous, p.ID[len(p.ID)-1]}; p.RoomOf() {
-	case store.RoomOfAccount:
+	case record.RoomOfAccount:
 		return accountRoom(p.Owner), nil
-	case store.RoomOfClient:
+	case record.RoomOfClient:
 		return append([]byte{roomOfClient}, p.Holder[:]...), shared
 	default:
 		return nil, shared
@@ -46,12 +46,12 @@ func roomKeys(p store.Push) (own, shared []byte) {
 // limits say how much the database may take.
 type limits struct {
 	maxSize int64
-	room    store.RoomLimits
+	room    record.RoomLimits
 }
 
 // SetSpaceLimits bounds what is put in from now on. MinFree is not known here: it is of a
 // file system of this machine.
-func (db *DB) SetSpaceLimits(l store.SpaceLimits) {
+func (db *DB) SetSpaceLimits(l record.SpaceLimits) {
 	db.limits.Store(&limits{maxSize: l.MaxSize, room: l.Room})
 }
 
@@ -83,7 +83,7 @@ func (n *creation) holdRoom(st *statement, ready string) {
 }
 
 // mostRoom returns the limits of the sender of a creation.
-func (n *creation) mostRoom() store.Room { return n.db.limits.Load().room.Most(n.push, n.entry.Most) }
+func (n *creation) mostRoom() record.Room { return n.db.limits.Load().room.Most(n.push, n.entry.Most) }
 
 // Which rows of a push's room a part changes.
 const (
@@ -92,7 +92,7 @@ const (
 )
 
 // addRoom adds the part that counts that a push took room, and now takes other room.
-func (db *DB) addRoom(st *statement, p store.Push, before, after store.Room, which int) {
+func (db *DB) addRoom(st *statement, p record.Push, before, after record.Room, which int) {
 	change := after.Minus(before)
 	own, shared := roomKeys(p)
 	var keys [][]byte
@@ -102,7 +102,7 @@ func (db *DB) addRoom(st *statement, p store.Push, before, after store.Room, whi
 	if shared != nil {
 		keys = append(keys, shared)
 	}
-	if change == (store.Room{}) || len(keys) == 0 {
+	if change == (record.Room{}) || len(keys) == 0 {
 		return
 	}
 	st.part("w", fmt.Sprintf(`insert into room as m (key, pushes, bytes) select u.key, %s, %s from p, unnest(%s) as u (key) order by u.key
@@ -112,9 +112,9 @@ func (db *DB) addRoom(st *statement, p store.Push, before, after store.Room, whi
 
 // mayHold refuses a push of an anonymous client while all of them together have no room.
 // What they have was measured a moment ago.
-func (db *DB) mayHold(ctx context.Context, p store.Push) error {
+func (db *DB) mayHold(ctx context.Context, p record.Push) error {
 	share := db.limits.Load().room.Anonymous
-	if p.RoomOf() == store.RoomOfAccount || share == 0 || db.limits.Load().maxSize == 0 {
+	if p.RoomOf() == record.RoomOfAccount || share == 0 || db.limits.Load().maxSize == 0 {
 		return nil
 	}
 	used, err := db.total.get(func() (int64, error) {
@@ -124,7 +124,7 @@ func (db *DB) mayHold(ctx context.Context, p store.Push) error {
 		return err
 	}
 	if used+p.Room().Bytes > max(1, db.limits.Load().maxSize/100*int64(share)) {
-		return &store.RoomError{Of: store.RoomOfAnonymous}
+		return &record.RoomError{Of: record.RoomOfAnonymous}
 	}
 	db.total.add(p.Room().Bytes)
 	return nil
@@ -140,7 +140,7 @@ func (db *DB) mayAddOn(ctx context.Context, c *pgxpool.Conn) error {
 		err = c.QueryRow(ctx, query).Scan(&n)
 		return n, err
 	})
-	if errors.Is(err, store.ErrFull) {
+	if errors.Is(err, record.ErrFull) {
 		err = decide(err)
 	}
 	return err
@@ -153,7 +153,7 @@ func (db *DB) mayAddBy(ctx context.Context, measure func(ctx context.Context, qu
 	}
 	size, err := db.space.get(func() (int64, error) { return measure(ctx, "select pg_database_size(current_database())") })
 	if err == nil && size >= most {
-		err = fmt.Errorf("%w: the database has reached its largest size", store.ErrFull)
+		err = fmt.Errorf("%w: the database has reached its largest size", record.ErrFull)
 	}
 	return err
 }
@@ -225,7 +225,7 @@ func (db *DB) sweepCounts(ctx context.Context) error {
 const sweepEvery = 10 * time.Minute
 
 // HasRoom refuses what a sender has no room for now.
-func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) error {
+func (db *DB) HasRoom(ctx context.Context, p record.Push, more, most record.Room) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -233,12 +233,12 @@ func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) 
 	defer done()
 	own, _ := roomKeys(p)
 	most = db.limits.Load().room.Most(p, most)
-	if own == nil || most == (store.Room{}) {
+	if own == nil || most == (record.Room{}) {
 		return nil
 	}
-	var has store.Room
+	var has record.Room
 	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		has = store.Room{}
+		has = record.Room{}
 		err := c.QueryRow(ctx, "select pushes, bytes from room where key = $1", own).Scan(&has.Pushes, &has.Bytes)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -246,13 +246,13 @@ func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) 
 		return err
 	})
 	if err == nil && !has.Plus(more).Within(most) {
-		err = &store.RoomError{Of: p.RoomOf()}
+		err = &record.RoomError{Of: p.RoomOf()}
 	}
 	return err
 }
 
 // AccountRooms returns the room of each of these accounts that has some.
-func (db *DB) AccountRooms(ctx context.Context, of []store.AccountID) (map[store.AccountID]store.Room, error) {
+func (db *DB) AccountRooms(ctx context.Context, of []record.AccountID) (map[record.AccountID]record.Room, error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func (db *DB) AccountRooms(ctx context.Context, of []store.AccountID) (map[store
 	for i, id := range of {
 		keys[i] = accountRoom(id)
 	}
-	all := make(map[store.AccountID]store.Room)
+	all := make(map[record.AccountID]record.Room)
 	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		clear(all)
 		rows, err := c.Query(ctx, "select key, pushes, bytes from room where key = any($1) and (pushes <> 0 or bytes <> 0)", keys)
@@ -270,9 +270,9 @@ func (db *DB) AccountRooms(ctx context.Context, of []store.AccountID) (map[store
 			return err
 		}
 		var key []byte
-		var r store.Room
+		var r record.Room
 		_, err = pgx.ForEachRow(rows, []any{&key, &r.Pushes, &r.Bytes}, func() error {
-			all[store.AccountID(binary.BigEndian.Uint64(key[1:]))] = r
+			all[record.AccountID(binary.BigEndian.Uint64(key[1:]))] = r
 			return nil
 		})
 		return err

@@ -7,12 +7,12 @@ import (
 	"math"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A ring is the keys of rows, with the version of the key ring that they are of.
 type ring struct {
-	keys    store.RowKeys
+	keys    record.RowKeys
 	version int64
 }
 
@@ -20,11 +20,11 @@ type ring struct {
 type staleError struct{ table string }
 
 func (e *staleError) Error() string {
-	return fmt.Sprintf("%v: %s: a row is not as pushbox wrote it", store.ErrCorrupt, e.table)
+	return fmt.Sprintf("%v: %s: a row is not as pushbox wrote it", record.ErrCorrupt, e.table)
 }
 
-// Unwrap returns store.ErrCorrupt.
-func (*staleError) Unwrap() error { return store.ErrCorrupt }
+// Unwrap returns record.ErrCorrupt.
+func (*staleError) Unwrap() error { return record.ErrCorrupt }
 
 // A sealer makes rows and believes them, under the keys of one ring.
 type sealer struct{ *ring }
@@ -39,22 +39,22 @@ func (s sealer) seal(table string, key []byte, r encoding.BinaryAppender) ([]byt
 }
 
 func (s sealer) sealValue(table string, key, value []byte) []byte {
-	row, _ := store.SealRow(make([]byte, 0, len(value)+store.TagLen), s.keys, table, key, value)
+	row, _ := record.SealRow(make([]byte, 0, len(value)+record.TagLen), s.keys, table, key, value)
 	return row
 }
 
 // open returns the value of a row, verified. Its error is a decision.
 func (s sealer) open(table string, key, row []byte) ([]byte, error) {
-	value, _, ok := store.OpenRow(s.keys, table, key, row)
+	value, _, ok := record.OpenRow(s.keys, table, key, row)
 	if ok {
 		return value, nil
 	}
-	if v, tagged := store.RowKeyOf(row); tagged {
+	if v, tagged := record.RowKeyOf(row); tagged {
 		if _, known := s.keys.RowSum(v, table, nil, nil); !known {
 			return nil, decide(&staleError{table})
 		}
 	}
-	return nil, decide(fmt.Errorf("%w: %s: a row is not as pushbox wrote it", store.ErrCorrupt, table))
+	return nil, decide(fmt.Errorf("%w: %s: a row is not as pushbox wrote it", record.ErrCorrupt, table))
 }
 
 // read reads the record of a row into r. Its error is a decision, and names no content.
@@ -64,14 +64,14 @@ func (s sealer) read(table string, key, row []byte, r encoding.BinaryUnmarshaler
 		return err
 	}
 	if err := r.UnmarshalBinary(value); err != nil {
-		return decide(fmt.Errorf("%w: %s: %w", store.ErrCorrupt, table, err))
+		return decide(fmt.Errorf("%w: %s: %w", record.ErrCorrupt, table, err))
 	}
 	return nil
 }
 
 // mismatch says that a column beside a row does not agree with it.
 func mismatch(table, column string) error {
-	return decide(fmt.Errorf("%w: %s: the column %s does not agree with its row", store.ErrCorrupt, table, column))
+	return decide(fmt.Errorf("%w: %s: the column %s does not agree with its row", record.ErrCorrupt, table, column))
 }
 
 func uint64Key(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
@@ -80,11 +80,11 @@ func pairKey(a, b uint64) []byte { return binary.BigEndian.AppendUint64(uint64Ke
 
 // pushKey is what the tag of a push's row is for: its change, too, so that no row passes
 // for a later one.
-func pushKey(id store.ID, seq int64) []byte {
+func pushKey(id record.ID, seq int64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, len(id)+8), id[:]...), uint64(seq))
 }
 
-func auditKey(id store.ID, number uint32) []byte {
+func auditKey(id record.ID, number uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(make([]byte, 0, len(id)+4), id[:]...), number)
 }
 
@@ -101,7 +101,7 @@ func column[N ~uint64](n N) (v int64, ok bool) {
 // number reads a value that is one number.
 func number(table string, v []byte) (uint64, error) {
 	if len(v) != 8 {
-		return 0, decide(fmt.Errorf("%w: %s: a number of %d bytes", store.ErrCorrupt, table, len(v)))
+		return 0, decide(fmt.Errorf("%w: %s: a number of %d bytes", record.ErrCorrupt, table, len(v)))
 	}
 	return binary.BigEndian.Uint64(v), nil
 }

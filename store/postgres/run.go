@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // What came of an attempt, where it is not done.
@@ -122,7 +122,7 @@ func outcome(err error) error {
 	case errors.As(err, &p):
 		switch {
 		case p.Code == diskFull:
-			return fmt.Errorf("%w: %s", store.ErrFull, p.Message)
+			return fmt.Errorf("%w: %s", record.ErrFull, p.Message)
 		case p.SeverityUnlocalized == "FATAL" || p.SeverityUnlocalized == "PANIC" || p.Code == statementLost:
 			return unknown(err)
 		case p.Code == readOnly, p.Code == cancelled, strings.HasPrefix(p.Code, rollback), strings.HasPrefix(p.Code, outOfMemory):
@@ -160,7 +160,7 @@ func decide(err error) error {
 // done. An attempt returns errAgain or errUnknown to be repeated; it finds out itself
 // whether the one before it was done. What it is told by others is never repeated for
 // ever: after some tries, or when the database does not answer for some time, the error is
-// store.ErrUnavailable.
+// record.ErrUnavailable.
 func (db *DB) step(ctx context.Context, try func(ctx context.Context) error) error {
 	ctx = context.WithoutCancel(ctx) // it began: its outcome must be known
 	begun, quiet := time.Now(), 0
@@ -231,7 +231,7 @@ func inTurn[K comparable](ctx context.Context, db *DB, q *turns[K], key K) (*tur
 
 // beginTurn waits for a turn. With what the step waited since it began, that is no longer
 // than a step goes on while the database does not answer, but for one attempt: then the
-// error is store.ErrUnavailable.
+// error is record.ErrUnavailable.
 func (db *DB) beginTurn(ctx context.Context, t *turn, begun time.Time) error {
 	waiting, cancel := context.WithTimeout(ctx, max(db.opts.giveUp-time.Since(begun), db.opts.Attempt))
 	defer cancel()
@@ -255,7 +255,7 @@ func (db *DB) pause(ctx context.Context, quiet, n int) error {
 	case <-t.C:
 		return nil
 	case <-db.closing:
-		return store.ErrClosed
+		return record.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -297,7 +297,7 @@ func (db *DB) unavailable(err error) error {
 }
 
 // named returns an error of the server without the values that it quotes, and one of the
-// way to it as store.ErrUnavailable.
+// way to it as record.ErrUnavailable.
 func (db *DB) named(err error) error {
 	var p *pgconn.PgError
 	switch err = outcome(err); {
@@ -306,7 +306,7 @@ func (db *DB) named(err error) error {
 	case errors.Is(err, errAgain), errors.Is(err, errUnknown):
 		return db.unavailable(err)
 	case hasCode(err, noSuchTable), hasCode(err, noSuchColumn):
-		return fmt.Errorf("%w: its tables are not those of its schema number, as builds between two releases left them", store.ErrSchema)
+		return fmt.Errorf("%w: its tables are not those of its schema number, as builds between two releases left them", record.ErrSchema)
 	case errors.As(err, &p):
 		return fmt.Errorf("the database refused a statement: %s (SQLSTATE %s)", p.Message, p.Code)
 	default:

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The tables. Their names are those of the buckets in row tags. Numbers in the keys of
@@ -145,13 +145,13 @@ func (s schema) bytes() []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(s.number)), uint32(s.oldest))
 }
 
-// refuses returns store.ErrSchema if a program that knows schemas up to that number may not
+// refuses returns record.ErrSchema if a program that knows schemas up to that number may not
 // use the database.
 func (s schema) refuses(known int) error {
 	if s.oldest <= known {
 		return nil
 	}
-	return fmt.Errorf("%w: its schema number is %d, for versions that know %d or later, and this version knows %d", store.ErrSchema, s.number, s.oldest, known)
+	return fmt.Errorf("%w: its schema number is %d, for versions that know %d or later, and this version knows %d", record.ErrSchema, s.number, s.oldest, known)
 }
 
 // migrate brings the database to the present schema, in one transaction, and reports
@@ -173,10 +173,10 @@ func (db *DB) migrate(ctx context.Context) (created bool, err error) {
 			break
 		}
 	}
-	if err == nil || errors.Is(err, store.ErrSchema) {
+	if err == nil || errors.Is(err, record.ErrSchema) {
 		return created, err
 	}
-	if err = db.named(err); !errors.Is(err, store.ErrUnavailable) {
+	if err = db.named(err); !errors.Is(err, record.ErrUnavailable) {
 		err = fmt.Errorf("prepare the schema: %w", err)
 	}
 	return created, err
@@ -248,7 +248,7 @@ func schemaOf(ctx context.Context, t pgx.Tx) (s schema, err error) {
 
 func parseSchema(v []byte) (s schema, err error) {
 	if len(v) != len(schema{}.bytes()) {
-		return s, fmt.Errorf("%w: it has a table meta, and no schema number in it: use a database of its own for pushbox", store.ErrSchema)
+		return s, fmt.Errorf("%w: it has a table meta, and no schema number in it: use a database of its own for pushbox", record.ErrSchema)
 	}
 	return schema{int(binary.BigEndian.Uint32(v)), int(binary.BigEndian.Uint32(v[4:]))}, nil
 }
@@ -257,7 +257,7 @@ func parseSchema(v []byte) (s schema, err error) {
 // use it any more.
 func (db *DB) outdate(err error) {
 	db.outdated.Do(func() {
-		db.failure = fmt.Errorf("%w: a later version of pushbox was started over the database: %w", store.ErrFailed, err)
+		db.failure = fmt.Errorf("%w: a later version of pushbox was started over the database: %w", record.ErrFailed, err)
 		close(db.failed)
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -80,9 +81,9 @@ func countSilently(t *testing.T, all []*postgres.DB) {
 	var changers sync.WaitGroup
 	for i := range changes {
 		changers.Go(func() {
-			_, err := all[i%len(all)].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			_, err := all[i%len(all)].Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 				p.Failed++
-				return p, store.Entry{}, nil
+				return p, record.Entry{}, nil
 			})
 			if err != nil {
 				t.Error(err)
@@ -104,7 +105,7 @@ func TestServersShareOneLog(t *testing.T) {
 	for i, db := range all {
 		for n := range each {
 			writers.Go(func() {
-				if _, err := db.CreateAccount(t.Context(), store.Account{Email: fmt.Sprintf("%d-%d@example.org", i, n)}, conformance.Told); err != nil {
+				if _, err := db.CreateAccount(t.Context(), record.Account{Email: fmt.Sprintf("%d-%d@example.org", i, n)}, conformance.Told); err != nil {
 					t.Error(err)
 				}
 			})
@@ -128,9 +129,9 @@ func TestServersLoseNoChangeWithoutAnEvent(t *testing.T) {
 	for _, db := range all {
 		for range each {
 			writers.Go(func() {
-				_, err := db.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+				_, err := db.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 					a.PasswordHash += "x"
-					return a, store.SessionChange{Untold: true}, store.AdminEvent{}, nil
+					return a, record.SessionChange{Untold: true}, record.AdminEvent{}, nil
 				})
 				if err != nil {
 					t.Error(err)
@@ -160,12 +161,12 @@ func TestServersShareRoom(t *testing.T) {
 	for n := range 20 {
 		senders.Go(func() {
 			p := conformance.LivePush(n+1, 0)
-			p.Holder = store.Holder{1}
+			p.Holder = record.Holder{1}
 			err := all[n%2].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
 			switch {
 			case err == nil:
 				made.Add(1)
-			case errors.Is(err, store.ErrRoom):
+			case errors.Is(err, record.ErrRoom):
 				refused.Add(1)
 			default:
 				t.Error(err)
@@ -182,23 +183,23 @@ func TestServersShareRoom(t *testing.T) {
 // The room of an account is known before a push is made, at every server.
 func TestServersKnowWhoHasRoom(t *testing.T) {
 	t.Parallel()
-	all := servers(t, 2, func(o *postgres.Options) { o.Room.Account = store.Room{Pushes: 2, Bytes: 100} })
+	all := servers(t, 2, func(o *postgres.Options) { o.Room.Account = record.Room{Pushes: 2, Bytes: 100} })
 	id := newAccount(t, all[0])
-	want := func(more store.Room, refused bool) {
+	want := func(more record.Room, refused bool) {
 		t.Helper()
-		var room *store.RoomError
-		if err := all[1].HasRoom(t.Context(), store.Push{Owner: id}, more, store.Room{}); errors.As(err, &room) != refused || err != nil && !refused || refused && room.Of != store.RoomOfAccount {
+		var room *record.RoomError
+		if err := all[1].HasRoom(t.Context(), record.Push{Owner: id}, more, record.Room{}); errors.As(err, &room) != refused || err != nil && !refused || refused && room.Of != record.RoomOfAccount {
 			t.Errorf("%+v more: %v", more, err)
 		}
 	}
-	want(store.Room{Pushes: 2, Bytes: 100}, false)
-	want(store.Room{Pushes: 2, Bytes: 101}, true)
+	want(record.Room{Pushes: 2, Bytes: 100}, false)
+	want(record.Room{Pushes: 2, Bytes: 101}, true)
 	p := conformance.LivePush(1, id)
 	p.Size = 40
 	pushed(t, all[0], p)
-	want(store.Room{Pushes: 1, Bytes: 60}, false)
-	want(store.Room{Pushes: 1, Bytes: 61}, true)
-	want(store.Room{Pushes: 2}, true)
+	want(record.Room{Pushes: 1, Bytes: 60}, false)
+	want(record.Room{Pushes: 1, Bytes: 61}, true)
+	want(record.Room{Pushes: 2}, true)
 }
 
 // Tries at several servers count together: never one more than the limit, and for all of
@@ -278,7 +279,7 @@ func TestServersCountMailTogether(t *testing.T) {
 	const senders, most = 36, 15
 	var sent, codes atomic.Int32
 	count := func(err error) bool {
-		if err != nil && !errors.Is(err, store.ErrQuota) {
+		if err != nil && !errors.Is(err, record.ErrQuota) {
 			t.Error(err)
 		}
 		if err == nil {
@@ -297,9 +298,9 @@ func TestServersCountMailTogether(t *testing.T) {
 				count(db.CreatePush(t.Context(), p, []byte("payload"), e))
 				return
 			}
-			_, err := db.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			_, err := db.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				a.PasswordHash += "x"
-				return a, store.SessionChange{Mail: mail, Untold: true}, store.AdminEvent{}, nil
+				return a, record.SessionChange{Mail: mail, Untold: true}, record.AdminEvent{}, nil
 			})
 			if count(err) {
 				codes.Add(1)
@@ -307,7 +308,7 @@ func TestServersCountMailTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	waiting, err := all[0].Messages(t.Context(), store.Message{}, 100)
+	waiting, err := all[0].Messages(t.Context(), record.Message{}, 100)
 	if err != nil || sent.Load() != most || len(waiting) != 2*most {
 		t.Errorf("%d were sent, and %d mails wait: %v", sent.Load(), len(waiting), err)
 	}
@@ -328,13 +329,13 @@ func TestServersShareTheOutbox(t *testing.T) {
 	e := conformance.Creation(p)
 	const many = 20
 	for range many {
-		e.Messages = append(e.Messages, store.Message{Route: store.ByWebhook, To: 1, CreatedAt: at, NextAt: at, Sealed: []byte("sealed")})
+		e.Messages = append(e.Messages, record.Message{Route: record.ByWebhook, To: 1, CreatedAt: at, NextAt: at, Sealed: []byte("sealed")})
 	}
 	if err := all[0].CreatePush(t.Context(), p, []byte("payload"), e); err != nil {
 		t.Fatal(err)
 	}
 	claim := func(db *postgres.DB, now time.Time, limit int) (numbers []uint64, next time.Time) {
-		ms, next, err := db.DueMessages(t.Context(), store.MessageQuery{Route: store.ByWebhook, Until: now, Limit: limit, Lease: now.Add(time.Minute)})
+		ms, next, err := db.DueMessages(t.Context(), record.MessageQuery{Route: record.ByWebhook, Until: now, Limit: limit, Lease: now.Add(time.Minute)})
 		if err != nil {
 			t.Error(err)
 		}
@@ -376,7 +377,7 @@ func TestServersFollowTheKeyRing(t *testing.T) {
 	all := servers(t, 2, func(o *postgres.Options) { o.Poll = 10 * time.Millisecond })
 	var followed atomic.Int32
 	rings := make(chan string, 10)
-	if err := all[1].FollowKeys(t.Context(), func(_ context.Context, sealed []byte) (store.RowKeys, error) {
+	if err := all[1].FollowKeys(t.Context(), func(_ context.Context, sealed []byte) (record.RowKeys, error) {
 		followed.Add(1)
 		rings <- string(sealed)
 		return conformance.Version(2), nil
@@ -389,7 +390,7 @@ func TestServersFollowTheKeyRing(t *testing.T) {
 	}
 	if err := all[1].SetKeyRing(t.Context(), []byte("a rival ring"), conformance.Version(2), conformance.Told); err == nil {
 		t.Log("the second server had followed already")
-	} else if !errors.Is(err, store.ErrStaleKeys) {
+	} else if !errors.Is(err, record.ErrStaleKeys) {
 		t.Errorf("a rival ring: %v", err)
 	} else if got := <-rings; got != "the next ring" {
 		t.Errorf("the second server follows %q", got)
@@ -438,12 +439,12 @@ func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 		},
 		"time": func() error { return all[1].SetLatestTime(t.Context(), time.Now()) },
 	} {
-		if err := step(); !errors.Is(err, store.ErrStaleKeys) && !errors.Is(err, store.ErrCorrupt) {
+		if err := step(); !errors.Is(err, record.ErrStaleKeys) && !errors.Is(err, record.ErrCorrupt) {
 			t.Errorf("%s under old keys: %v", name, err)
 		}
 	}
-	for _, id := range []store.ID{r.ID, anonymous.ID} {
-		if _, err := all[0].Push(t.Context(), id); !errors.Is(err, store.ErrNotFound) {
+	for _, id := range []record.ID{r.ID, anonymous.ID} {
+		if _, err := all[0].Push(t.Context(), id); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("the push was kept: %v", err)
 		}
 	}
@@ -485,12 +486,12 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	pgtest.Raw(t, url, `update meta set value = '\x000003e8000003e8' where name = 'schema'`)
-	if _, _, err := postgres.Open(t.Context(), unhurried(url)); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "for versions that know 1000 or later") {
+	if _, _, err := postgres.Open(t.Context(), unhurried(url)); !errors.Is(err, record.ErrSchema) || !strings.Contains(err.Error(), "for versions that know 1000 or later") {
 		t.Errorf("a newer schema: %v", err)
 	}
 	other := pgtest.URL(t)
 	pgtest.Raw(t, other, "create table meta (name text, value bytea)")
-	if _, _, err := postgres.Open(t.Context(), unhurried(other)); !errors.Is(err, store.ErrSchema) {
+	if _, _, err := postgres.Open(t.Context(), unhurried(other)); !errors.Is(err, record.ErrSchema) {
 		t.Errorf("another program's table: %v", err)
 	}
 }
@@ -499,7 +500,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 // kind are taken over; of others it is said which build they need, and not in SQL.
 func TestTablesOfAnotherBuildAreRefusedInWords(t *testing.T) {
 	t.Parallel()
-	for lacks, want := range map[string]error{"": nil, "alter table account drop column identities": store.ErrSchema, "drop table request": store.ErrSchema} {
+	for lacks, want := range map[string]error{"": nil, "alter table account drop column identities": record.ErrSchema, "drop table request": record.ErrSchema} {
 		url := pgtest.URL(t)
 		if err := openURL(t, url).Close(); err != nil {
 			t.Fatal(err)
@@ -550,38 +551,38 @@ func TestRecordsMove(t *testing.T) {
 	}
 	conformance.CheckClean(t, second)
 	conformance.CheckFilled(t, second)
-	for name, other := range map[string]store.Engine{"a file": file, "a database": second} {
+	for name, other := range map[string]record.Engine{"a file": file, "a database": second} {
 		n, err := store.SameRecords(first.Dump(t.Context()), other.Dump(t.Context()), func(int64) {})
 		if err != nil || n < 100 {
 			t.Errorf("%s: %d records are the same: %v", name, n, err)
 		}
 	}
-	if err := second.Load(t.Context(), file.Dump(t.Context()), keepAll); !errors.Is(err, store.ErrExists) {
+	if err := second.Load(t.Context(), file.Dump(t.Context()), keepAll); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a load into an engine that is not empty: %v", err)
 	}
-	if err := file.Load(t.Context(), second.Dump(t.Context()), keepAll); !errors.Is(err, store.ErrExists) {
+	if err := file.Load(t.Context(), second.Dump(t.Context()), keepAll); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a load into a file that is not empty: %v", err)
 	}
-	id, err := second.CreateAccount(t.Context(), store.Account{Email: "next@example.org"}, conformance.Told)
+	id, err := second.CreateAccount(t.Context(), record.Account{Email: "next@example.org"}, conformance.Told)
 	if err != nil || id != 2 {
 		t.Errorf("the next account is %d, %v", id, err)
 	}
-	if _, err := store.SameRecords(first.Dump(t.Context()), second.Dump(t.Context()), func(int64) {}); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := store.SameRecords(first.Dump(t.Context()), second.Dump(t.Context()), func(int64) {}); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("records that differ: %v", err)
 	}
 }
 
-func keepAll(store.Records) error { return nil }
+func keepAll(record.Records) error { return nil }
 
 // spoiled are records of which the last is an error.
-func spoiled(all store.Records) store.Records {
-	return func(yield func(store.DumpRecord, error) bool) {
+func spoiled(all record.Records) record.Records {
+	return func(yield func(record.DumpRecord, error) bool) {
 		for r, err := range all {
 			if !yield(r, err) {
 				return
 			}
 		}
-		yield(store.DumpRecord{}, errors.New("spoiled"))
+		yield(record.DumpRecord{}, errors.New("spoiled"))
 	}
 }
 
@@ -642,7 +643,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 			url := pgtest.URL(t)
 			db := openURL(t, url)
 			defer db.Close()
-			if _, err := db.CreateAccount(t.Context(), store.Account{Email: "a"}, conformance.Told); err != nil {
+			if _, err := db.CreateAccount(t.Context(), record.Account{Email: "a"}, conformance.Told); err != nil {
 				t.Fatal(err)
 			}
 			pushed(t, db, p)
@@ -658,7 +659,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 			conformance.CheckClean(t, db)
 			pgtest.Raw(t, url, c.forge)
 			if c.use != nil {
-				if err := c.use(db); !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
+				if err := c.use(db); !errors.Is(err, record.ErrCorrupt) && !errors.Is(err, record.ErrNotFound) {
 					t.Errorf("it is used: %v", err)
 				}
 			}

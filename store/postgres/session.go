@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const sessionColumns = "s.digest, s.id, s.owner, s.value"
 
 // scanSession reads the columns of a session, which must agree, its row, and what follows
 // them.
-func (s sealer) scanSession(r pgx.Row, more ...any) (v store.Session, stored []byte, err error) {
+func (s sealer) scanSession(r pgx.Row, more ...any) (v record.Session, stored []byte, err error) {
 	var digest []byte
 	var id, owner int64
 	if err := r.Scan(append([]any{&digest, &id, &owner, &stored}, more...)...); err != nil {
@@ -27,26 +27,26 @@ func (s sealer) scanSession(r pgx.Row, more ...any) (v store.Session, stored []b
 	if len(digest) != len(v.Digest) {
 		return v, nil, mismatch(tableSession, "digest")
 	}
-	v.Digest = store.SessionDigest(digest)
+	v.Digest = record.SessionDigest(digest)
 	if err := s.read(tableSession, digest, stored, &v); err != nil {
-		return store.Session{}, nil, err
+		return record.Session{}, nil, err
 	}
 	if uint64(v.ID) != uint64(id) {
-		return store.Session{}, nil, mismatch(tableSession, "id")
+		return record.Session{}, nil, mismatch(tableSession, "id")
 	}
 	if uint64(v.Owner) != uint64(owner) {
-		return store.Session{}, nil, mismatch(tableSession, "owner")
+		return record.Session{}, nil, mismatch(tableSession, "owner")
 	}
 	return v, stored, nil
 }
 
-func (s sealer) listedSession(r pgx.CollectableRow) (store.Session, error) {
+func (s sealer) listedSession(r pgx.CollectableRow) (record.Session, error) {
 	v, _, err := s.scanSession(r)
 	return v, err
 }
 
-// Session returns the session with that digest and its account, or store.ErrNotFound.
-func (db *DB) Session(ctx context.Context, d store.SessionDigest) (v store.Session, owner store.Account, err error) {
+// Session returns the session with that digest and its account, or record.ErrNotFound.
+func (db *DB) Session(ctx context.Context, d record.SessionDigest) (v record.Session, owner record.Account, err error) {
 	_, err = one(ctx, db, func(s sealer, r pgx.CollectableRow) (_ struct{}, err error) {
 		var a accountRow
 		if v, _, err = s.scanSession(r, &a.id, &a.email, &a.identities, &a.value); err == nil {
@@ -55,7 +55,7 @@ func (db *DB) Session(ctx context.Context, d store.SessionDigest) (v store.Sessi
 		return struct{}{}, err
 	}, "select "+sessionColumns+", "+accountColumns+" from session s join account a on a.id = s.owner where s.digest = $1", d[:])
 	if err != nil {
-		return store.Session{}, store.Account{}, err
+		return record.Session{}, record.Account{}, err
 	}
 	return v, owner, nil
 }
@@ -74,12 +74,12 @@ func (a accountRow) Scan(to ...any) error {
 }
 
 // Sessions lists an account's sessions, newest first.
-func (db *DB) Sessions(ctx context.Context, owner store.AccountID, limit int) ([]store.Session, error) {
+func (db *DB) Sessions(ctx context.Context, owner record.AccountID, limit int) ([]record.Session, error) {
 	return listed(ctx, db, sealer.listedSession, "select "+sessionColumns+" from session s where owner = $1 order by id desc limit $2", int64(owner), limit)
 }
 
 // TouchSession sets when the session was last used, if it still exists.
-func (db *DB) TouchSession(ctx context.Context, d store.SessionDigest, at time.Time) error {
+func (db *DB) TouchSession(ctx context.Context, d record.SessionDigest, at time.Time) error {
 	return db.touch(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) (before, after []byte, err error) {
 		v, before, err := s.scanSession(c.QueryRow(ctx, "select "+sessionColumns+" from session s where digest = $1", d[:]))
 		if err != nil {
@@ -123,14 +123,14 @@ func (db *DB) touchedElsewhere(ctx context.Context, c *pgxpool.Conn, s sealer) e
 		return err
 	}
 	if floor > s.version {
-		return decide(store.ErrStaleKeys)
+		return decide(record.ErrStaleKeys)
 	}
 	return errAgain
 }
 
-// RemoveSession removes a session; store.ErrNotFound if that account has no session of
+// RemoveSession removes a session; record.ErrNotFound if that account has no session of
 // that ID.
-func (db *DB) RemoveSession(ctx context.Context, owner store.AccountID, id store.SessionID, e store.AdminEvent) error {
+func (db *DB) RemoveSession(ctx context.Context, owner record.AccountID, id record.SessionID, e record.AdminEvent) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -139,19 +139,19 @@ func (db *DB) RemoveSession(ctx context.Context, owner store.AccountID, id store
 	return db.administer(ctx, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
 		v, _, err := a.scanSession(c.QueryRow(ctx, "select "+sessionColumns+" from session s where owner = $1 and id = $2", int64(owner), int64(id)))
 		if errors.Is(err, pgx.ErrNoRows) {
-			err = decide(store.ErrNotFound)
+			err = decide(record.ErrNotFound)
 		}
 		if err != nil {
 			return err
 		}
-		a.dropSessions([]store.Session{v})
+		a.dropSessions([]record.Session{v})
 		return a.tell(e)
 	})
 }
 
 // ClearSessions reads sessions by digest, from the first after the given one, and removes
 // those that c.Ended: each only as it was read, since it may be used just now.
-func (db *DB) ClearSessions(ctx context.Context, after store.SessionDigest, limit int, cutoff store.SessionCutoff) (last store.SessionDigest, more bool, err error) {
+func (db *DB) ClearSessions(ctx context.Context, after record.SessionDigest, limit int, cutoff record.SessionCutoff) (last record.SessionDigest, more bool, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return last, false, err
@@ -159,7 +159,7 @@ func (db *DB) ClearSessions(ctx context.Context, after store.SessionDigest, limi
 	defer done()
 	err = db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 		var ended [][]byte
-		looked, err := collect(ctx, c, func(r pgx.CollectableRow) (store.Session, error) {
+		looked, err := collect(ctx, c, func(r pgx.CollectableRow) (record.Session, error) {
 			v, stored, err := s.scanSession(r)
 			if err == nil && cutoff.Ended(v) {
 				ended = append(ended, stored)
@@ -186,23 +186,23 @@ func (db *DB) ClearSessions(ctx context.Context, after store.SessionDigest, limi
 	return last, more, err
 }
 
-// wantSession returns store.ErrSession unless by is the digest of a session of the
+// wantSession returns record.ErrSession unless by is the digest of a session of the
 // account, or zero.
-func (s sealer) wantSession(ctx context.Context, c *pgxpool.Conn, owner store.AccountID, by store.SessionDigest) error {
-	if by == (store.SessionDigest{}) {
+func (s sealer) wantSession(ctx context.Context, c *pgxpool.Conn, owner record.AccountID, by record.SessionDigest) error {
+	if by == (record.SessionDigest{}) {
 		return nil
 	}
 	v, _, err := s.scanSession(c.QueryRow(ctx, "select "+sessionColumns+" from session s where digest = $1", by[:]))
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && v.Owner != owner {
-		return decide(store.ErrSession)
+		return decide(record.ErrSession)
 	}
 	return err
 }
 
 // endedSessions returns the sessions of an account that a change ends. by is the session
 // that asks for the change.
-func (a *change) endedSessions(ctx context.Context, c *pgxpool.Conn, owner store.AccountID, by store.SessionDigest, change store.SessionChange) ([]store.Session, error) {
-	if change.Revoke == store.RevokeNone && change.Begin == nil {
+func (a *change) endedSessions(ctx context.Context, c *pgxpool.Conn, owner record.AccountID, by record.SessionDigest, change record.SessionChange) ([]record.Session, error) {
+	if change.Revoke == record.RevokeNone && change.Begin == nil {
 		return nil, nil
 	}
 	all, err := collect(ctx, c, a.listedSession, "select "+sessionColumns+" from session s where owner = $1 order by id", int64(owner))
@@ -215,21 +215,21 @@ func (a *change) endedSessions(ctx context.Context, c *pgxpool.Conn, owner store
 			return nil, err
 		}
 		if taken {
-			return nil, decide(store.ErrExists)
+			return nil, decide(record.ErrExists)
 		}
 	}
 	return change.Ended(all, by), nil
 }
 
 // replaceSessions removes sessions of an account and begins another, if there is one.
-func (a *change) replaceSessions(owner store.AccountID, gone []store.Session, begins *store.Session) (v store.Session, err error) {
+func (a *change) replaceSessions(owner record.AccountID, gone []record.Session, begins *record.Session) (v record.Session, err error) {
 	a.dropSessions(gone)
 	if begins == nil {
 		return v, nil
 	}
 	a.head.session++
 	v = *begins
-	v.ID, v.Owner = store.SessionID(a.head.session), owner
+	v.ID, v.Owner = record.SessionID(a.head.session), owner
 	v.Sealed = slices.Clone(v.Sealed)
 	stored, err := a.seal(tableSession, v.Digest[:], v)
 	if err != nil {
@@ -239,7 +239,7 @@ func (a *change) replaceSessions(owner store.AccountID, gone []store.Session, be
 	return v, nil
 }
 
-func (a *change) dropSessions(gone []store.Session) {
+func (a *change) dropSessions(gone []record.Session) {
 	if len(gone) == 0 {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"pushbox/internal/limit"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Rows of tally have the times of tries. They are compared by the name of the attempt that
@@ -82,7 +82,7 @@ func readTallies(ctx context.Context, c *pgxpool.Conn, keys []tallyKey, at time.
 		copy(k.key[:], name)
 		row := all[k]
 		if row == nil || len(tries)%8 != 0 {
-			return decide(fmt.Errorf("%w: tally: a row is malformed", store.ErrCorrupt))
+			return decide(fmt.Errorf("%w: tally: a row is malformed", record.ErrCorrupt))
 		}
 		if row.op = bytes.Clone(op); forget <= at.UnixMicro() {
 			return nil

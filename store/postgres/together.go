@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Creates, changes and reads of pushes that wait at the same time are served by one
@@ -52,7 +52,7 @@ func (st *statement) unnest(t *table, names string) string {
 
 // An auditRow is a row of an audit log.
 type auditRow struct {
-	id     store.ID
+	id     record.ID
 	number uint32
 	op     opName
 	value  []byte
@@ -71,7 +71,7 @@ func appendAudit(st *statement, rows []auditRow) {
 
 // pushRow is what a statement writes to the row of a push.
 type pushRow struct {
-	id      store.ID
+	id      record.ID
 	seq     int64 // that the row has after it
 	op      opName
 	columns columns
@@ -97,7 +97,7 @@ func anyRoom() []byte { return []byte{roomOfAnonymous, byte(mathrand.N(256))} }
 // account whose pushes count for its client may not: a shared statement has one owner for each room.
 func (n *creation) shares(ctx context.Context, s sealer) bool {
 	p := n.push
-	if s.newerThan(ctx) || p.Owner != 0 && p.RoomOf() != store.RoomOfAccount || p.HoldsFiles() || p.Request != (store.RequestID{}) || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
+	if s.newerThan(ctx) || p.Owner != 0 && p.RoomOf() != record.RoomOfAccount || p.HoldsFiles() || p.Request != (record.RequestID{}) || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
 		return false
 	}
 	value, err := s.seal(tablePush, pushKey(p.ID, 1), p)
@@ -105,7 +105,7 @@ func (n *creation) shares(ctx context.Context, s sealer) bool {
 		return false
 	}
 	n.row = pushRow{p.ID, 1, n.op, columnsOf(p), value}
-	for i, e := range append([]store.Entry{n.entry}, n.entry.Then...) {
+	for i, e := range append([]record.Entry{n.entry}, n.entry.Then...) {
 		v, err := s.seal(tableAudit, auditKey(p.ID, uint32(i)), e)
 		if err != nil {
 			return false
@@ -139,7 +139,7 @@ func (db *DB) createTogether(all []*creation) error {
 
 // An ownerRow is the row of an account as it was read.
 type ownerRow struct {
-	id  store.AccountID
+	id  record.AccountID
 	row []byte
 }
 
@@ -173,8 +173,8 @@ func (s sealer) withOwners(ctx context.Context, c *pgxpool.Conn, all []*creation
 // A roomRow is the room that creations of one sender take.
 type roomRow struct {
 	key         []byte
-	owner       store.AccountID
-	takes, most store.Room
+	owner       record.AccountID
+	takes, most record.Room
 }
 
 // fits reports whether the sender may have all of it, if there is nothing else.
@@ -274,9 +274,9 @@ type sharedChange struct {
 	row     pushRow // after the last
 	audit   []auditRow
 	version int64
-	ends    bool       // the payload goes
-	room    store.Room // that the sender has more
-	keys    [][]byte   // of rows of room
+	ends    bool        // the payload goes
+	room    record.Room // that the sender has more
+	keys    [][]byte    // of rows of room
 	done    bool
 	tried   bool // it may have been done
 }
@@ -284,7 +284,7 @@ type sharedChange struct {
 // changeInChain makes changes of a push that wait together, one after the other, by one
 // write, as far as they may share a statement. It decides by what is known of the push, or
 // by what it reads without a promise: only a write that succeeds shows that this was right.
-func (db *DB) changeInChain(id store.ID, t *turn, all []*pushChange) error {
+func (db *DB) changeInChain(id record.ID, t *turn, all []*pushChange) error {
 	if err := db.beginTurn(context.Background(), t, time.Now()); err != nil {
 		return err
 	}
@@ -320,7 +320,7 @@ func (db *DB) changeInChain(id store.ID, t *turn, all []*pushChange) error {
 
 // newest returns what is known of a push, and reads it if nothing is; nil if that fails, or
 // there is no push.
-func (db *DB) newest(s sealer, id store.ID, t *turn) (*row, error) {
+func (db *DB) newest(s sealer, id record.ID, t *turn) (*row, error) {
 	w := t.known
 	t.known = nil
 	if read := db.recent.take(id); w == nil || read != nil && read.seq > w.seq {
@@ -348,11 +348,11 @@ func (ch *pushChange) plans(s sealer, w row, c *sharedChange) *row {
 	}
 	w.push = copyPush(w)
 	p, err := ch.decide(context.Background(), nil, s, w)
-	if err != nil || p.drop != nil || p.grant != nil || p.next.State == store.Purged || p.next.Seq != w.push.Seq+1 || len(w.payload) > smallPayload ||
+	if err != nil || p.drop != nil || p.grant != nil || p.next.State == record.Purged || p.next.Seq != w.push.Seq+1 || len(w.payload) > smallPayload ||
 		p.entry.Grant != nil || p.entry.Mail != nil || len(p.entry.Messages) > 0 || w.push.HoldsFiles() {
 		return nil
 	}
-	record, err := p.next.AppendBinary(nil)
+	raw, err := p.next.AppendBinary(nil)
 	if err != nil {
 		return nil
 	}
@@ -360,13 +360,13 @@ func (ch *pushChange) plans(s sealer, w row, c *sharedChange) *row {
 	if err != nil {
 		return nil
 	}
-	next := &row{push: p.next, record: record, seq: w.seq + 1, op: ch.op, payload: w.payload, floor: w.floor}
-	c.row = pushRow{ch.id, next.seq, ch.op, columnsOf(p.next), s.sealValue(tablePush, pushKey(ch.id, next.seq), record)}
+	next := &row{push: p.next, record: raw, seq: w.seq + 1, op: ch.op, payload: w.payload, floor: w.floor}
+	c.row = pushRow{ch.id, next.seq, ch.op, columnsOf(p.next), s.sealValue(tablePush, pushKey(ch.id, next.seq), raw)}
 	c.audit = append(c.audit, auditRow{ch.id, w.push.Seq, ch.op, entry})
 	if w.push.Live() && !p.next.Live() {
 		c.ends, next.payload = true, nil
 	}
-	if more := p.next.Room().Minus(w.push.Room()); more != (store.Room{}) {
+	if more := p.next.Room().Minus(w.push.Room()); more != (record.Room{}) {
 		c.room = c.room.Plus(more)
 		own, shared := roomKeys(w.push)
 		c.keys = nil
@@ -378,7 +378,7 @@ func (ch *pushChange) plans(s sealer, w row, c *sharedChange) *row {
 		}
 	}
 	ch.plan = p
-	ch.done = store.Change{Push: p.next, Entry: p.entry, Payload: bytes.Clone(w.payload)}
+	ch.done = record.Change{Push: p.next, Entry: p.entry, Payload: bytes.Clone(w.payload)}
 	ch.trials = []trial{{c.was, w.push.Seq, p, ch.done}}
 	return next
 }
@@ -448,7 +448,7 @@ func changesOf(all []*sharedChange) *statement {
 
 // A reading is a push that is read with others.
 type reading struct {
-	id    store.ID
+	id    record.ID
 	found *rawPush // nil: there is none
 	err   error    // errAgain until it was read
 }
@@ -459,7 +459,7 @@ const shareWait = time.Second
 
 // readShared reads a push together with others. The error is errAgain if the read was left
 // out.
-func (db *DB) readShared(ctx context.Context, id store.ID) reading {
+func (db *DB) readShared(ctx context.Context, id record.ID) reading {
 	ctx, cancel := context.WithTimeout(ctx, shareWait)
 	defer cancel()
 	r := reading{id: id, err: errAgain}
@@ -500,7 +500,7 @@ func scanRaw(r pgx.CollectableRow) (*rawPush, error) {
 // value is ready.
 type recent struct {
 	mu       sync.Mutex
-	new, old map[store.ID]*row
+	new, old map[record.ID]*row
 }
 
 // mostRecent bounds how many pushes are kept, twice.
@@ -510,13 +510,13 @@ func (r *recent) put(w *row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.new == nil || len(r.new) >= mostRecent {
-		r.old, r.new = r.new, make(map[store.ID]*row)
+		r.old, r.new = r.new, make(map[record.ID]*row)
 	}
 	r.new[w.push.ID] = w
 }
 
 // take returns a push and forgets it; nil if it is not there.
-func (r *recent) take(id store.ID) *row {
+func (r *recent) take(id record.ID) *row {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.new[id]

@@ -9,8 +9,8 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -20,25 +20,25 @@ func TestCreatesTogetherAreJudgedAlone(t *testing.T) {
 	t.Parallel()
 	const most, senders = 7, 5
 	all := servers(t, 2, func(o *postgres.Options) {
-		o.Room = store.RoomLimits{Client: store.Room{Pushes: most}, Account: store.Room{Pushes: most + 1}}
+		o.Room = record.RoomLimits{Client: record.Room{Pushes: most}, Account: record.Room{Pushes: most + 1}}
 	})
-	var owners [2]store.AccountID
+	var owners [2]record.AccountID
 	for i, email := range []string{"a@example.org", "gone@example.org"} {
 		var err error
-		if owners[i], err = all[0].CreateAccount(t.Context(), store.Account{Email: email}, conformance.Told); err != nil {
+		if owners[i], err = all[0].CreateAccount(t.Context(), record.Account{Email: email}, conformance.Told); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := all[0].ChangeAccount(t.Context(), owners[1], store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	if _, err := all[0].ChangeAccount(t.Context(), owners[1], record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = true
-		return a, store.SessionChange{}, conformance.Told, nil
+		return a, record.SessionChange{}, conformance.Told, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	taken := pushed(t, all[0], conformance.LivePush(1<<20, 0))
 	var made [senders + 2]atomic.Int32
 	var creates sync.WaitGroup
-	create := func(server int, p store.Push, of int, want error) {
+	create := func(server int, p record.Push, of int, want error) {
 		creates.Go(func() {
 			switch err := all[server].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); {
 			case err == nil:
@@ -49,16 +49,16 @@ func TestCreatesTogetherAreJudgedAlone(t *testing.T) {
 		})
 	}
 	n := 0
-	next := func(owner store.AccountID) store.Push { n++; return conformance.LivePush(n, owner) }
+	next := func(owner record.AccountID) record.Push { n++; return conformance.LivePush(n, owner) }
 	for i := range 3 * most {
 		for of := range senders {
 			p := next(0)
-			p.Holder = store.Holder{1, byte(of)}
-			create(i%2, p, of, store.ErrRoom)
+			p.Holder = record.Holder{1, byte(of)}
+			create(i%2, p, of, record.ErrRoom)
 		}
-		create(i%2, next(owners[0]), senders, store.ErrRoom)
-		create(i%2, next(owners[1]), senders+1, store.ErrToken)
-		create(i%2, taken, senders+1, store.ErrExists)
+		create(i%2, next(owners[0]), senders, record.ErrRoom)
+		create(i%2, next(owners[1]), senders+1, record.ErrToken)
+		create(i%2, taken, senders+1, record.ErrExists)
 	}
 	creates.Wait()
 	want := [senders + 2]int32{most, most, most, most, most, most + 1, 0}
@@ -81,8 +81,8 @@ func TestLostAnswersToChangesTogether(t *testing.T) {
 			db := openURL(t, url)
 			defer db.Close()
 			const n = 60
-			pushes := make([]store.Push, n)
-			together := func(mark string, step func(p store.Push) error) {
+			pushes := make([]record.Push, n)
+			together := func(mark string, step func(p record.Push) error) {
 				before := p.lost()
 				p.lose(mark, deed)
 				var steps sync.WaitGroup
@@ -102,7 +102,7 @@ func TestLostAnswersToChangesTogether(t *testing.T) {
 				pushes[i] = conformance.LivePush(i+1, 0)
 				pushes[i].ViewLimit = 3
 			}
-			together("insert into push", func(p store.Push) error {
+			together("insert into push", func(p record.Push) error {
 				return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
 			})
 			for view := range 3 {
@@ -111,7 +111,7 @@ func TestLostAnswersToChangesTogether(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				together("update push set seq", func(p store.Push) error {
+				together("update push set seq", func(p record.Push) error {
 					c, err := db.Change(t.Context(), p.ID, conformance.View)
 					if err == nil && (c.Push.Views != view+1 || string(c.Payload) != "payload") {
 						t.Errorf("view %d: the push has %d, and the payload is %q", view+1, c.Push.Views, c.Payload)

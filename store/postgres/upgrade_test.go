@@ -11,8 +11,8 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -65,7 +65,7 @@ func (w *worker) work(db *postgres.DB, first int) {
 // isOutdated reports whether an engine refuses since a later version changed the database. It
 // is told at its next look, and may write nothing before.
 func isOutdated(err error) bool {
-	return errors.Is(err, store.ErrFailed) || errors.Is(err, store.ErrStaleKeys) || errors.Is(err, store.ErrUnavailable)
+	return errors.Is(err, record.ErrFailed) || errors.Is(err, record.ErrStaleKeys) || errors.Is(err, record.ErrUnavailable)
 }
 
 // wait waits until there are that many views more.
@@ -143,14 +143,14 @@ func TestAnOlderVersionEnds(t *testing.T) {
 // wantRefused wants an error with words of each step of an older version, and of its start.
 func wantRefused(t *testing.T, url secret.Text, old *postgres.DB) {
 	t.Helper()
-	_, stepErr := old.Push(t.Context(), store.ID{1})
+	_, stepErr := old.Push(t.Context(), record.ID{1})
 	_, _, startErr := postgres.Open(t.Context(), unhurried(url))
 	for name, err := range map[string]error{"a step": stepErr, "a start": startErr} {
-		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "its schema number is 4, for versions that know 4 or later, and this version knows 2") {
+		if !errors.Is(err, record.ErrSchema) || !strings.Contains(err.Error(), "its schema number is 4, for versions that know 4 or later, and this version knows 2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if !errors.Is(stepErr, store.ErrFailed) {
+	if !errors.Is(stepErr, record.ErrFailed) {
 		t.Errorf("a step: %v", stepErr)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Space returns how large the database is. How much of it is unused, vacuum alone knows.
-func (db *DB) Space(ctx context.Context) (s store.Space, err error) {
+func (db *DB) Space(ctx context.Context) (s record.Space, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return s, err
@@ -28,7 +28,7 @@ func (db *DB) Space(ctx context.Context) (s store.Space, err error) {
 
 // Stats returns figures of the database. It waits for an answer of the database, and no
 // longer than an attempt may take.
-func (db *DB) Stats() (s store.EngineStats, err error) {
+func (db *DB) Stats() (s record.EngineStats, err error) {
 	shared := db.met.stats(db.pool.Stat())
 	defer func() { s.Shared = &shared }()
 	ctx, cancel := context.WithTimeout(context.Background(), db.opts.Attempt)
@@ -42,14 +42,14 @@ func (db *DB) Stats() (s store.EngineStats, err error) {
 		var oldest *int64
 		err := c.QueryRow(ctx, `select pg_database_size(current_database()),
 			(select due from push where queue = $1 order by queue, due, id limit 1),
-			(select coalesce(sum(pushes), 0)::bigint from room where substring(key from 1 for 1) in ('a', 't'))`, int16(store.Expiring)).Scan(&s.Size, &oldest, &s.Live)
+			(select coalesce(sum(pushes), 0)::bigint from room where substring(key from 1 for 1) in ('a', 't'))`, int16(record.Expiring)).Scan(&s.Size, &oldest, &s.Live)
 		if oldest != nil {
 			s.Oldest = timeOf(*oldest)
 		}
 		return err
 	})
 	if err != nil {
-		return store.EngineStats{}, db.named(err)
+		return record.EngineStats{}, db.named(err)
 	}
 	if !db.counting.Load() {
 		s.Live = -1
@@ -129,7 +129,7 @@ const writersEnd = 30 * time.Second
 
 // Reseal puts every record again that r seals anew, or whose tag is under an older key
 // than the newest. First no server may write any more that does not know the newest ring.
-func (db *DB) Reseal(ctx context.Context, r store.Resealer, progress func(done, total int64)) (changed int64, err error) {
+func (db *DB) Reseal(ctx context.Context, r record.Resealer, progress func(done, total int64)) (changed int64, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return 0, err
@@ -167,7 +167,7 @@ func (db *DB) Reseal(ctx context.Context, r store.Resealer, progress func(done, 
 }
 
 // raiseFloor has servers write nothing that do not know this ring, after the statements that
-// began before. It returns store.ErrBusy if these do not end.
+// began before. It returns record.ErrBusy if these do not end.
 func (db *DB) raiseFloor(ctx context.Context, s sealer) error {
 	for begun := time.Now(); ; {
 		err := db.step(ctx, func(ctx context.Context) error {
@@ -178,13 +178,13 @@ func (db *DB) raiseFloor(ctx context.Context, s sealer) error {
 					}
 					raised, err := t.Exec(ctx, "update ring set floor = version where version = $1 and floor <= version", s.version)
 					if err == nil && raised.RowsAffected() == 0 {
-						err = decide(store.ErrStaleKeys)
+						err = decide(record.ErrStaleKeys)
 					}
 					return err
 				})
 			})
 		})
-		if !errors.Is(err, store.ErrBusy) || time.Since(begun) > writersEnd || ctx.Err() != nil {
+		if !errors.Is(err, record.ErrBusy) || time.Since(begun) > writersEnd || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -234,7 +234,7 @@ func (t *resealTable) step(ctx context.Context, c *pgxpool.Conn, s sealer, last 
 			}
 		}
 		next = values(k)
-		if v, _ := store.RowKeyOf(stored); bytes.Equal(again, value) && v == s.keys.RowVersion() {
+		if v, _ := record.RowKeyOf(stored); bytes.Equal(again, value) && v == s.keys.RowVersion() {
 			continue
 		}
 		b.Queue(t.swap, append([]any{stored, s.sealValue(t.table, key, again)}, next...)...)
@@ -265,13 +265,13 @@ func values(k []any) (v []any) {
 // decoded reads the record of a row into r, and then does with it what again says.
 func decoded(table string, value []byte, r encoding.BinaryUnmarshaler, again func() (encoding.BinaryAppender, error)) (encoding.BinaryAppender, error) {
 	if err := r.UnmarshalBinary(value); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", store.ErrCorrupt, table, err)
+		return nil, fmt.Errorf("%w: %s: %w", record.ErrCorrupt, table, err)
 	}
 	return again()
 }
 
 // resealed lists the tables whose rows have tags.
-func resealed(s sealer, r store.Resealer) []*resealTable {
+func resealed(s sealer, r record.Resealer) []*resealTable {
 	bytesAt := func(k []any, i int) []byte { return *k[i].(*[]byte) }
 	numberAt := func(k []any, i int) uint64 { return uint64(*k[i].(*int64)) }
 	oneNumber := func() []any { return []any{new(int64)} }
@@ -290,7 +290,7 @@ func resealed(s sealer, r store.Resealer) []*resealTable {
 				return binary.BigEndian.AppendUint32(bytes.Clone(bytesAt(k, 0)), uint32(numberAt(k, 1)))
 			},
 			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				var e store.Entry
+				var e record.Entry
 				return decoded(tableAudit, v, &e, func() (encoding.BinaryAppender, error) { return r.ResealEntry(idOf(bytesAt(k, 0)), e) })
 			},
 		}, {
@@ -300,14 +300,14 @@ func resealed(s sealer, r store.Resealer) []*resealTable {
 			table: tableAccount, first: []any{int64(-1)}, scan: oneNumber, key: byNumber,
 			query: "select id, value from account where id > $1 order by id limit $2", swap: fmt.Sprintf(swapNumber, tableAccount, "id"),
 			again: func(_ []any, v []byte) (encoding.BinaryAppender, error) {
-				var a store.Account
+				var a record.Account
 				return decoded(tableAccount, v, &a, func() (encoding.BinaryAppender, error) { return r.ResealAccount(a) })
 			},
 		}, {
 			table: tableSession, first: []any{[]byte{}}, scan: oneKey, key: byKey,
 			query: "select digest, value from session where digest > $1 order by digest limit $2", swap: fmt.Sprintf(swapKey, tableSession),
 			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				var n store.Session
+				var n record.Session
 				copy(n.Digest[:], bytesAt(k, 0))
 				return decoded(tableSession, v, &n, func() (encoding.BinaryAppender, error) { return r.ResealSession(n) })
 			},
@@ -320,7 +320,7 @@ func resealed(s sealer, r store.Resealer) []*resealTable {
 			swap:  "update hook set value = $2::bytea where owner = $3::bigint and id = $4::bigint and value = $1::bytea",
 			key:   func(k []any) []byte { return pairKey(numberAt(k, 0), numberAt(k, 1)) },
 			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				h := store.Hook{Owner: store.AccountID(numberAt(k, 0)), ID: store.HookID(numberAt(k, 1))}
+				h := record.Hook{Owner: record.AccountID(numberAt(k, 0)), ID: record.HookID(numberAt(k, 1))}
 				return decoded(tableHook, v, &h, func() (encoding.BinaryAppender, error) { return r.ResealHook(h) })
 			},
 		}, {
@@ -328,7 +328,7 @@ func resealed(s sealer, r store.Resealer) []*resealTable {
 			query: "select id, value from request where id > $1 order by id limit $2",
 			swap:  "update request set value = $2::bytea where id = $3::bytea and value = $1::bytea",
 			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				q := store.Request{ID: store.RequestID(idOf(bytesAt(k, 0)))}
+				q := record.Request{ID: record.RequestID(idOf(bytesAt(k, 0)))}
 				return decoded(tableRequest, v, &q, func() (encoding.BinaryAppender, error) { return r.ResealRequest(q) })
 			},
 		}, {
@@ -337,7 +337,7 @@ func resealed(s sealer, r store.Resealer) []*resealTable {
 			swap:  "update outbox set value = $2::bytea where next_at = $3::bigint and number = $4::bigint and value = $1::bytea",
 			key:   func(k []any) []byte { return pairKey(numberAt(k, 0), numberAt(k, 1)) },
 			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				m := store.Message{NextAt: timeOf(int64(numberAt(k, 0))), Number: numberAt(k, 1)}
+				m := record.Message{NextAt: timeOf(int64(numberAt(k, 0))), Number: numberAt(k, 1)}
 				return decoded(tableOutbox, v, &m, func() (encoding.BinaryAppender, error) { return r.ResealMessage(m) })
 			},
 		}, {
@@ -348,7 +348,7 @@ func resealed(s sealer, r store.Resealer) []*resealTable {
 			table: tableEvent, first: []any{int64(-1)}, scan: oneNumber, key: byNumber,
 			query: "select number, value from event where number > $1 order by number limit $2", swap: fmt.Sprintf(swapNumber, tableEvent, "number"),
 			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				e := store.AdminEvent{Number: numberAt(k, 0)}
+				e := record.AdminEvent{Number: numberAt(k, 0)}
 				return decoded(tableEvent, v, &e, func() (encoding.BinaryAppender, error) { return r.ResealEvent(e) })
 			},
 		}, {
@@ -363,21 +363,21 @@ func resealed(s sealer, r store.Resealer) []*resealTable {
 	}
 }
 
-func idOf(b []byte) (id store.ID) {
+func idOf(b []byte) (id record.ID) {
 	copy(id[:], b)
 	return id
 }
 
 // resealedPushes is the table of pushes. A row that changes has another number, for which
 // its tag is made.
-func resealedPushes(s sealer, r store.Resealer) *resealTable {
+func resealedPushes(s sealer, r record.Resealer) *resealTable {
 	return &resealTable{
 		table: tablePush, first: []any{[]byte{}}, scan: func() []any { return []any{new([]byte), new(int64)} },
 		query: "select id, seq, value from push where id > $1 order by id limit $2",
 		key:   func(k []any) []byte { return pushKey(idOf(*k[0].(*[]byte)), *k[1].(*int64)) },
 		swap:  "update push set value = $2::bytea where id = $3::bytea and seq = $4::bigint and value = $1::bytea",
 		again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-			p := store.Push{ID: idOf(*k[0].(*[]byte))}
+			p := record.Push{ID: idOf(*k[0].(*[]byte))}
 			return decoded(tablePush, v, &p, func() (encoding.BinaryAppender, error) { return r.ResealPush(p) })
 		},
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // surveyLooks is how many times longer than between two looks to wait between two surveys.
@@ -49,7 +49,7 @@ func (db *DB) look(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if db.report(why); errors.Is(why, store.ErrUnavailable) && !errors.Is(why, store.ErrStandby) {
+	if db.report(why); errors.Is(why, record.ErrUnavailable) && !errors.Is(why, record.ErrStandby) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.opts.Attempt)
@@ -73,7 +73,7 @@ func (db *DB) answers(ctx context.Context) error {
 		db.waits.Store(false)
 		return db.unavailable(err)
 	case db.waits.Load():
-		return store.ErrStandby
+		return record.ErrStandby
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (db *DB) report(why error) {
 	db.telling.Lock()
 	defer db.telling.Unlock()
 	was := db.trouble
-	if (why == nil) == (was.why == nil) && errors.Is(why, store.ErrStandby) == errors.Is(was.why, store.ErrStandby) {
+	if (why == nil) == (was.why == nil) && errors.Is(why, record.ErrStandby) == errors.Is(was.why, record.ErrStandby) {
 		return
 	}
 	lasted := time.Duration(0)
@@ -131,20 +131,20 @@ func (db *DB) report(why error) {
 	}
 }
 
-// unusable is the error of a step that the database did not do in time: store.ErrUnavailable,
-// or store.ErrStandby where it answers, and writes wait for a standby that none is there to be.
+// unusable is the error of a step that the database did not do in time: record.ErrUnavailable,
+// or record.ErrStandby where it answers, and writes wait for a standby that none is there to be.
 func (db *DB) unusable() error {
 	if db.waits.Load() {
-		return store.ErrStandby
+		return record.ErrStandby
 	}
-	return store.ErrUnavailable
+	return record.ErrUnavailable
 }
 
 // Ready returns nil if the database answers, and would complete a write as far as is known.
 func (db *DB) Ready(ctx context.Context) error {
 	_, err := db.LatestTime(ctx)
 	if err == nil && db.waits.Load() {
-		err = store.ErrStandby
+		err = record.ErrStandby
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -53,13 +53,13 @@ func TestADatabaseThatIsAwayIsToldOfOnce(t *testing.T) {
 	next(t, promises)
 	for range 2 {
 		p.away(true)
-		if got := next(t, troubles); !errors.Is(got.why, store.ErrUnavailable) || errors.Is(got.why, store.ErrStandby) || !strings.HasPrefix(got.why.Error(), "the database does not answer: ") {
+		if got := next(t, troubles); !errors.Is(got.why, record.ErrUnavailable) || errors.Is(got.why, record.ErrStandby) || !strings.HasPrefix(got.why.Error(), "the database does not answer: ") {
 			t.Errorf("while it is away: %v", got.why)
 		}
-		if _, err := db.LatestTime(t.Context()); !errors.Is(err, store.ErrUnavailable) || strings.Contains(err.Error(), "not known") { // several looks long
+		if _, err := db.LatestTime(t.Context()); !errors.Is(err, record.ErrUnavailable) || strings.Contains(err.Error(), "not known") { // several looks long
 			t.Errorf("a read: %v", err)
 		}
-		if err := db.Ready(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		if err := db.Ready(t.Context()); !errors.Is(err, record.ErrUnavailable) {
 			t.Errorf("it is ready: %v", err)
 		}
 		p.away(false)
@@ -108,7 +108,7 @@ func TestADatabaseWithoutItsStandbyIsNotReady(t *testing.T) {
 		t.Errorf("at first: %s", d)
 	}
 	set("alter system set synchronous_standby_names = 'second'")
-	if got := next(t, troubles); !errors.Is(got.why, store.ErrStandby) {
+	if got := next(t, troubles); !errors.Is(got.why, record.ErrStandby) {
 		t.Errorf("without its standby: %v", got.why)
 	}
 	if d := next(t, promises); d.Level() != postgres.Replicated {
@@ -124,13 +124,13 @@ func TestADatabaseWithoutItsStandbyIsNotReady(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := <-created; !errors.Is(err, store.ErrStandby) || !errors.Is(err, store.ErrUnavailable) {
+	if err := <-created; !errors.Is(err, record.ErrStandby) || !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("a create: %v", err)
 	}
 	if _, err := db.LatestTime(t.Context()); err != nil {
 		t.Errorf("a read: %v", err)
 	}
-	if err := db.Ready(t.Context()); !errors.Is(err, store.ErrStandby) {
+	if err := db.Ready(t.Context()); !errors.Is(err, record.ErrStandby) {
 		t.Errorf("it is ready: %v", err)
 	}
 	set("alter system reset synchronous_standby_names")

@@ -7,8 +7,8 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 )
 
 // engines are the engines that a store may have.
@@ -48,7 +48,7 @@ func Postgres(t testing.TB) func(*Setup) {
 	return func(o *Setup) {
 		url := cluster.Database(t)
 		room, size := o.Engine.Room, o.Engine.MaxSize
-		o.Open = func(ctx context.Context) (store.Engine, error) {
+		o.Open = func(ctx context.Context) (record.Engine, error) {
 			db, _, err := postgres.Open(ctx, postgres.Options{URL: url, Dir: t.TempDir(), Room: room, MaxSize: size, Attempt: env.Patience, Connect: env.Patience})
 			return db, err
 		}

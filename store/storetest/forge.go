@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A Forgery damages what the store reads of files.
@@ -18,11 +18,11 @@ func (f *Fixture) Forge(x *Forgery) { f.forgery.Store(x) }
 
 // A forger is an engine whose files may be damaged.
 type forger struct {
-	store.Engine
+	record.Engine
 	forgery *atomic.Pointer[Forgery]
 }
 
-func (e forger) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst []byte) (store.Grant, []byte, error) {
+func (e forger) Chunk(ctx context.Context, d record.GrantDigest, file, n int, dst []byte) (record.Grant, []byte, error) {
 	x := e.forgery.Load()
 	if x == nil {
 		return e.Engine.Chunk(ctx, d, file, n, dst)

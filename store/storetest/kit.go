@@ -20,6 +20,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -77,7 +78,7 @@ func OpenDir(t testing.TB, dir string, at time.Time, options func(*bolt.Options)
 // Push creates a text push, which change may alter first.
 func Push(t testing.TB, f *Fixture, by store.Actor, change func(*store.NewPush)) store.PushInfo {
 	t.Helper()
-	in := store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")}
+	in := store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")}
 	if change != nil {
 		change(&in)
 	}
@@ -99,7 +100,7 @@ func PushFiles(t testing.TB, f *Fixture, by store.Actor, change func(*store.NewP
 		}
 		u.Describe(fmt.Sprintf("file %d.bin", i), "text/plain")
 	}
-	in := store.NewPush{Kind: store.File, Files: u}
+	in := store.NewPush{Kind: record.File, Files: u}
 	if change != nil {
 		change(&in)
 	}
@@ -162,7 +163,7 @@ func Download(f *Fixture, grant secret.Text, file int) ([]byte, error) {
 }
 
 // AddMember adds an account whose password is Password.
-func AddMember(t testing.TB, f *Fixture, address string) store.Account {
+func AddMember(t testing.TB, f *Fixture, address string) record.Account {
 	t.Helper()
 	a, err := f.AddAccount(ctx, Operator, address, secret.New(Password))
 	if err != nil {
@@ -194,7 +195,7 @@ func EnableTOTP(t testing.TB, f *Fixture, session *store.NewSession) (key secret
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Resume(ctx, old); !errors.Is(err, store.ErrSession) || session.Pending || !session.MFA {
+	if _, err := f.Resume(ctx, old); !errors.Is(err, record.ErrSession) || session.Pending || !session.MFA {
 		t.Errorf("the old session: %v; the new one: %+v", err, session.SessionInfo)
 	}
 	return setup.Secret, recovery
@@ -237,7 +238,7 @@ func UsedBytes(image []byte) int {
 
 // Told returns an event that opens with the keys of a store, for a change that a test
 // makes at its engine. It is zero if the engine fails.
-func Told(e store.Engine) (told store.AdminEvent) {
+func Told(e record.Engine) (told record.AdminEvent) {
 	if list, err := e.AdminEvents(ctx, 0, 1); err == nil && len(list) > 0 {
 		told = list[0]
 	}

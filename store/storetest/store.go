@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -22,7 +23,7 @@ type Fixture struct {
 	Path  string // of the database
 
 	t         testing.TB
-	engine    store.Engine
+	engine    record.Engine
 	root      seal.RootKey
 	setup     Setup
 	abandoned bool
@@ -32,14 +33,14 @@ type Fixture struct {
 // A Setup says how to make a fixture.
 type Setup struct {
 	store.Options
-	Engine  bolt.Options                                    // its path is the fixture's own
-	Open    func(ctx context.Context) (store.Engine, error) // opens another engine; nil: that of Engine
-	KeyFile string                                          // keeps the root key, so that it can be rotated; empty: none does
-	Wrap    func(store.Engine) store.Engine                 // returns what the store gets in place of the engine; nil: the engine itself
+	Engine  bolt.Options                                     // its path is the fixture's own
+	Open    func(ctx context.Context) (record.Engine, error) // opens another engine; nil: that of Engine
+	KeyFile string                                           // keeps the root key, so that it can be rotated; empty: none does
+	Wrap    func(record.Engine) record.Engine                // returns what the store gets in place of the engine; nil: the engine itself
 }
 
 // Terms are generous terms for every kind, with the defaults of the configuration.
-func Terms() map[store.Kind]store.Terms {
+func Terms() map[record.Kind]store.Terms {
 	t := store.Terms{
 		Enabled:       true,
 		Days:          store.Range{Default: 7, Min: 1, Max: 90},
@@ -47,8 +48,8 @@ func Terms() map[store.Kind]store.Terms {
 		RetrievalStep: store.Choice{Enabled: true, Default: true},
 		Deletable:     store.Choice{Enabled: true, Default: true},
 	}
-	all := make(map[store.Kind]store.Terms)
-	for _, k := range store.Kinds() {
+	all := make(map[record.Kind]store.Terms)
+	for _, k := range record.Kinds() {
 		all[k] = t
 	}
 	return all
@@ -157,12 +158,12 @@ func (f *Fixture) SweepAll() {
 }
 
 // Engine is the store's engine.
-func (f *Fixture) Engine() store.Engine { return f.engine }
+func (f *Fixture) Engine() record.Engine { return f.engine }
 
 // Orphans counts the uploads and ended pushes that still have chunks.
 func (f *Fixture) Orphans() int {
 	f.t.Helper()
-	ids, err := f.engine.Orphans(context.Background(), store.ID{}, 1000)
+	ids, err := f.engine.Orphans(context.Background(), record.ID{}, 1000)
 	if err != nil {
 		f.t.Fatalf("orphans: %v", err)
 	}
@@ -185,7 +186,7 @@ func (f *Fixture) open() {
 	defer cancel()
 	open := f.setup.Open
 	if open == nil {
-		open = func(ctx context.Context) (store.Engine, error) {
+		open = func(ctx context.Context) (record.Engine, error) {
 			engine, _, err := bolt.Open(ctx, f.setup.Engine)
 			return engine, err
 		}

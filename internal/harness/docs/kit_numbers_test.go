@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"pushbox/store/record"
 )
 
 // constants returns a function for the value of a constant of a package, exported or not, of
@@ -51,7 +53,7 @@ func constants(t *testing.T) func(dir, name string) int64 {
 	}
 }
 
-// units imports packages that are empty, but for the units of time.
+// units imports packages that are empty, but for units of time.
 type units struct{}
 
 func (units) Import(path string) (*types.Package, error) {
@@ -60,6 +62,9 @@ func (units) Import(path string) (*types.Package, error) {
 		for name, d := range map[string]time.Duration{"Millisecond": time.Millisecond, "Second": time.Second, "Minute": time.Minute, "Hour": time.Hour} {
 			p.Scope().Insert(types.NewConst(token.NoPos, p, name, types.Typ[types.Int64], constant.MakeInt64(int64(d))))
 		}
+	}
+	if path == "pushbox/store/record" {
+		p.Scope().Insert(types.NewConst(token.NoPos, p, "Day", types.Typ[types.Int64], constant.MakeInt64(int64(record.Day))))
 	}
 	p.MarkComplete()
 	return p, nil

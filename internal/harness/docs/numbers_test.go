@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/proctest"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // thousands writes a number as the documents do.
@@ -107,9 +108,9 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("a url_token has %d random bits", 5*n("store", "tokenLength")-n("store", "timeBits")),
 			f("stopped after %d unknown links a minute", limits.UnknownTokensPerMinute),
 			f("Argon2id (%s MiB, %s passes;", file("store/seal/argon.go", `memory: (\d+) << 10`), file("store/seal/argon.go", `passes: (\d+)`)),
-			f("The log keeps the newest %s events", thousands(store.MaxAdminEvents)),
+			f("The log keeps the newest %s events", thousands(record.MaxAdminEvents)),
 			f("a clean stop waits up to %s seconds for it", word(seconds(span("store/bolt", "restWindow")))),
-			f("removes the file of an upgrade after %s days", word(days(store.CopiesStay))),
+			f("removes the file of an upgrade after %s days", word(days(record.CopiesStay))),
 			f("Sessions have %d random bits", 8*n("store", "sessionSize")),
 			f("freeze a push** with %d wrong passphrases", limits.PassphrasesPerLife),
 		},
@@ -140,10 +141,10 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("in its place, %d characters long", n("store", "handleLength")),
 			"at most " + kept + " are kept",
 			f("(%d minutes by default), longer while", window),
-			f("| %s characters |", thousands(store.MaxAsked)),
-			f("| 1 to %d | 1 |", store.MaxAnswers),
+			f("| %s characters |", thousands(record.MaxAsked)),
+			f("| 1 to %d | 1 |", record.MaxAnswers),
 			f("| %d to %d days, or %d minutes and more | %d days |", store.RequestDays.Min, store.RequestDays.Max, minutes(span("store", "minRequestTime")), store.RequestDays.Default),
-			f("An account may have %d live requests", store.MaxRequests),
+			f("An account may have %d live requests", record.MaxRequests),
 			f("which looks again after %s seconds", word(seconds(span("server", "keepFindings")))),
 		},
 		"docs/limits.md": {
@@ -167,19 +168,19 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("must move %d KiB a second on average, and may stall for %s", kib("server", "leastRate"), one(limits.StallTimeout)),
 			f("%s per client, of %s", thousands(limits.AnonymousPushes), anonymous),
 			f("all together %s of the space", part(int64(100/limits.AnonymousShare))),
-			f("%d live ones per account, each with at most %d answers", store.MaxRequests, store.MaxAnswers),
+			f("%d live ones per account, each with at most %d answers", record.MaxRequests, record.MaxAnswers),
 			f("may have live, %s, and counts", anonymous),
 			f("%d per account, %s in all, %d to one address", c.Mail.DailyLimit, thousands(c.Mail.DailyLimitTotal), c.Mail.RecipientPerDay),
-			f("one %s and %s a day per account; %s tries for each", one(span("store", "codesApart")), word(n("store", "codesPerDay")), word(n("store", "CodeTries"))),
+			f("one %s and %s a day per account; %s tries for each", one(span("store", "codesApart")), word(n("store/record", "CodesPerDay")), word(n("store/record", "CodeTries"))),
 		},
 		"docs/operating.md": {
 			f("`purge_after`, %s by default", one(c.PurgeAfter)),
 			f("Pushes of anonymous senders go %s after", one(span("store", "anonymousStay"))),
 			f("within about %s, if there is space", one(span("store", "tidyRest"))),
 			f("If the clock jumps ahead by more than %s", one(span("store/clock", "BelievedJump"))),
-			f("for %s days (upgrading.md)", word(days(store.CopiesStay))),
+			f("for %s days (upgrading.md)", word(days(record.CopiesStay))),
 			f("have up to %d lines a minute", n("server", "LinesPerClient")),
-			f("The instance log keeps %s events", thousands(store.MaxAdminEvents)),
+			f("The instance log keeps %s events", thousands(record.MaxAdminEvents)),
 			f("always %d days ahead", n("server", "contactFor")),
 			f("live at once (%s), of `limits.anonymous_bytes` together (%s", thousands(limits.AnonymousPushes), anonymous),
 			f("percent of the space (%d)", limits.AnonymousShare),
@@ -194,17 +195,17 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		"docs/accounts.md": {
 			f("A link works once, for %s", one(span("store", "ResetLasts"))),
 			f("lock an account, and for %s at most", one(span("store", "signInsPerAccountWindow"))),
-			f("An account has at most %d tokens", store.MaxTokens),
+			f("An account has at most %d tokens", record.MaxTokens),
 			f("charts of the last %d days", n("server", "activityDays")),
 			f("none of the %s languages", languages),
-			f("up to %d passkeys", n("store", "MaxPasskeys")),
+			f("up to %d passkeys", n("store/record", "MaxPasskeys")),
 			f("A challenge is good for %s minutes", word(minutes(span("store", "passkeyLasts")))),
 		},
 		"docs/keys.md": {
 			f("the key as %s lines", word(n("store/seal", "PaperLines"))),
 		},
 		"docs/events.md": {
-			f("The log keeps %s events", thousands(store.MaxAdminEvents)),
+			f("The log keeps %s events", thousands(record.MaxAdminEvents)),
 			f("up to %d an hour for a client and %d an hour in all", store.RefusalEventsPerClient, store.RefusalEvents),
 			f("can make %d API tokens an hour, and %d times", n("store", "TokensPerAccount"), n("store", "ChangesPerAccount")),
 		},
@@ -212,14 +213,14 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("It works once, for %s", one(span("store", "ResetLasts"))),
 			f("tries again after %s seconds, then at longer intervals up to %s minutes", file("internal/mail/mailer.go", `server: retry.Policy{First: (\d+) \* time.Second`), file("internal/mail/mailer.go", `server: .* Most: (\d+) \* time.Minute`)),
 			f("a code of %s digits", word(n("store", "codeDigits"))),
-			f("good for %d minutes and %s tries", minutes(span("store", "CodeLasts")), word(n("store", "CodeTries"))),
-			f("once a minute, and %s times a day", word(n("store", "codesPerDay"))),
+			f("good for %d minutes and %s tries", minutes(span("store", "CodeLasts")), word(n("store/record", "CodeTries"))),
+			f("once a minute, and %s times a day", word(n("store/record", "CodesPerDay"))),
 			f("the same as those of the pages: %s.", tags),
 			f("(%d by default; 0: no limit)", c.Mail.RecipientPerDay),
 		},
 		"docs/webhooks.md": {
 			f("a failed message after %s seconds", file("internal/webhook/dispatch.go", `retry.Policy{First: (\d+) \* time.Second`)),
-			f("the last %d tries of each webhook", store.MaxDeliveries),
+			f("the last %d tries of each webhook", record.MaxDeliveries),
 			f("An account may have %d webhooks", store.MaxHooks),
 			f("within %d seconds", seconds(span("internal/webhook", "sendTimeout"))),
 			"when the audit log is full (" + kept + ")",
@@ -238,7 +239,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("(%d minutes by default)", window),
 		},
 		"docs/upgrading.md": {
-			f("removes it %s days after the upgrade", word(days(store.CopiesStay))),
+			f("removes it %s days after the upgrade", word(days(record.CopiesStay))),
 			f("%v times what the database holds, plus %d MiB", 1+1/float64(n("store/bolt", "upgradeGrowth")), mib("store/bolt", "copyReserve")),
 			f("| %d | The database can hold", n("store/bolt", "schemaNumber")),
 			f("| %d | the first schema |", n("store/bolt", "oldestSchema")),
@@ -430,7 +431,7 @@ func secrets(of reflect.Type, prefix string) (keys []string) {
 func TestTheTableOfEventsHasEveryEvent(t *testing.T) {
 	t.Parallel()
 	var want []string
-	for _, e := range append(store.Events(), store.EventTest) {
+	for _, e := range append(record.Events(), record.EventTest) {
 		want = append(want, e.String())
 	}
 	var got []string
@@ -449,7 +450,7 @@ func TestTheInstanceLogHasTheEventsOfItsTable(t *testing.T) {
 	for _, row := range eventRows(t, "docs/events.md", "What it says") {
 		got = append(got, row[1]+": "+row[2])
 	}
-	for _, k := range store.AdminKinds() {
+	for _, k := range record.AdminKinds() {
 		says := k.Says()
 		want = append(want, k.String()+": "+strings.ToUpper(says[:1])+says[1:])
 	}

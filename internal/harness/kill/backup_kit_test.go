@@ -19,7 +19,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/proctest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A sender creates anonymous pushes on a server and remembers which creates were
@@ -145,7 +145,7 @@ func (b backupServer) idle(t *testing.T) {
 	}
 	proctest.Eventually(t, "the server is idle", func() bool {
 		_, err := admin.Compact.Call(t.Context(), client, admin.None{})
-		return !errors.Is(err, store.ErrBusy)
+		return !errors.Is(err, record.ErrBusy)
 	})
 }
 

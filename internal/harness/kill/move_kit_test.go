@@ -21,9 +21,9 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -61,7 +61,7 @@ func newMover(t *testing.T, mebibytes int) *mover {
 }
 
 // digest is the number of all records of an engine, and a sum over them.
-func (m *mover) digest(e store.Engine) string {
+func (m *mover) digest(e record.Engine) string {
 	m.t.Helper()
 	sealed, err := e.KeyRing(m.t.Context())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/proctest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A killRun is a data directory whose servers are killed, with its clients.
@@ -72,7 +72,7 @@ func (d *killRun) kill(l *proctest.Load) {
 // compact compacts the file again and again, until the server is gone.
 func (d *killRun) compact() {
 	client, err := admin.NewClient(admin.SocketPath(filepath.Join(d.dir, "data")))
-	for err == nil || errors.Is(err, store.ErrBusy) && !d.Killed.Load() {
+	for err == nil || errors.Is(err, record.ErrBusy) && !d.Killed.Load() {
 		if _, err = admin.Compact.Call(d.T.Context(), client, admin.None{}); err == nil {
 			d.compactions.Add(1)
 		}

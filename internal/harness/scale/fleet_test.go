@@ -15,7 +15,7 @@ import (
 	"pushbox/internal/proctest"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A fleet is servers over one database, each in a process of its own, with clients for
@@ -125,7 +125,7 @@ func (f *fleet) stop() {
 // away says to all clients whether the database may be away. Servers log that it is.
 func (f *fleet) away(may bool) {
 	for _, s := range f.servers {
-		s.Expect = []string{store.ErrUnavailable.Error(), store.ErrStandby.Error(), context.DeadlineExceeded.Error()}
+		s.Expect = []string{record.ErrUnavailable.Error(), record.ErrStandby.Error(), context.DeadlineExceeded.Error()}
 	}
 	for _, c := range f.crowds {
 		c.Away.Store(may)
@@ -142,7 +142,7 @@ func (f *fleet) judgeLogs() {
 		away, back := 0, 0
 		for line := range strings.Lines(s.Log()) {
 			switch {
-			case strings.Contains(line, `"message":"`+store.ErrUnavailable.Error()):
+			case strings.Contains(line, `"message":"`+record.ErrUnavailable.Error()):
 				away++
 			case strings.Contains(line, over):
 				back++

@@ -8,7 +8,7 @@ import (
 	"pushbox/internal/proctest"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // What a later version does to the tables when it starts: first something that servers of
@@ -61,7 +61,7 @@ func TestServersBesideALaterVersion(t *testing.T) {
 func (f *fleet) wantRefusal(text string) {
 	f.Helper()
 	for _, words := range []string{
-		store.ErrSchema.Error(), "its schema number is 4, for versions that know 4 or later, and this version knows 2",
+		record.ErrSchema.Error(), "its schema number is 4, for versions that know 4 or later, and this version knows 2",
 		"hint: use the build of pushbox that wrote it",
 	} {
 		if !strings.Contains(text, words) {

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 
@@ -82,9 +83,9 @@ func (l batch) create(t *testing.T, st *store.Store, clock *storetest.Clock) {
 	t.Helper()
 	for i := range l.count {
 		clock.Advance(l.spread / time.Duration(l.count))
-		in := store.NewPush{Kind: store.Text, Payload: secret.New("correct horse battery staple"), Lifetime: shortestLife}
+		in := store.NewPush{Kind: record.Text, Payload: secret.New("correct horse battery staple"), Lifetime: shortestLife}
 		if l.file {
-			in.Kind, in.Files = store.File, st.NewUpload(st.Policy(""))
+			in.Kind, in.Files = record.File, st.NewUpload(st.Policy(""))
 			if err := in.Files.Add(t.Context(), proctest.Content(uint64(i), fileOfSoak)); err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +119,7 @@ func openAt(t *testing.T, dir string, clock clock.Clock) *store.Store {
 	terms := store.Terms{Enabled: true, Days: store.Range{Default: 7, Min: 1, Max: 90}, Views: store.Range{Default: 5, Min: 1, Max: 100}}
 	st, err := store.Open(t.Context(), engine, key, store.Options{
 		Clock: clock,
-		Terms: map[store.Kind]store.Terms{store.Text: terms, store.File: terms},
+		Terms: map[record.Kind]store.Terms{record.Text: terms, record.File: terms},
 		Files: store.FileLimits{MaxCount: 1, MaxSize: fileOfSoak, Window: shortestLife},
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/proctest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const (
@@ -128,13 +129,13 @@ func (s *soak) verifyFile(w *monitor) {
 	s.t.Helper()
 	proctest.CheckFile(s.t, s.dir)
 	records, stored := int64(0), int64(0)
-	proctest.WithStore(s.t, s.dir, func(st *store.Store, e store.Engine) error {
-		ids, err := e.Orphans(s.t.Context(), store.ID{}, 1)
+	proctest.WithStore(s.t, s.dir, func(st *store.Store, e record.Engine) error {
+		ids, err := e.Orphans(s.t.Context(), record.ID{}, 1)
 		if len(ids) > 0 {
 			s.t.Error("P9: chunks are left")
 		}
-		for last := (store.ID{}); err == nil; {
-			var ps []store.Push
+		for last := (record.ID{}); err == nil; {
+			var ps []record.Push
 			if ps, err = e.Scan(s.t.Context(), last, 1000); len(ps) == 0 {
 				break
 			}

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // GHSA-jf2m-hpj9-4qx2, Password Pusher 1.45.11 to 2.9.5: who may delete was found
@@ -69,7 +70,7 @@ func drillPushOfAnother(t *testing.T) {
 		t.Error("it was replaced")
 	}
 	a.SendOwn("/p/"+token+"/expire", nil, owner).Want(http.StatusOK)
-	if a.Trace(token).State == store.Live {
+	if a.Trace(token).State == record.Live {
 		t.Error("the owner cannot end it")
 	}
 }

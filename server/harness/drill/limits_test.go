@@ -11,6 +11,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // trueClient is what a proxy adds that saw this client.
@@ -191,7 +192,7 @@ func drillUnlimitedPushes(t *testing.T) {
 // length, and Argon2 had all of it to read.
 func drillEndlessPassword(t *testing.T) {
 	a := servertest.NewSite(t, servertest.SignUps)
-	long, endless := strings.Repeat("x", store.MaxPassword+1), strings.Repeat("x", 1<<20)
+	long, endless := strings.Repeat("x", record.MaxPassword+1), strings.Repeat("x", 1<<20)
 	for _, path := range []string{"/users/sign_in", "/users/sign_up"} {
 		if got := a.Browser().Post(path, "email", "eve@example.com", "password", endless); got.Status != http.StatusRequestEntityTooLarge {
 			t.Errorf("%s: %d", path, got.Status)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pushbox/server/servertest"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // atOnce does something in n goroutines that begin together, and waits for them.
@@ -50,7 +50,7 @@ func drillRacedViews(t *testing.T) {
 				delivered.Add(1)
 			}
 		})
-		if got := a.Trace(token); int(delivered.Load()) > limit || got.Views != limit || got.State != store.Expired {
+		if got := a.Trace(token); int(delivered.Load()) > limit || got.Views != limit || got.State != record.Expired {
 			t.Errorf("%d of %d were delivered: %v", delivered.Load(), limit, got)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/postgres"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -142,7 +143,7 @@ func (h victimHome) open(clock *storetest.Clock) (*store.Store, error) {
 	return s, nil
 }
 
-func (h victimHome) engine(ctx context.Context) (e store.Engine, err error) {
+func (h victimHome) engine(ctx context.Context) (e record.Engine, err error) {
 	if h.url.IsZero() {
 		e, _, err = bolt.Open(ctx, bolt.Options{Path: filepath.Join(h.dir, "pushbox.db"), Timeout: env.Patience})
 		return e, err

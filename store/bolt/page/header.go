@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The layout of bbolt's two header pages, in the machine's byte order: a page header,
@@ -102,14 +102,14 @@ func CheckHeader(f *os.File) error {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%w: it is not a regular file", store.ErrCorrupt)
+		return fmt.Errorf("%w: it is not a regular file", record.ErrCorrupt)
 	case info.Size() == 0:
-		return fmt.Errorf("%w: it is empty", store.ErrCorrupt)
+		return fmt.Errorf("%w: it is empty", record.ErrCorrupt)
 	case !ok:
-		return fmt.Errorf("%w: it has no whole header, so it is not a database or both headers are torn", store.ErrCorrupt)
+		return fmt.Errorf("%w: it has no whole header, so it is not a database or both headers are torn", record.ErrCorrupt)
 	case uint64(info.Size())/uint64(h.pageSize) < h.pages:
 		return fmt.Errorf("%w: it was cut to %d bytes, but its header says that it has %d pages of %d",
-			store.ErrCorrupt, info.Size(), h.pages, h.pageSize)
+			record.ErrCorrupt, info.Size(), h.pages, h.pageSize)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A Range is the keys of a leaf: from one key, to before another; nil stands for no
@@ -79,7 +79,7 @@ func (s Set) VerifyLeaf(bucket *bbolt.Bucket, key []byte, siblings bool, leaves 
 			return err
 		}
 	}
-	return fmt.Errorf("%w: a tree has more than %d levels", store.ErrCorrupt, maxDepth)
+	return fmt.Errorf("%w: a tree has more than %d levels", record.ErrCorrupt, maxDepth)
 }
 
 // A link is a row of a branch: it leads to a page by the first key of that page. The

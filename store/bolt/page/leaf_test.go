@@ -11,7 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var rows = []byte("rows")
@@ -112,10 +112,10 @@ func TestAPageBeginsWithTheKeyThatLeadsToIt(t *testing.T) {
 			spoil(t, path, branch+pageHead+c.row*elementLen, c.change)
 		}
 		opening, writing := verifyAll(t, path, c.rows, false)
-		if (opening == nil) != c.opens || opening != nil && !errors.Is(opening, store.ErrCorrupt) {
+		if (opening == nil) != c.opens || opening != nil && !errors.Is(opening, record.ErrCorrupt) {
 			t.Errorf("%s: opening: %v", name, opening)
 		}
-		if opening == nil && ((writing == nil) != c.writes || writing != nil && !errors.Is(writing, store.ErrCorrupt)) {
+		if opening == nil && ((writing == nil) != c.writes || writing != nil && !errors.Is(writing, record.ErrCorrupt)) {
 			t.Errorf("%s: writing: %v", name, writing)
 		}
 		if whole, _ := verifyAll(t, path, 0, true); (whole == nil) != (c.opens && c.writes) {
@@ -133,7 +133,7 @@ func TestALeafBelowABranchHasRows(t *testing.T) {
 		leaf = int64(binary.NativeEndian.Uint64(b[8:])) * int64(os.Getpagesize())
 	})
 	spoil(t, path, leaf, func(b []byte) { binary.NativeEndian.PutUint16(b[10:], 0) })
-	if _, writing := verifyAll(t, path, 500, false); !errors.Is(writing, store.ErrCorrupt) {
+	if _, writing := verifyAll(t, path, 500, false); !errors.Is(writing, record.ErrCorrupt) {
 		t.Errorf("an empty leaf: %v", writing)
 	}
 }
@@ -182,7 +182,7 @@ func TestALeafThatWasJoinedHasOtherSiblings(t *testing.T) {
 				return bucket.Delete(rowKey(i))
 			})
 		}
-		if want := fmt.Sprintf("row %d", len(sizes)-2); !errors.Is(err, store.ErrCorrupt) || !strings.HasPrefix(err.Error(), want) {
+		if want := fmt.Sprintf("row %d", len(sizes)-2); !errors.Is(err, record.ErrCorrupt) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("it is %v; from %s on, the leaf is beside a damaged one", err, want)
 		}
 		return nil

@@ -6,7 +6,7 @@
 // it opens the file, and a leaf before bbolt reads all of it to write it anew.
 //
 // The package also finds values in the mapping of a file; no other part of the engine
-// uses unsafe. What is wrong with a page is an error that wraps store.ErrCorrupt.
+// uses unsafe. What is wrong with a page is an error that wraps record.ErrCorrupt.
 package page
 
 import (
@@ -18,7 +18,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The layout of bbolt's other pages, in the machine's byte order: a head, then an
@@ -59,13 +59,13 @@ type page struct {
 // at verifies the head of a page.
 func (s pages) at(id uint64) (page, error) {
 	if id < 2 || id >= s.high {
-		return page{}, fmt.Errorf("%w: a row leads to page %d, of %d", store.ErrCorrupt, id, s.high)
+		return page{}, fmt.Errorf("%w: a row leads to page %d, of %d", record.ErrCorrupt, id, s.high)
 	}
 	b := s.data[id*uint64(s.size):]
 	n := binary.NativeEndian
 	more := uint64(n.Uint32(b[12:]))
 	if own := n.Uint64(b); own != id || id+more >= s.high {
-		return page{}, fmt.Errorf("%w: page %d says that it is page %d, with %d more, of %d", store.ErrCorrupt, id, own, more, s.high)
+		return page{}, fmt.Errorf("%w: page %d says that it is page %d, with %d more, of %d", record.ErrCorrupt, id, own, more, s.high)
 	}
 	return newPage(id, b[:(1+more)*uint64(s.size)])
 }
@@ -84,11 +84,11 @@ func Extent(b *bbolt.Tx, id uint64) uint64 {
 // newPage verifies the head of b.
 func newPage(id uint64, b []byte) (page, error) {
 	if len(b) < pageHead {
-		return page{}, fmt.Errorf("%w: page %d has %d bytes", store.ErrCorrupt, id, len(b))
+		return page{}, fmt.Errorf("%w: page %d has %d bytes", record.ErrCorrupt, id, len(b))
 	}
 	flags, count := binary.NativeEndian.Uint16(b[8:]), int(binary.NativeEndian.Uint16(b[10:]))
 	if flags != branchFlag && flags != leafFlag || pageHead+count*elementLen > len(b) || flags == branchFlag && count == 0 {
-		return page{}, fmt.Errorf("%w: page %d has kind %d and %d rows", store.ErrCorrupt, id, flags, count)
+		return page{}, fmt.Errorf("%w: page %d has kind %d and %d rows", record.ErrCorrupt, id, flags, count)
 	}
 	return page{id, flags == leafFlag, count, b}, nil
 }
@@ -106,7 +106,7 @@ func (p page) row(i int) (key, value []byte, child uint64, flags uint32, err err
 	}
 	from := uint64(at) + pos
 	if from < uint64(pageHead+p.count*elementLen) || from+keyLen+valueLen > uint64(len(p.bytes)) {
-		return nil, nil, 0, 0, fmt.Errorf("%w: row %d of page %d lies outside it", store.ErrCorrupt, i, p.id)
+		return nil, nil, 0, 0, fmt.Errorf("%w: row %d of page %d lies outside it", record.ErrCorrupt, i, p.id)
 	}
 	return p.bytes[from : from+keyLen], p.bytes[from+keyLen : from+keyLen+valueLen], child, flags, nil
 }
@@ -118,7 +118,7 @@ func (p page) row(i int) (key, value []byte, child uint64, flags uint32, err err
 func (p page) verify(high uint64, kind uint32, first []byte) error {
 	var last []byte
 	if first != nil && p.count == 0 {
-		return fmt.Errorf("%w: page %d has no rows", store.ErrCorrupt, p.id)
+		return fmt.Errorf("%w: page %d has no rows", record.ErrCorrupt, p.id)
 	}
 	for i := range p.count {
 		k, _, child, flags, err := p.row(i)
@@ -126,13 +126,13 @@ func (p page) verify(high uint64, kind uint32, first []byte) error {
 		case err != nil:
 			return err
 		case p.leaf && flags != kind:
-			return fmt.Errorf("%w: row %d of page %d is of kind %d", store.ErrCorrupt, i, p.id, flags)
+			return fmt.Errorf("%w: row %d of page %d is of kind %d", record.ErrCorrupt, i, p.id, flags)
 		case i > 0 && bytes.Compare(last, k) >= 0:
-			return fmt.Errorf("%w: keys of page %d are not in order", store.ErrCorrupt, p.id)
+			return fmt.Errorf("%w: keys of page %d are not in order", record.ErrCorrupt, p.id)
 		case i == 0 && first != nil && !bytes.Equal(first, k):
-			return fmt.Errorf("%w: page %d does not begin with the key that leads to it", store.ErrCorrupt, p.id)
+			return fmt.Errorf("%w: page %d does not begin with the key that leads to it", record.ErrCorrupt, p.id)
 		case !p.leaf && (child < 2 || child >= high):
-			return fmt.Errorf("%w: row %d of page %d leads to page %d, of %d", store.ErrCorrupt, i, p.id, child, high)
+			return fmt.Errorf("%w: row %d of page %d leads to page %d, of %d", record.ErrCorrupt, i, p.id, child, high)
 		}
 		last = k
 	}

@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A walk verifies the pages of all buckets, from the root.
@@ -46,7 +46,7 @@ func (w walk) freePages(txid uint64) error {
 		for ; len(free) > 0; free = free[8:] {
 			id := binary.NativeEndian.Uint64(free)
 			if id <= last || id >= w.high || w.seen.has(id) {
-				return fmt.Errorf("%w: page %d is in the list of free pages and in use", store.ErrCorrupt, id)
+				return fmt.Errorf("%w: page %d is in the list of free pages and in use", record.ErrCorrupt, id)
 			}
 			last = id
 		}
@@ -56,7 +56,7 @@ func (w walk) freePages(txid uint64) error {
 
 // listed returns the numbers in the list of free pages, which begins on page id.
 func (w walk) listed(id uint64) ([]byte, error) {
-	bad := fmt.Errorf("%w: page %d is not a list of free pages", store.ErrCorrupt, id)
+	bad := fmt.Errorf("%w: page %d is not a list of free pages", record.ErrCorrupt, id)
 	if id < 2 || id >= w.high {
 		return nil, bad
 	}
@@ -80,7 +80,7 @@ func (w walk) listed(id uint64) ([]byte, error) {
 func (w walk) tree(l link, kind uint32, depth int, read bool) error {
 	id := l.id
 	if id < w.high && !w.seen.add(id) || depth > maxDepth {
-		return fmt.Errorf("%w: two rows lead to page %d", store.ErrCorrupt, id)
+		return fmt.Errorf("%w: two rows lead to page %d", record.ErrCorrupt, id)
 	}
 	if !read {
 		return nil
@@ -127,7 +127,7 @@ func (w walk) buckets(p page, kind uint32) error {
 			return err
 		}
 		if len(v) < bucketHead {
-			return fmt.Errorf("%w: a bucket is cut to %d bytes", store.ErrCorrupt, len(v))
+			return fmt.Errorf("%w: a bucket is cut to %d bytes", record.ErrCorrupt, len(v))
 		}
 		if root := binary.NativeEndian.Uint64(v); root != 0 {
 			err = w.tree(link{id: root}, 0, 0, true)
@@ -145,7 +145,7 @@ func (w walk) buckets(p page, kind uint32) error {
 func (w walk) inline(b []byte) error {
 	p, err := newPage(0, b)
 	if err == nil && !p.leaf {
-		err = fmt.Errorf("%w: a bucket in its row is not a leaf", store.ErrCorrupt)
+		err = fmt.Errorf("%w: a bucket in its row is not a leaf", record.ErrCorrupt)
 	}
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -44,7 +45,7 @@ func (r *damagedStore) members() {
 func (r *damagedStore) secrets() {
 	if _, _, err := r.Authenticate(r.ctx, storetest.Anonymous, seal.NewAPIToken()); err == nil {
 		r.never("an API token that was never made is accepted")
-	} else if !errors.Is(err, store.ErrToken) {
+	} else if !errors.Is(err, record.ErrToken) {
 		r.guarded("authenticate", func() error { return err })
 	}
 	if _, err := r.Resume(r.ctx, secret.New("a session that never was")); err == nil {
@@ -69,7 +70,7 @@ func (r *damagedStore) secrets() {
 func (r *damagedStore) create() {
 	var p store.PushInfo
 	err := r.guarded("create", func() (err error) {
-		p, err = r.CreatePush(r.ctx, r.ann.by, store.NewPush{Kind: store.Text, Payload: secret.New("new"), Name: secret.New("new")})
+		p, err = r.CreatePush(r.ctx, r.ann.by, store.NewPush{Kind: record.Text, Payload: secret.New("new"), Name: secret.New("new")})
 		return err
 	})
 	if err == nil {
@@ -86,7 +87,7 @@ func (r *damagedStore) upload() {
 		if err := u.Add(r.ctx, bytes.NewReader(want)); err != nil {
 			return errors.Join(err, u.Close(r.ctx))
 		}
-		p, err = r.CreatePush(r.ctx, r.bob.by, store.NewPush{Kind: store.File, Files: u})
+		p, err = r.CreatePush(r.ctx, r.bob.by, store.NewPush{Kind: record.File, Files: u})
 		return errors.Join(err, u.Close(r.ctx))
 	})
 	if err == nil {
@@ -103,7 +104,7 @@ func (r *damagedStore) end() {
 		if i%2 == 0 {
 			r.guarded("edit", func() error {
 				_, err := r.EditPush(r.ctx, r.ann.by, k.token, store.PushEdit{Views: new(50)})
-				if invalid := (*store.InvalidError)(nil); errors.As(err, &invalid) { // where the views that it counts are too many
+				if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) { // where the views that it counts are too many
 					return nil
 				}
 				return err

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -174,7 +175,7 @@ func (r *damagedStore) refuse(k knownPush, passphrase string) {
 	if err == nil && (!got.Payload.IsZero() || got.Live()) {
 		r.never("%s was given out for %q", k.name, passphrase)
 	}
-	if !errors.Is(err, store.ErrPassphrase) {
+	if !errors.Is(err, record.ErrPassphrase) {
 		r.guarded("retrieve without the passphrase", func() error { return err })
 	}
 }
@@ -224,7 +225,7 @@ func (r *damagedStore) grantsOf() {
 
 // lists reads all lists of an owner.
 func (r *damagedStore) lists() {
-	names := make(map[store.ID]string)
+	names := make(map[record.ID]string)
 	for _, k := range r.pushes {
 		if k.owner == r.ann.ID {
 			names[k.id] = k.name

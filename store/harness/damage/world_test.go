@@ -14,6 +14,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/clock"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -34,9 +35,9 @@ type world struct {
 
 // A knownPush is a push as its sender knows it.
 type knownPush struct {
-	id         store.ID
+	id         record.ID
 	token      store.Token
-	owner      store.AccountID
+	owner      record.AccountID
 	payload    string
 	passphrase string
 	name       string
@@ -46,7 +47,7 @@ type knownPush struct {
 }
 
 type knownAccount struct {
-	store.Account
+	record.Account
 	by       store.Actor
 	session  secret.Text // of a full session
 	apiToken secret.Text
@@ -180,8 +181,8 @@ func (w *world) addPushes(t *testing.T, f *storetest.Fixture) {
 		w.add(t, f, by, knownPush{payload: "a short text", special: true}, nil)
 		w.add(t, f, by, knownPush{payload: long, special: true}, nil)
 		w.add(t, f, by, knownPush{payload: "a protected text", passphrase: passphrase, special: true}, nil)
-		w.add(t, f, by, knownPush{payload: "https://example.com/a", special: true}, func(in *store.NewPush) { in.Kind = store.URL })
-		w.add(t, f, by, knownPush{payload: "shown as a code", special: true}, func(in *store.NewPush) { in.Kind = store.QR })
+		w.add(t, f, by, knownPush{payload: "https://example.com/a", special: true}, func(in *store.NewPush) { in.Kind = record.URL })
+		w.add(t, f, by, knownPush{payload: "shown as a code", special: true}, func(in *store.NewPush) { in.Kind = record.QR })
 		viewed := w.add(t, f, by, knownPush{payload: "viewed up", special: true, over: true}, func(in *store.NewPush) { in.Views = new(1) })
 		deleted := w.add(t, f, by, knownPush{payload: "a deleted text", special: true, over: true}, nil)
 		w.add(t, f, by, knownPush{payload: "an expired text", special: true, over: true}, func(in *store.NewPush) { in.Lifetime = time.Minute })

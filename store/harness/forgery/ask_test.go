@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
-	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -43,8 +43,8 @@ func (w *world) askAccounts(f *storetest.Fixture, note note) {
 	note(accounts, err, "accounts", "all")
 	events, err := f.AdminEvents(ctx, time.Time{}, 0, 100)
 	note(events, err, "events", "all")
-	for _, route := range []store.Route{store.ByMail, store.ByWebhook} {
-		due, _, err := f.DueMessages(ctx, store.MessageQuery{Route: route, Limit: 100, Until: f.Clock.Now().Add(time.Hour)})
+	for _, route := range []record.Route{record.ByMail, record.ByWebhook} {
+		due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: route, Limit: 100, Until: f.Clock.Now().Add(time.Hour)})
 		note(due, err, "messages", route)
 	}
 	for _, a := range w.accounts {

@@ -15,7 +15,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // processors is how many forgeries are tried at a time.
@@ -107,7 +107,7 @@ func (w *world) try(t *testing.T, path string, x forgery) {
 	}
 	f, err := w.open(path)
 	if err != nil {
-		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), x.bucket) {
+		if !errors.Is(err, record.ErrCorrupt) || !strings.Contains(err.Error(), x.bucket) {
 			t.Errorf("%s: the file is refused: %v", x.text, err)
 		}
 		return
@@ -181,7 +181,7 @@ func TestAFileThatSaysThatItIsOlderIsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f, err := w.open(path); !errors.Is(err, store.ErrCorrupt) {
+			if f, err := w.open(path); !errors.Is(err, record.ErrCorrupt) {
 				t.Errorf("schema %d, with its key ring: %t: it opens with %v", schema, ring, err)
 				if err == nil {
 					_ = f.Close(ctx)

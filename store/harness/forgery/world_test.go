@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -112,7 +113,7 @@ func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.AddHook(ctx, storetest.Operator, email, secret.New("https://hooks.example.com/"+email), []store.Event{store.EventView}); err != nil {
+		if _, err := f.AddHook(ctx, storetest.Operator, email, secret.New("https://hooks.example.com/"+email), []record.Event{record.EventView}); err != nil {
 			t.Fatal(err)
 		}
 		w.accounts = append(w.accounts, member{email, by, n.Secret, token.Secret})

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -62,7 +63,7 @@ type push struct {
 	Token      string
 	Owner      string `json:",omitempty"` // address
 	Kind       string
-	State      store.State
+	State      record.State
 	Payload    string `json:",omitempty"`
 	Passphrase string `json:",omitempty"`
 	Name, Note string `json:",omitempty"`
@@ -95,7 +96,7 @@ type account struct {
 // external is what the provider says of the account's user.
 func (a account) external() store.External {
 	return store.External{
-		Identity: store.Identity{Issuer: "https://id.example.com", Subject: a.Subject}, Provider: "Golden",
+		Identity: record.Identity{Issuer: "https://id.example.com", Subject: a.Subject}, Provider: "Golden",
 		Email: a.Email, Verified: true, Link: true,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/secret"
 	update "pushbox/internal/testkit/golden"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -100,7 +101,7 @@ func (m *maker) accounts() {
 	m.Accounts = append([]account{ann}, others...)
 }
 
-func (m *maker) token(text *string, address string) store.TokenID {
+func (m *maker) token(text *string, address string) record.TokenID {
 	n, err := m.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: "laptop", Lifetime: 300 * day})
 	if err != nil {
 		m.t.Fatal(err)
@@ -172,8 +173,8 @@ func (m *maker) pushes() {
 	m.add(push{What: "owned", Owner: storetest.Email, Payload: "ann's secret", Name: "for the printer", Note: "third floor"}, nil)
 	m.add(push{What: "with a passphrase", Payload: "a protected secret", Passphrase: passphrase}, nil)
 	m.add(push{What: "owned, with a passphrase", Owner: "bob@example.com", Payload: "bob's secret", Passphrase: passphrase}, nil)
-	m.add(push{What: "a URL", Payload: "https://example.com/a"}, func(in *store.NewPush) { in.Kind = store.URL })
-	m.add(push{What: "a QR code", Payload: "shown as a code"}, func(in *store.NewPush) { in.Kind = store.QR })
+	m.add(push{What: "a URL", Payload: "https://example.com/a"}, func(in *store.NewPush) { in.Kind = record.URL })
+	m.add(push{What: "a QR code", Payload: "shown as a code"}, func(in *store.NewPush) { in.Kind = record.QR })
 	m.add(push{What: "long", Owner: storetest.Email, Payload: strings.Repeat("a secret of several pages. ", 400)}, nil)
 	gone := m.add(push{What: "deleted", Owner: storetest.Email}, func(in *store.NewPush) { in.Payload = secret.New("a deleted secret") })
 	if _, err := m.DeletePush(ctx, actorOf(m.t, m.Fixture, storetest.Email), gone.Token); err != nil {
@@ -210,7 +211,7 @@ func (m *maker) leftovers() {
 
 // hooks adds a webhook, which gets messages about the views after it.
 func (m *maker) hooks() {
-	if _, err := m.AddHook(ctx, storetest.Operator, storetest.Email, secret.New(hookURL), []store.Event{store.EventView, store.EventFailedPassphrase}); err != nil {
+	if _, err := m.AddHook(ctx, storetest.Operator, storetest.Email, secret.New(hookURL), []record.Event{record.EventView, record.EventFailedPassphrase}); err != nil {
 		m.t.Fatal(err)
 	}
 	m.expectation.Hooks = 1
@@ -243,7 +244,7 @@ func (m *maker) requests() {
 			m.t.Fatal(err)
 		}
 		for _, answer := range r.Answers {
-			if _, err := m.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: store.Text, Payload: secret.New(answer), Request: made.Token}); err != nil {
+			if _, err := m.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New(answer), Request: made.Token}); err != nil {
 				m.t.Fatal(err)
 			}
 		}
@@ -260,7 +261,7 @@ func (m *maker) requests() {
 // mailedCode returns the code in the one mail that waits.
 func mailedCode(t *testing.T, f *storetest.Fixture) string {
 	t.Helper()
-	due, _, err := f.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 9})
+	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 9})
 	if err != nil || len(due) != 1 {
 		t.Fatalf("%d mails wait, %v", len(due), err)
 	}
@@ -292,7 +293,7 @@ func (m *maker) views() {
 
 // record records the states and counts of all pushes, and the length of the instance log.
 func (m *maker) record() {
-	events, err := m.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents)
+	events, err := m.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents)
 	if err != nil {
 		m.t.Fatal(err)
 	}

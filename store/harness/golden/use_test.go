@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -122,7 +123,7 @@ func (w opened) wantWhole() {
 	if w.g.Schema < 6 {
 		want++ // its key ring was sealed anew
 	}
-	if events, err := w.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents); err != nil || len(events) != want {
+	if events, err := w.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents); err != nil || len(events) != want {
 		w.t.Errorf("%d events instead of %d, %v", len(events), want, err)
 	}
 	hooks, err := w.Store.Hooks(ctx, storetest.Email)
@@ -175,12 +176,12 @@ func (w opened) wantOwned(p push, got store.PushInfo) {
 // wantPayload retrieves a push: it must deliver its payload, and count a view.
 func (w opened) wantPayload(p push) {
 	if p.Passphrase != "" {
-		if _, err := w.Retrieve(ctx, storetest.Anonymous, p.token(w.t), secret.New("a wrong one"), nil); !errors.Is(err, store.ErrPassphrase) {
+		if _, err := w.Retrieve(ctx, storetest.Anonymous, p.token(w.t), secret.New("a wrong one"), nil); !errors.Is(err, record.ErrPassphrase) {
 			w.t.Errorf("%s with a wrong passphrase: %v", p.What, err)
 		}
 	}
 	got, err := w.Retrieve(ctx, storetest.Anonymous, p.token(w.t), secret.New(p.Passphrase), nil)
-	live := p.State == store.Live
+	live := p.State == record.Live
 	if err != nil || live != (got.Views == p.Views+1) || live && got.Payload.Reveal() != p.Payload || !live && !got.Payload.IsZero() {
 		w.t.Errorf("%s: %d views, %d bytes, %v", p.What, got.Views, len(got.Payload.Reveal()), err)
 		return
@@ -259,9 +260,9 @@ func (w opened) wantRequests() {
 		}
 		token, err := store.ParseRequestToken(want.Token)
 		if err == nil {
-			_, err = w.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Request: token})
+			_, err = w.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Request: token})
 		}
-		if want.Ended != errors.Is(err, store.ErrNotFound) || !want.Ended && err != nil {
+		if want.Ended != errors.Is(err, record.ErrNotFound) || !want.Ended && err != nil {
 			w.t.Errorf("%s: another answer: %v", want.Text, err)
 		}
 	}
@@ -270,11 +271,11 @@ func (w opened) wantRequests() {
 func (w opened) wantAccounts() {
 	for _, a := range w.g.Accounts {
 		owner, _, err := w.Authenticate(ctx, storetest.Anonymous, secret.New(a.Token))
-		if a.Disabled != errors.Is(err, store.ErrToken) || !a.Disabled && (err != nil || owner.Email != a.Email) {
+		if a.Disabled != errors.Is(err, record.ErrToken) || !a.Disabled && (err != nil || owner.Email != a.Email) {
 			w.t.Errorf("%s: its token: %v", a.Email, err)
 		}
 		if a.Revoked != "" {
-			if _, _, err := w.Authenticate(ctx, storetest.Anonymous, secret.New(a.Revoked)); !errors.Is(err, store.ErrToken) {
+			if _, _, err := w.Authenticate(ctx, storetest.Anonymous, secret.New(a.Revoked)); !errors.Is(err, record.ErrToken) {
 				w.t.Errorf("%s: the token that was revoked: %v", a.Email, err)
 			}
 		}

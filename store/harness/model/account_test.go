@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -22,7 +23,7 @@ func (m *model) download(t *rapid.T) {
 	n := rapid.IntRange(0, len(g.push.files)).Draw(t, "file")
 	d, err := m.f.Download(ctx, text(g.secret), n)
 	if !g.good(m.now()) || n == len(g.push.files) {
-		m.wantErr("download", err, store.ErrNotFound)
+		m.wantErr("download", err, record.ErrNotFound)
 		return
 	}
 	m.wantErr("download", err, nil)
@@ -42,12 +43,12 @@ func (m *model) addAccount(*rapid.T) {
 	}
 	a := &account{email: fmt.Sprintf("user%d@example.com", len(m.accounts))}
 	var err error
-	a.id, err = m.f.Engine().CreateAccount(ctx, store.Account{Email: a.email, PasswordHash: passwordHash(), CreatedAt: m.now()}, storetest.Told(m.f.Engine()))
+	a.id, err = m.f.Engine().CreateAccount(ctx, record.Account{Email: a.email, PasswordHash: passwordHash(), CreatedAt: m.now()}, storetest.Told(m.f.Engine()))
 	m.wantErr("add an account", err, nil)
 	m.accounts = append(m.accounts, a)
-	_, err = m.f.Engine().CreateAccount(ctx, store.Account{Email: a.email}, storetest.Told(m.f.Engine()))
-	m.wantErr("add an account again", err, store.ErrExists)
-	m.tells(store.AdminKeysCreate) // the event that Told has
+	_, err = m.f.Engine().CreateAccount(ctx, record.Account{Email: a.email}, storetest.Told(m.f.Engine()))
+	m.wantErr("add an account again", err, record.ErrExists)
+	m.tells(record.AdminKeysCreate) // the event that Told has
 }
 
 // one draws an account; nil where there is none.
@@ -73,9 +74,9 @@ func (m *model) disable(t *rapid.T) {
 	case a.disabled == was:
 		m.tells()
 	case a.disabled:
-		m.tells(store.AdminAccountDisable)
+		m.tells(record.AdminAccountDisable)
 	default:
-		m.tells(store.AdminAccountEnable)
+		m.tells(record.AdminAccountEnable)
 	}
 }
 
@@ -85,7 +86,7 @@ func (m *model) removeAccount(t *rapid.T) {
 		return
 	}
 	m.wantErr("remove an account", m.f.RemoveAccount(ctx, store.Actor{Role: store.Operator}, a.email), nil)
-	m.tells(store.AdminAccountRemove, store.AdminAccountRemoved)
+	m.tells(record.AdminAccountRemove, record.AdminAccountRemoved)
 	m.accounts = m.accounts[:len(m.accounts)-1]
 	m.pushes = slices.DeleteFunc(m.pushes, func(p *push) bool {
 		if p.owner == a {
@@ -95,14 +96,14 @@ func (m *model) removeAccount(t *rapid.T) {
 	})
 	for _, token := range a.tokens {
 		_, _, err := m.f.Authenticate(ctx, store.Actor{}, text(token.secret))
-		m.wantErr("authenticate", err, store.ErrToken)
+		m.wantErr("authenticate", err, record.ErrToken)
 	}
 	for _, s := range a.sessions {
 		_, err := m.f.Resume(ctx, text(s.secret))
-		m.wantErr("resume", err, store.ErrSession)
+		m.wantErr("resume", err, record.ErrSession)
 	}
 	_, err := m.f.Tokens(ctx, a.email)
-	m.wantErr("tokens", err, store.ErrNotFound)
+	m.wantErr("tokens", err, record.ErrNotFound)
 }
 
 func (m *model) token(t *rapid.T) {
@@ -117,12 +118,12 @@ func (m *model) token(t *rapid.T) {
 	}
 	got, err := m.f.CreateToken(ctx, store.Actor{Role: store.Operator}, a.email, store.TokenTerms{Label: token.label, Lifetime: lifetime})
 	m.wantErr("create a token", err, nil)
-	m.tells(store.AdminTokenCreate)
+	m.tells(record.AdminTokenCreate)
 	token.secret, token.id = got.Secret.Reveal(), got.ID
 	a.tokens = append(a.tokens, token)
 	list, err := m.f.Tokens(ctx, a.email)
 	m.wantErr("tokens", err, nil)
-	if !slices.EqualFunc(list, a.tokens, func(g store.APIToken, w *apiToken) bool {
+	if !slices.EqualFunc(list, a.tokens, func(g record.APIToken, w *apiToken) bool {
 		return g.ID == w.id && g.Owner == a.id && g.Label == w.label && g.ExpiresAt.Equal(w.expires) && g.LastUsedAt.Equal(w.used)
 	}) {
 		m.Fatalf("the tokens of %v are %+v", a, list)
@@ -145,7 +146,7 @@ func (m *model) authenticate(t *rapid.T) {
 	}
 	account, got, err := m.f.Authenticate(ctx, store.Actor{}, text(token.secret))
 	if a.disabled || !token.expires.IsZero() && !m.now().Before(token.expires) {
-		m.wantErr("authenticate", err, store.ErrToken)
+		m.wantErr("authenticate", err, record.ErrToken)
 		return
 	}
 	m.wantErr("authenticate", err, nil)
@@ -165,15 +166,15 @@ func (m *model) revoke(t *rapid.T) {
 	by := m.one(t)
 	err := m.f.RevokeToken(ctx, store.Actor{Account: by.id}, token.id)
 	if by != a {
-		m.wantErr("revoke another's", err, store.ErrNotFound)
+		m.wantErr("revoke another's", err, record.ErrNotFound)
 		m.tells()
 		return
 	}
 	m.wantErr("revoke", err, nil)
-	m.tells(store.AdminTokenRevoke)
+	m.tells(record.AdminTokenRevoke)
 	a.tokens = slices.DeleteFunc(a.tokens, func(other *apiToken) bool { return other == token })
 	_, _, err = m.f.Authenticate(ctx, store.Actor{}, text(token.secret))
-	m.wantErr("authenticate", err, store.ErrToken)
+	m.wantErr("authenticate", err, record.ErrToken)
 }
 
 func (m *model) signIn(t *rapid.T) {
@@ -184,12 +185,12 @@ func (m *model) signIn(t *rapid.T) {
 	password := rapid.SampledFrom([]string{accountPassword, accountPassword, "wrong horse"}).Draw(t, "password")
 	got, err := m.f.SignIn(ctx, a.actor(), a.email, text(password))
 	if a.disabled || password != accountPassword {
-		m.wantErr("sign in", err, store.ErrCredentials)
+		m.wantErr("sign in", err, record.ErrCredentials)
 		m.tells()
 		return
 	}
 	m.wantErr("sign in", err, nil)
-	m.tells(store.AdminSignIn)
+	m.tells(record.AdminSignIn)
 	a.sessions = append(a.sessions, &session{secret: got.Secret.Reveal(), id: got.ID, created: m.now(), used: m.now()})
 }
 
@@ -210,7 +211,7 @@ func (m *model) resume(t *rapid.T) {
 	}
 	got, err := m.f.Resume(ctx, text(s.secret))
 	if s.over(m.now()) {
-		m.wantErr("resume", err, store.ErrSession)
+		m.wantErr("resume", err, record.ErrSession)
 		return
 	}
 	m.wantErr("resume", err, nil)
@@ -235,14 +236,14 @@ func (m *model) endSession(t *rapid.T) {
 	if a == nil {
 		return
 	}
-	by, kind := a.sessions[rapid.IntRange(0, len(a.sessions)-1).Draw(t, "by")], store.AdminSessionEnd
+	by, kind := a.sessions[rapid.IntRange(0, len(a.sessions)-1).Draw(t, "by")], record.AdminSessionEnd
 	if by == s {
-		kind = store.AdminSignOut
+		kind = record.AdminSignOut
 		m.wantErr("sign out", m.f.SignOut(ctx, store.Actor{}, text(s.secret)), nil)
 	} else if err := m.f.EndSession(ctx, store.Actor{}, text(by.secret), s.id); by.over(m.now()) {
-		m.wantErr("end a session", err, store.ErrSession)
+		m.wantErr("end a session", err, record.ErrSession)
 		return
-	} else if s.over(m.now()) && errors.Is(err, store.ErrNotFound) {
+	} else if s.over(m.now()) && errors.Is(err, record.ErrNotFound) {
 		return // a sweep may have removed it
 	} else {
 		m.wantErr("end a session", err, nil)
@@ -254,12 +255,12 @@ func (m *model) endSession(t *rapid.T) {
 	}
 	a.sessions = slices.DeleteFunc(a.sessions, func(one *session) bool { return one == s })
 	_, err := m.f.Resume(ctx, text(s.secret))
-	m.wantErr("resume", err, store.ErrSession)
+	m.wantErr("resume", err, record.ErrSession)
 }
 
 // tells fails the test unless the instance log has exactly these events since the last
 // look at it.
-func (m *model) tells(want ...store.AdminKind) {
+func (m *model) tells(want ...record.AdminKind) {
 	m.Helper()
 	if got := m.events(); !slices.Equal(got, want) {
 		m.Fatalf("the instance log has %v, want %v", got, want)
@@ -268,13 +269,13 @@ func (m *model) tells(want ...store.AdminKind) {
 
 // events returns the new events, but not those that depend on limits and on time:
 // refusals, and what pushbox does by itself.
-func (m *model) events() (kinds []store.AdminKind) {
-	list, err := m.f.AdminEvents(ctx, time.Time{}, *m.told, store.MaxAdminEvents)
+func (m *model) events() (kinds []record.AdminKind) {
+	list, err := m.f.AdminEvents(ctx, time.Time{}, *m.told, record.MaxAdminEvents)
 	m.wantErr("events", err, nil)
 	for _, e := range list {
 		*m.told = e.Number
 		switch {
-		case e.Number == 1, e.Kind == store.AdminSignInRefused, e.Kind == store.AdminTokenRefused, e.Kind == store.AdminMoreRefused, e.Kind == store.AdminKeysRenew:
+		case e.Number == 1, e.Kind == record.AdminSignInRefused, e.Kind == record.AdminTokenRefused, e.Kind == record.AdminMoreRefused, e.Kind == record.AdminKeysRenew:
 		default:
 			kinds = append(kinds, e.Kind)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // edit sets limits, and reports whether they are valid: the end lies ahead, a view is
@@ -24,9 +25,9 @@ func (m *model) thaw(t *rapid.T) {
 	got, err := m.f.ThawPush(ctx, by.actor(), n)
 	switch {
 	case gone || !known:
-		m.wantErr("thaw", err, store.ErrNotFound)
+		m.wantErr("thaw", err, record.ErrNotFound)
 	case by == nil || by != p.owner:
-		m.wantErr("thaw", err, store.ErrDenied)
+		m.wantErr("thaw", err, record.ErrDenied)
 	default:
 		m.wantErr("thaw", err, nil)
 		p.thaw(m.now())
@@ -54,16 +55,16 @@ func (m *model) edit(t *rapid.T) {
 	got, err := m.f.EditPush(ctx, by.actor(), n, e)
 	switch {
 	case gone || !known:
-		m.wantErr("edit", err, store.ErrNotFound)
+		m.wantErr("edit", err, record.ErrNotFound)
 		return
 	case by == nil || by != p.owner:
-		m.wantErr("edit", err, store.ErrDenied)
+		m.wantErr("edit", err, record.ErrDenied)
 		return
 	}
 	was := *p
 	if p.endIfDue(now); p.live() && !p.edit(e, now) {
 		*p = was
-		var bad *store.InvalidError
+		var bad *record.InvalidError
 		if !errors.As(err, &bad) {
 			m.Fatalf("edit of %v: %v", p, err)
 		}
@@ -94,7 +95,7 @@ func (p *push) edit(e store.PushEdit, now time.Time) bool {
 		p.name, changed = e.Name.Reveal(), true
 	}
 	if changed {
-		p.enter(store.EntryEdit, now)
+		p.enter(record.EntryEdit, now)
 	}
 	return true
 }
@@ -112,9 +113,9 @@ func (m *model) history(t *rapid.T) {
 	want := error(nil)
 	switch {
 	case gone || !known:
-		want = store.ErrNotFound
+		want = record.ErrNotFound
 	case by == nil || by != p.owner:
-		want = store.ErrDenied
+		want = record.ErrDenied
 	}
 	m.wantErr("audit", auditErr, want)
 	if m.wantErr("history", err, want); want != nil {
@@ -146,7 +147,7 @@ func (m *model) views(p *push) {
 	got := looked.Before
 	var views []time.Time
 	for _, e := range slices.Backward(p.log) {
-		if e.Kind == store.EntryView && len(views) < 5 {
+		if e.Kind == record.EntryView && len(views) < 5 {
 			views = append(views, e.At)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -40,11 +41,11 @@ func (m *model) name(t *rapid.T, p *push, by *account) (n store.Name, known bool
 
 var (
 	modelWords    = []string{"", "alpha", "Beta alpha", "gamma"}
-	modelPayloads = map[store.Kind]string{store.Text: "s3cret\x00\r\n", store.URL: "https://example.com/?q=1", store.QR: "WIFI:S:x;;"}
+	modelPayloads = map[record.Kind]string{record.Text: "s3cret\x00\r\n", record.URL: "https://example.com/?q=1", record.QR: "WIFI:S:x;;"}
 )
 
 func (m *model) create(t *rapid.T) {
-	kind := rapid.SampledFrom([]store.Kind{store.Text, store.URL, store.QR}).Draw(t, "kind")
+	kind := rapid.SampledFrom([]record.Kind{record.Text, record.URL, record.QR}).Draw(t, "kind")
 	m.add(t, store.NewPush{Kind: kind, Payload: text(modelPayloads[kind])}, nil)
 }
 
@@ -62,13 +63,13 @@ func (m *model) createFiles(t *rapid.T) {
 		}
 		files = append(files, c)
 	}
-	m.add(t, store.NewPush{Kind: store.File, Files: u}, files)
+	m.add(t, store.NewPush{Kind: record.File, Files: u}, files)
 }
 
 // add creates a push with random limits, as a random actor.
 func (m *model) add(t *rapid.T, in store.NewPush, files [][]byte) {
 	p := &push{
-		kind: in.Kind, owner: m.someone(t), payload: in.Payload.Reveal(), files: files, holds: files != nil, state: store.Live,
+		kind: in.Kind, owner: m.someone(t), payload: in.Payload.Reveal(), files: files, holds: files != nil, state: record.Live,
 		name: rapid.SampledFrom(modelWords).Draw(t, "name"), note: rapid.SampledFrom(modelWords).Draw(t, "note"),
 		limit: rapid.IntRange(1, 4).Draw(t, "views"), deletable: rapid.Bool().Draw(t, "deletable"), created: m.now(),
 	}
@@ -84,11 +85,11 @@ func (m *model) add(t *rapid.T, in store.NewPush, files [][]byte) {
 	}
 	in.Name, in.Note, in.Passphrase = text(p.name), text(p.note), text(p.passphrase)
 	in.Views, in.DeletableByViewer = new(p.limit), new(p.deletable)
-	p.deletable = p.deletable && p.kind != store.URL
-	p.enter(store.EntryCreation, p.created)
+	p.deletable = p.deletable && p.kind != record.URL
+	p.enter(record.EntryCreation, p.created)
 	got, err := m.f.CreatePush(ctx, p.owner.actor(), in)
 	if p.owner != nil && p.owner.disabled {
-		m.wantErr("create", err, store.ErrToken)
+		m.wantErr("create", err, record.ErrToken)
 		return
 	}
 	m.wantErr("create", err, nil)
@@ -110,13 +111,13 @@ func (m *model) retrieve(t *rapid.T) {
 	got, err := m.f.Retrieve(ctx, by.actor(), n, text(given), nil)
 	switch {
 	case gone || !known:
-		m.wantErr("retrieve", err, store.ErrNotFound)
+		m.wantErr("retrieve", err, record.ErrNotFound)
 		return
 	case p.frozen && p.live() && now.Before(p.expires):
-		m.wantErr("retrieve", err, store.ErrFrozen)
+		m.wantErr("retrieve", err, record.ErrFrozen)
 		return
 	case given != p.passphrase && p.live() && now.Before(p.expires):
-		m.wantErr("retrieve", err, store.ErrPassphrase)
+		m.wantErr("retrieve", err, record.ErrPassphrase)
 		if given != "" {
 			p.guess(now)
 		}
@@ -131,7 +132,7 @@ func (m *model) retrieve(t *rapid.T) {
 		return
 	}
 	m.counts["delivered"]++
-	if got.Payload.Reveal() != p.payload || got.State != store.Live || len(got.Files) != len(p.files) {
+	if got.Payload.Reveal() != p.payload || got.State != record.Live || len(got.Files) != len(p.files) {
 		m.Fatalf("not what was sent: %v", p)
 	}
 	if p.holds {
@@ -154,9 +155,9 @@ func (m *model) delete(t *rapid.T) {
 	got, err := m.f.DeletePush(ctx, by.actor(), n)
 	switch {
 	case gone || !known:
-		m.wantErr("delete", err, store.ErrNotFound)
+		m.wantErr("delete", err, record.ErrNotFound)
 	case !p.deletable && (by == nil || by != p.owner):
-		m.wantErr("delete", err, store.ErrDenied)
+		m.wantErr("delete", err, record.ErrDenied)
 	default:
 		m.wantErr("delete", err, nil)
 		if ended := p.remove(m.now()); got.Ended != ended {
@@ -173,7 +174,7 @@ func (m *model) lookAt(t *rapid.T) {
 	}
 	got, err := m.f.Look(ctx, p.token)
 	if gone {
-		m.wantErr("look", err, store.ErrNotFound)
+		m.wantErr("look", err, record.ErrNotFound)
 		return
 	}
 	m.wantErr("look", err, nil)
@@ -193,7 +194,7 @@ func (m *model) look(*rapid.T) {
 // same compares a push of the store with the model.
 func (m *model) same(what string, got store.PushInfo, p *push) {
 	g := got.Push
-	owner := store.AccountID(0)
+	owner := record.AccountID(0)
 	if p.owner != nil {
 		owner = p.owner.id
 	}

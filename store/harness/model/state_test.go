@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // The model of a store: what its documentation says, over plain maps, sequentially, with
@@ -25,7 +26,7 @@ const (
 type push struct {
 	token      store.Token
 	handle     store.Handle
-	kind       store.Kind
+	kind       record.Kind
 	owner      *account // nil: none
 	payload    string
 	passphrase string
@@ -33,7 +34,7 @@ type push struct {
 	files      [][]byte
 	deletable  bool
 
-	state   store.State
+	state   record.State
 	created time.Time
 	updated time.Time
 	expires time.Time
@@ -57,7 +58,7 @@ type grant struct {
 
 // An account is an account as it should be.
 type account struct {
-	id       store.AccountID
+	id       record.AccountID
 	email    string
 	disabled bool
 	tokens   []*apiToken
@@ -66,7 +67,7 @@ type account struct {
 
 type apiToken struct {
 	secret  string
-	id      store.TokenID
+	id      record.TokenID
 	label   string
 	expires time.Time // zero: never
 	used    time.Time
@@ -74,17 +75,17 @@ type apiToken struct {
 
 type session struct {
 	secret        string
-	id            store.SessionID
+	id            record.SessionID
 	created, used time.Time
 }
 
-func (p *push) live() bool { return p.state == store.Live }
+func (p *push) live() bool { return p.state == record.Live }
 
-func (p *push) enter(k store.EntryKind, now time.Time) {
+func (p *push) enter(k record.EntryKind, now time.Time) {
 	p.log, p.updated = append(p.log, store.LogEntry{Kind: k, At: now}), now
 }
 
-func (p *push) end(s store.State, when, now time.Time) {
+func (p *push) end(s record.State, when, now time.Time) {
 	p.state, p.expired, p.updated, p.frozen = s, when, now, false
 }
 
@@ -94,18 +95,18 @@ const guessesPerLife = 2
 // guess applies a wrong passphrase.
 func (p *push) guess(now time.Time) {
 	if p.failed++; p.failed < guessesPerLife {
-		p.enter(store.EntryFailedPassphrase, now)
+		p.enter(record.EntryFailedPassphrase, now)
 		return
 	}
 	p.frozen = true
-	p.enter(store.EntryFreeze, now)
+	p.enter(record.EntryFreeze, now)
 }
 
 // thaw applies that the owner thaws a push.
 func (p *push) thaw(now time.Time) {
 	if p.endIfDue(now); p.live() && p.frozen {
 		p.frozen, p.failed = false, 0
-		p.enter(store.EntryThaw, now)
+		p.enter(record.EntryThaw, now)
 	}
 }
 
@@ -114,7 +115,7 @@ func (p *push) release() { p.holds, p.held = false, time.Time{} }
 // endIfDue ends a push whose time is over, as every read does that reports it.
 func (p *push) endIfDue(now time.Time) {
 	if p.live() && !now.Before(p.expires) {
-		p.end(store.Expired, p.expires, now)
+		p.end(record.Expired, p.expires, now)
 		p.release()
 	}
 }
@@ -123,16 +124,16 @@ func (p *push) endIfDue(now time.Time) {
 func (p *push) retrieve(by *account, now time.Time) (delivers bool) {
 	p.endIfDue(now)
 	if !p.live() {
-		p.enter(store.EntryFailedView, now)
+		p.enter(record.EntryFailedView, now)
 		return false
 	}
 	if by != nil && by == p.owner {
-		p.enter(store.EntryOwnerView, now)
+		p.enter(record.EntryOwnerView, now)
 		return true
 	}
 	p.views++
-	if p.enter(store.EntryView, now); p.views == p.limit {
-		p.end(store.Expired, now, now)
+	if p.enter(record.EntryView, now); p.views == p.limit {
+		p.end(record.Expired, now, now)
 	}
 	return true
 }
@@ -142,8 +143,8 @@ func (p *push) remove(now time.Time) bool {
 	p.endIfDue(now)
 	live, held := p.live(), p.holds
 	if p.release(); live {
-		p.enter(store.EntryExpire, now)
-		p.end(store.Deleted, now, now)
+		p.enter(record.EntryExpire, now)
+		p.end(record.Deleted, now, now)
 	}
 	return live || held
 }

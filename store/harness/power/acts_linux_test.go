@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -46,7 +47,7 @@ func openTracked(ctx context.Context, dir string, root seal.RootKey, clock *stor
 
 // create creates a push, with files where p has some.
 func (s *trackedStore) create(ctx context.Context, p *knownPush, lifetime time.Duration) error {
-	in := store.NewPush{Kind: store.Text, Payload: secret.New(p.payload), Views: &p.limit, Lifetime: lifetime}
+	in := store.NewPush{Kind: record.Text, Payload: secret.New(p.payload), Views: &p.limit, Lifetime: lifetime}
 	by := storetest.Anonymous
 	if p.owned {
 		by, in.Name = s.owner, secret.New("name of "+p.payload[:min(8, len(p.payload))])
@@ -70,7 +71,7 @@ func (s *trackedStore) createWith(ctx context.Context, by store.Actor, p *knownP
 			return store.PushInfo{}, err
 		}
 	}
-	in.Kind, in.Files = store.File, u
+	in.Kind, in.Files = record.File, u
 	return s.CreatePush(ctx, by, in)
 }
 
@@ -85,7 +86,7 @@ func (s *trackedStore) view(ctx context.Context, p *knownPush, own bool) (delive
 	d := s.ledger.send(p, action{counts: !own || !p.owned})
 	info, err := s.Retrieve(ctx, by, p.token, secret.Text{}, nil)
 	if err != nil {
-		if errors.Is(err, store.ErrFull) {
+		if errors.Is(err, record.ErrFull) {
 			s.ledger.refuse(d)
 		}
 		return false, err
@@ -109,7 +110,7 @@ func (s *trackedStore) remove(ctx context.Context, p *knownPush) error {
 	switch {
 	case err == nil:
 		s.ledger.answer(d, func() { d.ended = true })
-	case errors.Is(err, store.ErrFull):
+	case errors.Is(err, record.ErrFull):
 		s.ledger.refuse(d)
 	}
 	return err

@@ -28,7 +28,7 @@ func TestAPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 	images, seed := env.Length(t, "PUSHBOX_TEST_POWER_IMAGES"), env.Seed(t)
 	fs, total := faultfs.Mount(t), new(tally)
 	for first := uint64(0); first < images && !t.Failed(); first += imagesPerRun {
-		r := record(t, fs, seed+first)
+		r := recordLoad(t, fs, seed+first)
 		r.cutAll(t, total, seed, first, min(images, first+imagesPerRun))
 		fs.Reset()
 	}
@@ -45,7 +45,7 @@ func TestTheOracleSeesADiskThatDoesNotSync(t *testing.T) {
 	t.Parallel()
 	seed := env.Seed(t)
 	fs := faultfs.Mount(t)
-	r := record(t, fs, seed)
+	r := recordLoad(t, fs, seed)
 	r.log = slices.Clone(r.log)
 	for i := len(r.log) / 2; i < len(r.log); i++ {
 		if k := r.log[i].Kind; k == faultfs.Sync || k == faultfs.SyncDir {

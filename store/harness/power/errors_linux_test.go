@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/faultfs"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -205,9 +206,9 @@ func (r *faultRun) take(ctx context.Context, step step, number int) (word string
 			return "stays shut", []string{"it does not open without the fault: " + err.Error()}
 		}
 		return "did not open, and then did", nil
-	case errors.Is(err, store.ErrFailed) && s.trackedStore != nil:
+	case errors.Is(err, record.ErrFailed) && s.trackedStore != nil:
 		return "failed", wantClosed(ctx, s.Store)
-	case errors.Is(err, store.ErrFull):
+	case errors.Is(err, record.ErrFull):
 		return "full, and went on", nil
 	case step.bare():
 		return step.name + " gave up", nil
@@ -219,7 +220,7 @@ func (r *faultRun) take(ctx context.Context, step step, number int) (word string
 // listed reports whether an error is one that the store documents for faults of the
 // disk.
 func (r *faultRun) listed(err error) bool {
-	return slices.ContainsFunc([]error{store.ErrFailed, store.ErrFull, store.ErrCorrupt}, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc([]error{record.ErrFailed, record.ErrFull, record.ErrCorrupt}, func(e error) bool { return errors.Is(err, e) })
 }
 
 // tells reports whether an error names the fault, if only in words. For a fault in a
@@ -236,11 +237,11 @@ func wantClosed(ctx context.Context, s *store.Store) (told []string) {
 	default:
 		told = append(told, "it has failed, and does not report that")
 	}
-	_, created := s.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("late")})
+	_, created := s.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("late")})
 	_, listed := s.Pushes(ctx, storetest.Anonymous, true, 1)
 	_, swept := s.Sweep(ctx)
 	for name, err := range map[string]error{"create": created, "list": listed, "sweep": swept} {
-		if !errors.Is(err, store.ErrFailed) {
+		if !errors.Is(err, record.ErrFailed) {
 			told = append(told, fmt.Sprintf("after it has failed, %s: %v", name, err))
 		}
 	}

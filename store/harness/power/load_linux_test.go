@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/faultfs"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -44,8 +45,8 @@ func (r *recording) before(cut int) func(uint64) bool {
 	return func(moment uint64) bool { return moment != never && r.at[moment] < cut }
 }
 
-// record lets several writers use a store, with restarts, and records it.
-func record(t *testing.T, fs *faultfs.FS, seed uint64) *recording {
+// recordLoad lets several writers use a store, with restarts, and records it.
+func recordLoad(t *testing.T, fs *faultfs.FS, seed uint64) *recording {
 	t.Helper()
 	ctx := t.Context()
 	r := &recording{ledger: &ledger{mark: fs.Mark}, root: seal.NewRootKey()}
@@ -162,7 +163,7 @@ func (s *trackedStore) step(ctx context.Context, r *rand.Rand, name string) erro
 	case 10:
 		if g := s.ledger.grantOf(p); g != nil {
 			// A delete or the end of its time may end the push in between.
-			if err := s.fetch(ctx, p, g.grant); !errors.Is(err, store.ErrNotFound) {
+			if err := s.fetch(ctx, p, g.grant); !errors.Is(err, record.ErrNotFound) {
 				return err
 			}
 		}

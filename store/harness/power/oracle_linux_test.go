@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -79,7 +80,7 @@ func (j *judge) judge(ctx context.Context, dir string) {
 // clean reports what a crash left behind.
 func (j *judge) clean(ctx context.Context, dir string) {
 	j.check(ctx)
-	orphans, err := j.engine.Orphans(ctx, store.ID{}, 10)
+	orphans, err := j.engine.Orphans(ctx, record.ID{}, 10)
 	if err != nil || len(orphans) > 0 {
 		j.note("P9: %d orphans after the first sweep (%v)", len(orphans), err)
 	}
@@ -102,20 +103,20 @@ func (j *judge) check(ctx context.Context) {
 // events compares the accounts and API tokens that there are with what the instance log
 // says of them.
 func (j *judge) events(ctx context.Context) {
-	events, err := j.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents)
+	events, err := j.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents)
 	if err != nil {
 		j.note("events: %v", err)
 	}
-	accounts, tokens := make(map[store.AccountID]bool), make(map[uint64]bool)
+	accounts, tokens := make(map[record.AccountID]bool), make(map[uint64]bool)
 	for _, e := range events {
 		switch e.Kind {
-		case store.AdminAccountCreate:
+		case record.AdminAccountCreate:
 			accounts[e.Account] = true
-		case store.AdminKeysCreate: // of an account that was added past the store
+		case record.AdminKeysCreate: // of an account that was added past the store
 			accounts[e.Account] = e.Account != 0
-		case store.AdminTokenCreate:
+		case record.AdminTokenCreate:
 			tokens[e.Subject] = true
-		case store.AdminTokenRevoke:
+		case record.AdminTokenRevoke:
 			delete(tokens, e.Subject)
 		}
 	}
@@ -166,7 +167,7 @@ func (j *judge) push(ctx context.Context, p *knownPush, live map[string]bool) {
 	v := j.ledger.asOf(p, j.cut.before)
 	is, err := j.Preview(ctx, p.token)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		if v.kept {
 			j.note("P1: a push is gone: %+v", v)
 		}
@@ -189,7 +190,7 @@ func (j *judge) push(ctx context.Context, p *knownPush, live map[string]bool) {
 	if !is.Live() && !meant {
 		j.note("P1: a push has ended without a reason: %+v", v)
 	}
-	if is.State == store.Deleted && v.deletes == 0 {
+	if is.State == record.Deleted && v.deletes == 0 {
 		j.note("P1: a push is deleted although no client asked for that")
 	}
 	if is.Live() && v.ended {
@@ -213,7 +214,7 @@ func (j *judge) audit(ctx context.Context, p *knownPush, views int) {
 	entries := 0
 	log, err := j.Audit(ctx, j.owner, p.token, 1)
 	for _, e := range log {
-		if e.Kind == store.EntryView {
+		if e.Kind == record.EntryView {
 			entries++
 		}
 	}
@@ -227,7 +228,7 @@ func (j *judge) grants(ctx context.Context, p *knownPush, v pushState, is store.
 	for _, g := range v.grants {
 		err := j.fetch(ctx, p, g.grant)
 		switch {
-		case errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, record.ErrNotFound):
 			if v.deletes == 0 && j.latest.Before(g.grantEnd) && j.latest.Before(p.ends) {
 				j.note("P1: a grant is gone: %+v, its push is %d", v, is.State)
 			}

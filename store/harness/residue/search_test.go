@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -59,13 +60,13 @@ type pieces struct {
 
 type piece struct {
 	kind kind
-	of   store.ID // the push; a number of the ring
+	of   record.ID // the push; a number of the ring
 }
 
 func hash(window uint64) uint64 { return window * 0x9E3779B97F4A7C15 >> 40 }
 
 // add adds the windows of a sealed value.
-func (p *pieces) add(k kind, of store.ID, sealed []byte) {
+func (p *pieces) add(k kind, of record.ID, sealed []byte) {
 	step := windowStep
 	if len(sealed) > 4096 {
 		step = longStep
@@ -94,16 +95,16 @@ func (p *pieces) find(image []byte) map[piece]bool {
 }
 
 // opened adds to there what opens, by the keys in ring and those of the pushes.
-func opened(image []byte, keys *seal.Ring, pushes map[store.ID]*secretPush, there map[piece]bool) {
+func opened(image []byte, keys *seal.Ring, pushes map[record.ID]*secretPush, there map[piece]bool) {
 	eachRow(image, func(key, value []byte) {
-		if len(key) < len(store.ID{}) {
+		if len(key) < len(record.ID{}) {
 			return
 		}
-		p := pushes[store.ID(key[:len(store.ID{})])]
+		p := pushes[record.ID(key[:len(record.ID{})])]
 		if p == nil {
 			return
 		}
-		for _, k := range p.opens(keys, key[len(store.ID{}):], value) {
+		for _, k := range p.opens(keys, key[len(record.ID{}):], value) {
 			there[piece{k, p.ID}] = true
 		}
 	})
@@ -116,7 +117,7 @@ const rowTag = 18
 func (p *secretPush) opens(keys *seal.Ring, place, value []byte) (all []kind) {
 	switch len(place) {
 	case 0:
-		q := store.Push{ID: p.ID}
+		q := record.Push{ID: p.ID}
 		if q.UnmarshalBinary(value) != nil && (len(value) < rowTag || q.UnmarshalBinary(value[:len(value)-rowTag]) != nil) {
 			return nil
 		}
@@ -143,7 +144,7 @@ func (p *secretPush) opens(keys *seal.Ring, place, value []byte) (all []kind) {
 }
 
 // opensLink reports whether a record reveals the link of its push.
-func (p *secretPush) opensLink(keys *seal.Ring, q store.Push) bool {
+func (p *secretPush) opensLink(keys *seal.Ring, q record.Push) bool {
 	token, err := keys.OpenLink(q.ID[:], q.Link)
 	return err == nil && token.Reveal() == p.Token.Reveal()
 }

@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -28,14 +29,14 @@ type world struct {
 	t      *testing.T
 	erase  bool
 	dir    string
-	engine store.Engine
+	engine record.Engine
 	owner  store.Actor
-	live   map[store.ID]*secretPush // pushes that a scenario has not ended
-	over   map[store.ID]*secretPush // those that it has
-	values map[store.ID][]sealed    // payload and chunks of each push
-	rings  [][]byte                 // that are not in force any more
-	old    []*os.File               // files that the database was in
-	sweeps func() error             // ends the sweeper
+	live   map[record.ID]*secretPush // pushes that a scenario has not ended
+	over   map[record.ID]*secretPush // those that it has
+	values map[record.ID][]sealed    // payload and chunks of each push
+	rings  [][]byte                  // that are not in force any more
+	old    []*os.File                // files that the database was in
+	sweeps func() error              // ends the sweeper
 
 	knowing  sync.Mutex // guards live and what follows
 	inForce  []byte     // the sealed key ring
@@ -51,7 +52,7 @@ func newWorld(t *testing.T, erase bool) *world {
 	t.Helper()
 	w := &world{
 		t: t, erase: erase, dir: t.TempDir(),
-		live: make(map[store.ID]*secretPush), over: make(map[store.ID]*secretPush), values: make(map[store.ID][]sealed),
+		live: make(map[record.ID]*secretPush), over: make(map[record.ID]*secretPush), values: make(map[record.ID][]sealed),
 	}
 	if _, err := seal.CreateKeyFile(w.keyFile()); err != nil {
 		t.Fatal(err)
@@ -206,10 +207,10 @@ func (w *world) remember() {
 	w.t.Helper()
 	_, ring := w.ring()
 	eachRow(storetest.Read(w.t, w.Path), func(key, value []byte) {
-		if len(key) < len(store.ID{}) {
+		if len(key) < len(record.ID{}) {
 			return
 		}
-		id := store.ID(key[:len(store.ID{})])
+		id := record.ID(key[:len(record.ID{})])
 		if p := w.live[id]; p != nil {
 			for _, k := range p.opens(ring, key[len(id):], value) {
 				if k == payload || k == chunk {
@@ -242,7 +243,7 @@ func (w *world) pieces() *pieces {
 		}
 	}
 	for n, r := range w.rings {
-		p.add(ring, store.ID{byte(n)}, r)
+		p.add(ring, record.ID{byte(n)}, r)
 	}
 	return p
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var accountSuite = suite{
@@ -25,8 +25,8 @@ var accountSuite = suite{
 	"an account is not removed while a push is created for it": ordersOwnership,
 }
 
-func keepsAccounts(t *testing.T, e store.Engine) {
-	want := store.Account{Email: "a@example.org", PasswordHash: "$argon2id$x", CreatedAt: epoch, Disabled: true}
+func keepsAccounts(t *testing.T, e record.Engine) {
+	want := record.Account{Email: "a@example.org", PasswordHash: "$argon2id$x", CreatedAt: epoch, Disabled: true}
 	id, err := e.CreateAccount(t.Context(), want, Told)
 	must(t, err)
 	if id == 0 {
@@ -40,68 +40,68 @@ func keepsAccounts(t *testing.T, e store.Engine) {
 	must(t, err)
 	same(t, "account", got, want)
 
-	_, err = e.CreateAccount(t.Context(), store.Account{Email: want.Email}, Told)
-	wantErr(t, err, store.ErrExists)
+	_, err = e.CreateAccount(t.Context(), record.Account{Email: want.Email}, Told)
+	wantErr(t, err, record.ErrExists)
 	_, err = e.Account(t.Context(), id+1)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	for _, email := range []string{"", "a@example.or", "a@example.orgs"} {
 		_, err = e.AccountByEmail(t.Context(), email)
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 	}
 }
 
 // identity is one of a provider.
-func identity(subject string) store.Identity {
-	return store.Identity{Issuer: "https://id.example.org", Subject: subject}
+func identity(subject string) record.Identity {
+	return record.Identity{Issuer: "https://id.example.org", Subject: subject}
 }
 
-func findsIdentities(t *testing.T, e store.Engine) {
-	want := func(subject string, id store.AccountID) {
+func findsIdentities(t *testing.T, e record.Engine) {
+	want := func(subject string, id record.AccountID) {
 		t.Helper()
 		got, err := e.AccountByIdentity(t.Context(), identity(subject).Digest())
 		if id == 0 {
-			wantErr(t, err, store.ErrNotFound)
+			wantErr(t, err, record.ErrNotFound)
 			return
 		}
 		must(t, err)
 		same(t, "account of "+subject, got.ID, id)
 	}
-	of := func(subjects ...string) (all store.Identities) {
+	of := func(subjects ...string) (all record.Identities) {
 		for _, s := range subjects {
 			all = all.With(identity(s))
 		}
 		return all
 	}
-	a, err := e.CreateAccount(t.Context(), store.Account{Email: "a@example.org", Identities: of("a", "b")}, Told)
+	a, err := e.CreateAccount(t.Context(), record.Account{Email: "a@example.org", Identities: of("a", "b")}, Told)
 	must(t, err)
 	b := account(t, e, "b@example.org")
 	want("a", a)
 	want("b", a)
 	want("c", 0)
-	for _, taken := range []store.Identities{of("b"), of("c", "a")} {
-		_, err = e.CreateAccount(t.Context(), store.Account{Email: "c@example.org", Identities: taken}, Told)
-		wantErr(t, err, store.ErrIdentityTaken)
-		_, err = e.ChangeAccount(t.Context(), b, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	for _, taken := range []record.Identities{of("b"), of("c", "a")} {
+		_, err = e.CreateAccount(t.Context(), record.Account{Email: "c@example.org", Identities: taken}, Told)
+		wantErr(t, err, record.ErrIdentityTaken)
+		_, err = e.ChangeAccount(t.Context(), b, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Identities = taken
-			return a, store.SessionChange{EvenLast: true}, Told, nil
+			return a, record.SessionChange{EvenLast: true}, Told, nil
 		})
-		wantErr(t, err, store.ErrIdentityTaken)
+		wantErr(t, err, record.ErrIdentityTaken)
 	}
 	want("c", 0)
-	same(t, "identities", alter(t, e, a, func(a *store.Account) { a.Identities = of("c", "a") }).Identities, of("c", "a"))
+	same(t, "identities", alter(t, e, a, func(a *record.Account) { a.Identities = of("c", "a") }).Identities, of("c", "a"))
 	want("b", 0)
 	want("c", a)
-	alter(t, e, b, func(a *store.Account) { a.Identities = of("b") })
+	alter(t, e, b, func(a *record.Account) { a.Identities = of("b") })
 	want("b", b)
 	must(t, e.RemoveAccount(t.Context(), a, Told))
 	want("a", 0)
-	alter(t, e, b, func(b *store.Account) { b.Identities = of("a") })
+	alter(t, e, b, func(b *record.Account) { b.Identities = of("a") })
 	want("a", b)
 	want("b", 0)
 }
 
-func knowsTheLastAccount(t *testing.T, e store.Engine) {
-	want := func(id store.AccountID) {
+func knowsTheLastAccount(t *testing.T, e record.Engine) {
+	want := func(id record.AccountID) {
 		t.Helper()
 		got, err := e.LastAccount(t.Context())
 		must(t, err)
@@ -116,28 +116,28 @@ func knowsTheLastAccount(t *testing.T, e store.Engine) {
 	want(b)
 }
 
-func listsAccounts(t *testing.T, e store.Engine) {
-	var all []store.AccountID
+func listsAccounts(t *testing.T, e record.Engine) {
+	var all []record.AccountID
 	for n := range 5 {
 		all = append(all, account(t, e, fmt.Sprintf("%d@example.org", 9-n)))
 	}
 	must(t, e.RemoveAccount(t.Context(), all[2], Told))
 	for _, c := range []struct {
-		after store.AccountID
+		after record.AccountID
 		limit int
-		want  []store.AccountID
+		want  []record.AccountID
 	}{
-		{0, 10, []store.AccountID{all[0], all[1], all[3], all[4]}},
-		{0, 2, []store.AccountID{all[0], all[1]}},
-		{all[1], 2, []store.AccountID{all[3], all[4]}},
-		{all[2], 1, []store.AccountID{all[3]}},
+		{0, 10, []record.AccountID{all[0], all[1], all[3], all[4]}},
+		{0, 2, []record.AccountID{all[0], all[1]}},
+		{all[1], 2, []record.AccountID{all[3], all[4]}},
+		{all[2], 1, []record.AccountID{all[3]}},
 		{all[4], 10, nil},
 		{1<<64 - 1, 10, nil},
 		{0, 0, nil},
 	} {
 		list, err := e.Accounts(t.Context(), c.after, c.limit)
 		must(t, err)
-		var got []store.AccountID
+		var got []record.AccountID
 		for _, a := range list {
 			got = append(got, a.ID)
 		}
@@ -146,18 +146,18 @@ func listsAccounts(t *testing.T, e store.Engine) {
 }
 
 // alter changes an account and none of its sessions.
-func alter(t *testing.T, e store.Engine, id store.AccountID, f func(*store.Account)) store.Account {
+func alter(t *testing.T, e record.Engine, id record.AccountID, f func(*record.Account)) record.Account {
 	t.Helper()
-	c, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	c, err := e.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		f(&a)
-		return a, store.SessionChange{EvenLast: true}, Told, nil
+		return a, record.SessionChange{EvenLast: true}, Told, nil
 	})
 	must(t, err)
 	return c.Account
 }
 
-func keepsTheFirstAccount(t *testing.T, e store.Engine) {
-	first := store.Account{Email: "first@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch}
+func keepsTheFirstAccount(t *testing.T, e record.Engine) {
+	first := record.Account{Email: "first@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch}
 	id, err := e.CreateFirstAccount(t.Context(), first, Told)
 	must(t, err)
 	first.ID = id
@@ -165,47 +165,47 @@ func keepsTheFirstAccount(t *testing.T, e store.Engine) {
 	must(t, err)
 	same(t, "account", got, first)
 	for _, email := range []string{first.Email, "second@example.org"} {
-		_, err = e.CreateFirstAccount(t.Context(), store.Account{Email: email}, Told)
-		wantErr(t, err, store.ErrExists)
+		_, err = e.CreateFirstAccount(t.Context(), record.Account{Email: email}, Told)
+		wantErr(t, err, record.ErrExists)
 	}
 	_, err = e.AccountByEmail(t.Context(), "second@example.org")
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	must(t, e.RemoveAccount(t.Context(), id, Told))
-	again, err := e.CreateFirstAccount(t.Context(), store.Account{Email: "second@example.org"}, Told)
+	again, err := e.CreateFirstAccount(t.Context(), record.Account{Email: "second@example.org"}, Told)
 	must(t, err)
 	if again <= id {
 		t.Errorf("account %d came after %d", again, id)
 	}
 }
 
-func changesAccounts(t *testing.T, e store.Engine) {
+func changesAccounts(t *testing.T, e record.Engine) {
 	id := account(t, e, "a@example.org")
-	want := store.Account{
+	want := record.Account{
 		ID: id, Email: "a@example.org", PasswordHash: "$other", CreatedAt: epoch, Removing: true,
 		TOTP: "sealed secret", TOTPStep: 58_000_000, Recovery: "0123456789abcdef", SignedInAt: epoch,
 		Passkeys: "0123456789abcdef\x03key\x07\x01\x02\x06sealed",
-		Name:     "Ann", Language: "de", Mails: store.NewEventSet(store.EventLastView), Policy: "finance",
+		Name:     "Ann", Language: "de", Mails: record.NewEventSet(record.EventLastView), Policy: "finance",
 	}
-	got := alter(t, e, id, func(a *store.Account) {
+	got := alter(t, e, id, func(a *record.Account) {
 		*a = want
 		a.ID = 99
 	})
 	same(t, "changed account", got, want)
-	same(t, "account that was left alone", alter(t, e, id, func(*store.Account) {}), want)
+	same(t, "account that was left alone", alter(t, e, id, func(*record.Account) {}), want)
 	got, err := e.AccountByEmail(t.Context(), "a@example.org")
 	must(t, err)
 	same(t, "account", got, want)
 	refusal := errors.New("no")
 	for _, c := range []struct {
-		id   store.AccountID
+		id   record.AccountID
 		want error
-	}{{id, refusal}, {id + 1, store.ErrNotFound}} {
-		changed, err := e.ChangeAccount(t.Context(), c.id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	}{{id, refusal}, {id + 1, record.ErrNotFound}} {
+		changed, err := e.ChangeAccount(t.Context(), c.id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Disabled = true
-			return a, store.SessionChange{Begin: newSession(1, false)}, Told, refusal
+			return a, record.SessionChange{Begin: newSession(1, false)}, Told, refusal
 		})
 		wantErr(t, err, c.want)
-		same(t, "change", changed, store.AccountChange{})
+		same(t, "change", changed, record.AccountChange{})
 	}
 	got, err = e.Account(t.Context(), id)
 	must(t, err)
@@ -213,40 +213,40 @@ func changesAccounts(t *testing.T, e store.Engine) {
 	wantSessions(t, e, id)
 }
 
-func renamesAccounts(t *testing.T, e store.Engine) {
+func renamesAccounts(t *testing.T, e record.Engine) {
 	id, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	_, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	_, err := e.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Email = "b@example.org"
-		return a, store.SessionChange{EvenLast: true}, Told, nil
+		return a, record.SessionChange{EvenLast: true}, Told, nil
 	})
-	wantErr(t, err, store.ErrExists)
-	for email, want := range map[string]store.AccountID{"a@example.org": id, "b@example.org": other} {
+	wantErr(t, err, record.ErrExists)
+	for email, want := range map[string]record.AccountID{"a@example.org": id, "b@example.org": other} {
 		got, err := e.AccountByEmail(t.Context(), email)
 		must(t, err)
 		same(t, "ID", got.ID, want)
 	}
-	alter(t, e, id, func(a *store.Account) { a.Email = "c@example.org" })
+	alter(t, e, id, func(a *record.Account) { a.Email = "c@example.org" })
 	got, err := e.AccountByEmail(t.Context(), "c@example.org")
 	must(t, err)
 	same(t, "ID", got.ID, id)
 	_, err = e.AccountByEmail(t.Context(), "a@example.org")
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	if again := account(t, e, "a@example.org"); again <= other {
 		t.Errorf("account %d has the address that became free", again)
 	}
 }
 
-func replacesAccounts(t *testing.T, e store.Engine) {
+func replacesAccounts(t *testing.T, e record.Engine) {
 	id := account(t, e, "a@example.org")
-	alter(t, e, id, func(a *store.Account) {
-		a.Identities = a.Identities.With(store.Identity{Issuer: "https://id.example.org", Subject: "7"})
+	alter(t, e, id, func(a *record.Account) {
+		a.Identities = a.Identities.With(record.Identity{Issuer: "https://id.example.org", Subject: "7"})
 	})
 	begin(t, e, id, 1, false)
-	next := store.Account{Email: "a@example.org", PasswordHash: "$new", CreatedAt: epoch, Policy: "finance"}
+	next := record.Account{Email: "a@example.org", PasswordHash: "$new", CreatedAt: epoch, Policy: "finance"}
 	replace := func(refusal error) error {
-		_, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		_, err := e.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Email, a.Identities, a.Removing = "gone", "", true
-			return a, store.SessionChange{Revoke: store.RevokeOthers, EndTokens: true, Successor: &next}, Told, refusal
+			return a, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: true, Successor: &next}, Told, refusal
 		})
 		return err
 	}
@@ -271,7 +271,7 @@ func replacesAccounts(t *testing.T, e store.Engine) {
 	}
 	wantSessions(t, e, id)
 	_, _, err = e.Token(t.Context(), apiToken(1, id).Digest)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	events, err := e.AdminEvents(t.Context(), 0, 100)
 	must(t, err)
 	same(t, "account of the event", events[len(events)-1].Account, next.ID)
@@ -281,66 +281,66 @@ func replacesAccounts(t *testing.T, e store.Engine) {
 	same(t, "successor", got, next)
 }
 
-func keepsTheLastAdmin(t *testing.T, e store.Engine) {
+func keepsTheLastAdmin(t *testing.T, e record.Engine) {
 	first, second := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	alter(t, e, first, func(a *store.Account) { a.Admin = true })
-	for what, f := range map[string]func(*store.Account){
-		"revoked":  func(a *store.Account) { a.Admin = false },
-		"disabled": func(a *store.Account) { a.Disabled = true },
-		"removed":  func(a *store.Account) { a.Removing = true },
+	alter(t, e, first, func(a *record.Account) { a.Admin = true })
+	for what, f := range map[string]func(*record.Account){
+		"revoked":  func(a *record.Account) { a.Admin = false },
+		"disabled": func(a *record.Account) { a.Disabled = true },
+		"removed":  func(a *record.Account) { a.Removing = true },
 	} {
-		take := func(evenLast bool, other store.AccountID) error {
-			_, err := e.ChangeAccount(t.Context(), first, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		take := func(evenLast bool, other record.AccountID) error {
+			_, err := e.ChangeAccount(t.Context(), first, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				f(&a)
-				return a, store.SessionChange{EvenLast: evenLast, OtherAdmin: other}, Told, nil
+				return a, record.SessionChange{EvenLast: evenLast, OtherAdmin: other}, Told, nil
 			})
 			return err
 		}
-		alter(t, e, second, func(a *store.Account) { a.Admin, a.Disabled = true, true }) // it may do nothing
-		for _, other := range []store.AccountID{0, first, second, second + 1} {
-			wantErr(t, take(false, other), store.ErrLastAdmin)
+		alter(t, e, second, func(a *record.Account) { a.Admin, a.Disabled = true, true }) // it may do nothing
+		for _, other := range []record.AccountID{0, first, second, second + 1} {
+			wantErr(t, take(false, other), record.ErrLastAdmin)
 		}
 		if a, err := e.Account(t.Context(), first); err != nil || !a.Administers() {
 			t.Errorf("%s: it was refused, and the account is %+v, %v", what, a, err)
 		}
 		must(t, take(true, 0))
-		whole := func(a *store.Account) { a.Admin, a.Disabled, a.Removing = true, false, false }
+		whole := func(a *record.Account) { a.Admin, a.Disabled, a.Removing = true, false, false }
 		alter(t, e, first, whole)
 		alter(t, e, second, whole)
-		wantErr(t, take(false, 0), store.ErrLastAdmin) // it does not look for another
+		wantErr(t, take(false, 0), record.ErrLastAdmin) // it does not look for another
 		must(t, take(false, second))
 		alter(t, e, first, whole)
 	}
 }
 
-func keepsOwners(t *testing.T, e store.Engine) {
+func keepsOwners(t *testing.T, e record.Engine) {
 	id := account(t, e, "a@example.org")
 	_, err := e.CreateToken(t.Context(), apiToken(1, id), Told)
 	must(t, err)
 	create(t, e, 1, id)
-	wantErr(t, e.RemoveAccount(t.Context(), id, Told), store.ErrExists)
-	change(t, e, pushID(1), end(store.Expired))
-	wantErr(t, e.RemoveAccount(t.Context(), id, Told), store.ErrExists)
+	wantErr(t, e.RemoveAccount(t.Context(), id, Told), record.ErrExists)
+	change(t, e, pushID(1), end(record.Expired))
+	wantErr(t, e.RemoveAccount(t.Context(), id, Told), record.ErrExists)
 	_, _, err = e.Token(t.Context(), apiToken(1, id).Digest)
 	must(t, err)
 	change(t, e, pushID(1), purge)
 	must(t, e.RemoveAccount(t.Context(), id, Told))
 }
 
-func removesAccounts(t *testing.T, e store.Engine) {
+func removesAccounts(t *testing.T, e record.Engine) {
 	goes, stays := account(t, e, "goes@example.org"), account(t, e, "stays@example.org")
 	for n := range 6 {
-		owner := []store.AccountID{goes, stays}[n%2]
+		owner := []record.AccountID{goes, stays}[n%2]
 		_, err := e.CreateToken(t.Context(), apiToken(n, owner), Told)
 		must(t, err)
 		begin(t, e, owner, n+1, n > 3)
 	}
 	must(t, e.RemoveAccount(t.Context(), goes, Told))
-	wantErr(t, e.RemoveAccount(t.Context(), goes, Told), store.ErrNotFound)
+	wantErr(t, e.RemoveAccount(t.Context(), goes, Told), record.ErrNotFound)
 	_, err := e.Account(t.Context(), goes)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	_, err = e.AccountByEmail(t.Context(), "goes@example.org")
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	for n := range 6 {
 		_, _, err := e.Token(t.Context(), apiToken(n, 0).Digest)
 		if gone := n%2 == 0; (err != nil) != gone {
@@ -350,13 +350,13 @@ func removesAccounts(t *testing.T, e store.Engine) {
 	wantSessions(t, e, goes)
 	wantSessions(t, e, stays, 6, 4, 2)
 	_, _, err = e.Session(t.Context(), digestOf(1))
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	list, err := e.Tokens(t.Context(), goes, 0, 10)
 	must(t, err)
 	same(t, "number of tokens", len(list), 0)
 }
 
-func givesOutNewIDs(t *testing.T, e store.Engine) {
+func givesOutNewIDs(t *testing.T, e record.Engine) {
 	first := account(t, e, "a@example.org")
 	must(t, e.RemoveAccount(t.Context(), first, Told))
 	if second := account(t, e, "a@example.org"); second <= first {
@@ -365,9 +365,9 @@ func givesOutNewIDs(t *testing.T, e store.Engine) {
 }
 
 // apiToken is the n-th token, before it gets its ID.
-func apiToken(n int, owner store.AccountID) store.APIToken {
-	return store.APIToken{
-		Digest: store.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n), Scopes: store.ScopeRead,
+func apiToken(n int, owner record.AccountID) record.APIToken {
+	return record.APIToken{
+		Digest: record.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n), Scopes: record.ScopeRead,
 		CreatedAt: epoch, ExpiresAt: epoch.Add(time.Hour),
 	}
 }

@@ -1,4 +1,4 @@
-// Package conformance has the suites that every store.Engine must pass, one for each of
+// Package conformance has the suites that every record.Engine must pass, one for each of
 // its roles.
 package conformance
 
@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A suite is the tests of one role of an engine, by what they test. Each test gets an
 // empty engine.
-type suite map[string]func(*testing.T, store.Engine)
+type suite map[string]func(*testing.T, record.Engine)
 
 // suites are the suites of all roles. What UpkeepEngine does with space is for the
 // tests of each engine; every test here ends with its Check.
@@ -35,9 +35,9 @@ var suites = map[string]suite{
 	"engine":   engineSuite,
 }
 
-// Run runs the suites that every store.Engine must pass. Each test opens an empty
+// Run runs the suites that every record.Engine must pass. Each test opens an empty
 // engine of its own, and ends with a check that must find nothing.
-func Run(t *testing.T, open func(t *testing.T) store.Engine) {
+func Run(t *testing.T, open func(t *testing.T) record.Engine) {
 	t.Helper()
 	for role, s := range suites {
 		t.Run(role, func(t *testing.T) {
@@ -47,7 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Engine) {
 	}
 }
 
-func (s suite) run(t *testing.T, open func(t *testing.T) store.Engine) {
+func (s suite) run(t *testing.T, open func(t *testing.T) record.Engine) {
 	t.Helper()
 	for name, test := range s {
 		t.Run(name, func(t *testing.T) {
@@ -66,10 +66,10 @@ func (s suite) run(t *testing.T, open func(t *testing.T) store.Engine) {
 
 // CheckClean fails the test for everything that the engine's check reports. It leaves
 // an engine alone that the test closed.
-func CheckClean(t *testing.T, e store.Engine) {
+func CheckClean(t *testing.T, e record.Engine) {
 	t.Helper()
 	err := e.Check(t.Context(), func(problem string) { t.Errorf("check: %s", problem) })
-	if err != nil && !errors.Is(err, store.ErrClosed) {
+	if err != nil && !errors.Is(err, record.ErrClosed) {
 		t.Errorf("check: %v", err)
 	}
 }
@@ -78,7 +78,7 @@ func CheckClean(t *testing.T, e store.Engine) {
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // pushID is the ID of the n-th push. Later ones are greater.
-func pushID(n int) (id store.ID) {
+func pushID(n int) (id record.ID) {
 	binary.BigEndian.PutUint64(id[:8], uint64(epoch.UnixMilli()+int64(n))<<16)
 	mac := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(n)))
 	copy(id[6:], mac[:])
@@ -87,14 +87,14 @@ func pushID(n int) (id store.ID) {
 
 // livePush is the n-th push, as a store would create it: created n milliseconds after
 // epoch, ending n hours after that.
-func livePush(n int, owner store.AccountID) store.Push {
+func livePush(n int, owner record.AccountID) record.Push {
 	created := epoch.Add(time.Duration(n) * time.Millisecond)
 	var link []byte
 	if owner != 0 {
 		link = []byte("sealed link")
 	}
-	return store.Push{
-		ID: pushID(n), Kind: store.Text, State: store.Live, Owner: owner,
+	return record.Push{
+		ID: pushID(n), Kind: record.Text, State: record.Live, Owner: owner,
 		CreatedAt: created, UpdatedAt: created, ExpiresAt: created.Add(time.Duration(n) * time.Hour),
 		Days: 7, ViewLimit: 5, RetrievalStep: true, Seq: 1,
 		Wrap: []byte("sealed key"), Link: link, Details: []byte("sealed details"),
@@ -102,16 +102,16 @@ func livePush(n int, owner store.AccountID) store.Push {
 }
 
 // Told is an event for changes of which no test reads the event.
-var Told = store.AdminEvent{Kind: store.AdminAccountCreate, At: epoch, Sealed: []byte("sealed actor")}
+var Told = record.AdminEvent{Kind: record.AdminAccountCreate, At: epoch, Sealed: []byte("sealed actor")}
 
 func payloadOf(n int) []byte { return binary.BigEndian.AppendUint64([]byte("payload "), uint64(n)) }
 
-func creation(p store.Push) store.Entry {
-	return store.Entry{Kind: store.EntryCreation, At: p.CreatedAt, Sealed: []byte("sealed sender")}
+func creation(p record.Push) record.Entry {
+	return record.Entry{Kind: record.EntryCreation, At: p.CreatedAt, Sealed: []byte("sealed sender")}
 }
 
 // create keeps the n-th push and returns it.
-func create(t *testing.T, e store.Engine, n int, owner store.AccountID) store.Push {
+func create(t *testing.T, e record.Engine, n int, owner record.AccountID) record.Push {
 	t.Helper()
 	p := livePush(n, owner)
 	must(t, e.CreatePush(t.Context(), p, payloadOf(n), creation(p)))
@@ -119,15 +119,15 @@ func create(t *testing.T, e store.Engine, n int, owner store.AccountID) store.Pu
 }
 
 // account keeps an active account of that address.
-func account(t *testing.T, e store.Engine, email string) store.AccountID {
+func account(t *testing.T, e record.Engine, email string) record.AccountID {
 	t.Helper()
-	id, err := e.CreateAccount(t.Context(), store.Account{Email: email, PasswordHash: "$argon2id$", CreatedAt: epoch}, Told)
+	id, err := e.CreateAccount(t.Context(), record.Account{Email: email, PasswordHash: "$argon2id$", CreatedAt: epoch}, Told)
 	must(t, err)
 	return id
 }
 
 // change applies a rule that must not fail.
-func change(t *testing.T, e store.Engine, id store.ID, r store.Rule) store.Change {
+func change(t *testing.T, e record.Engine, id record.ID, r record.Rule) record.Change {
 	t.Helper()
 	c, err := e.Change(t.Context(), id, r)
 	must(t, err)
@@ -137,47 +137,47 @@ func change(t *testing.T, e store.Engine, id store.ID, r store.Rule) store.Chang
 var errLimit = errors.New("no view is left")
 
 // view counts a view, or fails where none is left. The last one ends the push.
-func view(p store.Push) (store.Push, store.Entry, error) {
+func view(p record.Push) (record.Push, record.Entry, error) {
 	if !p.Live() {
-		return p, store.Entry{}, errLimit
+		return p, record.Entry{}, errLimit
 	}
 	p.Views++
 	p.Seq++
 	p.UpdatedAt = p.UpdatedAt.Add(time.Second)
-	e := store.Entry{Kind: store.EntryView, At: p.UpdatedAt, Sealed: []byte("sealed viewer")}
+	e := record.Entry{Kind: record.EntryView, At: p.UpdatedAt, Sealed: []byte("sealed viewer")}
 	if p.Views >= p.ViewLimit {
-		p = ended(p, store.Expired)
+		p = ended(p, record.Expired)
 	}
 	return p, e, nil
 }
 
 // fail counts a wrong passphrase.
-func fail(p store.Push) (store.Push, store.Entry, error) {
+func fail(p record.Push) (record.Push, record.Entry, error) {
 	p.Seq++
 	p.Minor++
-	return p, store.Entry{Kind: store.EntryFailedPassphrase, At: p.UpdatedAt}, nil
+	return p, record.Entry{Kind: record.EntryFailedPassphrase, At: p.UpdatedAt}, nil
 }
 
 // end ends a push in that state, without an entry.
-func end(s store.State) store.Rule {
-	return func(p store.Push) (store.Push, store.Entry, error) {
+func end(s record.State) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		if p.Live() {
 			p = ended(p, s)
 		}
-		return p, store.Entry{}, nil
+		return p, record.Entry{}, nil
 	}
 }
 
-func ended(p store.Push, s store.State) store.Push {
+func ended(p record.Push, s record.State) record.Push {
 	p.State, p.ExpiredAt, p.Wrap, p.Link = s, p.UpdatedAt.Add(time.Minute), nil, nil
 	return p
 }
 
-func leave(p store.Push) (store.Push, store.Entry, error) { return p, store.Entry{}, nil }
+func leave(p record.Push) (record.Push, record.Entry, error) { return p, record.Entry{}, nil }
 
-func purge(p store.Push) (store.Push, store.Entry, error) {
-	p.State = store.Purged
-	return p, store.Entry{}, nil
+func purge(p record.Push) (record.Push, record.Entry, error) {
+	p.State = record.Purged
+	return p, record.Entry{}, nil
 }
 
 func must(t *testing.T, err error) {

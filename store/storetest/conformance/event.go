@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var eventSuite = suite{
@@ -19,15 +19,15 @@ var eventSuite = suite{
 }
 
 // happened is the n-th event.
-func happened(n int) store.AdminEvent {
-	return store.AdminEvent{
-		Kind: store.AdminBackup, At: epoch.Add(time.Duration(n) * time.Second), Account: store.AccountID(n), Subject: uint64(n) << 32,
+func happened(n int) record.AdminEvent {
+	return record.AdminEvent{
+		Kind: record.AdminBackup, At: epoch.Add(time.Duration(n) * time.Second), Account: record.AccountID(n), Subject: uint64(n) << 32,
 		Digest: [32]byte{1: byte(n)}, Sealed: fmt.Append(nil, "sealed actor ", n),
 	}
 }
 
 // eventsOf lists all events, whose numbers and chain must be as they should.
-func eventsOf(t *testing.T, e store.Engine) []store.AdminEvent {
+func eventsOf(t *testing.T, e record.Engine) []record.AdminEvent {
 	t.Helper()
 	list, err := e.AdminEvents(t.Context(), 0, 1000)
 	must(t, err)
@@ -43,14 +43,14 @@ func eventsOf(t *testing.T, e store.Engine) []store.AdminEvent {
 }
 
 // wantLast fails the test unless the newest event has that number.
-func wantLast(t *testing.T, e store.Engine, number uint64) {
+func wantLast(t *testing.T, e record.Engine, number uint64) {
 	t.Helper()
 	last, err := e.LastAdminEvent(t.Context())
 	must(t, err)
 	same(t, "newest event", last, number)
 }
 
-func keepsEvents(t *testing.T, e store.Engine) {
+func keepsEvents(t *testing.T, e record.Engine) {
 	same(t, "events of a new store", len(eventsOf(t, e)), 0)
 	wantLast(t, e, 0)
 	for n := range 6 {
@@ -66,7 +66,7 @@ func keepsEvents(t *testing.T, e store.Engine) {
 	for _, c := range []struct {
 		after uint64
 		limit int
-		want  []store.AdminEvent
+		want  []record.AdminEvent
 	}{
 		{0, 10, all}, {0, 2, all[:2]}, {2, 2, all[2:4]}, {5, 2, all[5:]}, {6, 2, nil}, {1<<64 - 1, 2, nil}, {0, 0, nil},
 	} {
@@ -74,51 +74,51 @@ func keepsEvents(t *testing.T, e store.Engine) {
 		must(t, err)
 		same(t, "events", list, c.want)
 	}
-	if err := e.AddAdminEvent(t.Context(), store.AdminEvent{}); err == nil {
+	if err := e.AddAdminEvent(t.Context(), record.AdminEvent{}); err == nil {
 		t.Error("an event of no kind is kept")
 	}
 }
 
 // tellsChanges makes each change that comes with an event.
-func tellsChanges(t *testing.T, e store.Engine) {
+func tellsChanges(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
-	var token store.TokenID
-	var hook store.Hook
-	for what, change := range []func(store.AdminEvent) error{
-		func(told store.AdminEvent) (err error) {
+	var token record.TokenID
+	var hook record.Hook
+	for what, change := range []func(record.AdminEvent) error{
+		func(told record.AdminEvent) (err error) {
 			token, err = e.CreateToken(t.Context(), apiToken(1, owner), told)
 			return err
 		},
-		func(told store.AdminEvent) (err error) {
+		func(told record.AdminEvent) (err error) {
 			hook = hookOf(owner)
 			hook.ID, err = e.CreateHook(t.Context(), hook, told)
 			return err
 		},
-		func(told store.AdminEvent) error { return e.SetHook(t.Context(), hook, told) },
-		func(told store.AdminEvent) error { return e.RemoveHook(t.Context(), owner, hook.ID, told) },
-		func(told store.AdminEvent) error { return e.RemoveToken(t.Context(), 0, token, told) },
-		func(told store.AdminEvent) error { return e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, told) },
-		func(told store.AdminEvent) error {
-			_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
-				return a, store.SessionChange{Begin: newSession(1, false), Most: 1}, told, nil
+		func(told record.AdminEvent) error { return e.SetHook(t.Context(), hook, told) },
+		func(told record.AdminEvent) error { return e.RemoveHook(t.Context(), owner, hook.ID, told) },
+		func(told record.AdminEvent) error { return e.RemoveToken(t.Context(), 0, token, told) },
+		func(told record.AdminEvent) error { return e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, told) },
+		func(told record.AdminEvent) error {
+			_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+				return a, record.SessionChange{Begin: newSession(1, false), Most: 1}, told, nil
 			})
 			return err
 		},
-		func(told store.AdminEvent) error {
+		func(told record.AdminEvent) error {
 			list, err := e.Sessions(t.Context(), owner, 1)
 			if err != nil {
 				return err
 			}
 			return e.RemoveSession(t.Context(), owner, list[0].ID, told)
 		},
-		func(told store.AdminEvent) error { return e.RemoveAccount(t.Context(), owner, told) },
-		func(told store.AdminEvent) error {
-			_, err := e.CreateFirstAccount(t.Context(), store.Account{Email: "b@example.org"}, told)
+		func(told record.AdminEvent) error { return e.RemoveAccount(t.Context(), owner, told) },
+		func(told record.AdminEvent) error {
+			_, err := e.CreateFirstAccount(t.Context(), record.Account{Email: "b@example.org"}, told)
 			return err
 		},
 	} {
 		before := len(eventsOf(t, e))
-		if err := change(store.AdminEvent{}); err == nil {
+		if err := change(record.AdminEvent{}); err == nil {
 			t.Errorf("change %d is made without an event", what)
 		}
 		same(t, "number of events", len(eventsOf(t, e)), before)
@@ -129,14 +129,14 @@ func tellsChanges(t *testing.T, e store.Engine) {
 	}
 }
 
-func tellsIDs(t *testing.T, e store.Engine) {
+func tellsIDs(t *testing.T, e record.Engine) {
 	account(t, e, "first@example.org")
 	owner := account(t, e, "a@example.org")
 	other, err := e.CreateToken(t.Context(), apiToken(1, owner), Told)
 	must(t, err)
 	token, err := e.CreateToken(t.Context(), apiToken(2, owner), Told)
 	must(t, err)
-	must(t, e.RemoveToken(t.Context(), 0, other, store.AdminEvent{Kind: store.AdminTokenRevoke, At: epoch, Subject: uint64(other)}))
+	must(t, e.RemoveToken(t.Context(), 0, other, record.AdminEvent{Kind: record.AdminTokenRevoke, At: epoch, Subject: uint64(other)}))
 	hook, err := e.CreateHook(t.Context(), hookOf(owner), Told)
 	must(t, err)
 	var got [][2]uint64
@@ -148,31 +148,31 @@ func tellsIDs(t *testing.T, e store.Engine) {
 	})
 }
 
-func tellsNoRefusals(t *testing.T, e store.Engine) {
+func tellsNoRefusals(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	create(t, e, 1, owner)
-	_, err := e.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, Told)
-	wantErr(t, err, store.ErrExists)
-	_, err = e.CreateFirstAccount(t.Context(), store.Account{Email: "b@example.org"}, Told)
-	wantErr(t, err, store.ErrExists)
-	wantErr(t, e.RemoveAccount(t.Context(), owner, Told), store.ErrExists)
-	wantErr(t, e.RemoveSession(t.Context(), owner, 1, Told), store.ErrNotFound)
-	wantErr(t, e.RemoveToken(t.Context(), 0, 1, Told), store.ErrNotFound)
-	wantErr(t, e.RemoveHook(t.Context(), owner, 1, Told), store.ErrNotFound)
-	wantErr(t, e.SetHook(t.Context(), hookOf(owner), Told), store.ErrNotFound)
+	_, err := e.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, Told)
+	wantErr(t, err, record.ErrExists)
+	_, err = e.CreateFirstAccount(t.Context(), record.Account{Email: "b@example.org"}, Told)
+	wantErr(t, err, record.ErrExists)
+	wantErr(t, e.RemoveAccount(t.Context(), owner, Told), record.ErrExists)
+	wantErr(t, e.RemoveSession(t.Context(), owner, 1, Told), record.ErrNotFound)
+	wantErr(t, e.RemoveToken(t.Context(), 0, 1, Told), record.ErrNotFound)
+	wantErr(t, e.RemoveHook(t.Context(), owner, 1, Told), record.ErrNotFound)
+	wantErr(t, e.SetHook(t.Context(), hookOf(owner), Told), record.ErrNotFound)
 	for _, c := range []error{nil, errors.New("no")} {
-		_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			if c != nil {
 				a.Disabled = true
 			}
-			return a, store.SessionChange{Revoke: store.RevokeOthers}, Told, c
+			return a, record.SessionChange{Revoke: record.RevokeOthers}, Told, c
 		})
 		wantErr(t, err, c)
 	}
 	same(t, "number of events", len(eventsOf(t, e)), 1)
 }
 
-func ordersEvents(t *testing.T, e store.Engine) {
+func ordersEvents(t *testing.T, e record.Engine) {
 	const many = 50
 	var all sync.WaitGroup
 	for n := range many {

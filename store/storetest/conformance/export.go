@@ -3,7 +3,7 @@ package conformance
 import (
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // What tests of one engine use of the suites.
@@ -12,33 +12,33 @@ import (
 var ErrLimit = errLimit
 
 // LivePush is the n-th push, as a store would create it.
-func LivePush(n int, owner store.AccountID) store.Push { return livePush(n, owner) }
+func LivePush(n int, owner record.AccountID) record.Push { return livePush(n, owner) }
 
 // Creation is the first entry of a push.
-func Creation(p store.Push) store.Entry { return creation(p) }
+func Creation(p record.Push) record.Entry { return creation(p) }
 
 // RequestOf is the n-th request, which takes so many answers for a day.
-func RequestOf(n int, owner store.AccountID, answers int) store.Request {
+func RequestOf(n int, owner record.AccountID, answers int) record.Request {
 	return requestOf(n, owner, answers)
 }
 
 // AnswerTo is the n-th push, as an answer to a request.
-func AnswerTo(r store.Request, n int) store.Push { return answerTo(r, n) }
+func AnswerTo(r record.Request, n int) record.Push { return answerTo(r, n) }
 
 // EndRequest ends a request, at the time of its creation.
-func EndRequest(r store.Request) (store.Request, bool, error) { return endRequest(r) }
+func EndRequest(r record.Request) (record.Request, bool, error) { return endRequest(r) }
 
 // View counts a view, or fails where none is left.
-func View(p store.Push) (store.Push, store.Entry, error) { return view(p) }
+func View(p record.Push) (record.Push, record.Entry, error) { return view(p) }
 
 // Purge removes a push.
-func Purge(p store.Push) (store.Push, store.Entry, error) { return purge(p) }
+func Purge(p record.Push) (record.Push, record.Entry, error) { return purge(p) }
 
 // MailTo is a mail to each of these, at most that many on a day.
-func MailTo(day, most uint64, to ...byte) *store.MailBatch { return mailTo(day, most, to...) }
+func MailTo(day, most uint64, to ...byte) *record.MailBatch { return mailTo(day, most, to...) }
 
 // SendMail is a change of a push that sends mail.
-func SendMail(b *store.MailBatch) store.Rule { return sendMail(b) }
+func SendMail(b *record.MailBatch) record.Rule { return sendMail(b) }
 
 // NothingSealed is a Resealer that finds nothing to do.
 type NothingSealed struct{ nothingSealed }
@@ -60,16 +60,16 @@ func (v Version) RowSum(version uint16, bucket string, key, value []byte) (sum [
 }
 
 // CreateFiles keeps the n-th push, holding files.
-func CreateFiles(t *testing.T, e store.Engine, n int, owner store.AccountID) store.Push {
+func CreateFiles(t *testing.T, e record.Engine, n int, owner record.AccountID) record.Push {
 	t.Helper()
 	return createFiles(t, e, n, owner)
 }
 
 // Release ends a push if it is live, and gives up its files.
-func Release(p store.Push) (store.Push, store.Entry, error) { return release(p) }
+func Release(p record.Push) (record.Push, record.Entry, error) { return release(p) }
 
 // Retrieve counts a view and issues a new grant of the n-th push.
-func Retrieve(n, k int) store.Rule { return retrieve(newGrant(n, k)) }
+func Retrieve(n, k int) record.Rule { return retrieve(newGrant(n, k)) }
 
 // Leave changes nothing.
-func Leave(p store.Push) (store.Push, store.Entry, error) { return leave(p) }
+func Leave(p record.Push) (record.Push, record.Entry, error) { return leave(p) }

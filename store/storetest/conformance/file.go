@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var fileSuite = suite{
@@ -45,9 +45,9 @@ func chunkOf(n, file, chunk int) []byte {
 }
 
 // filePush is the n-th push, holding files.
-func filePush(n int, owner store.AccountID) store.Push {
+func filePush(n int, owner record.AccountID) record.Push {
 	p := livePush(n, owner)
-	p.Kind, p.Files = store.File, []byte("sealed list")
+	p.Kind, p.Files = record.File, []byte("sealed list")
 	p.ExpiresAt = p.ExpiresAt.AddDate(0, 0, 1) // later than any grant of the suite ends
 	for i := range files * chunks {
 		p.Stored += int64(len(chunkOf(n, i/chunks, i%chunks)))
@@ -56,7 +56,7 @@ func filePush(n int, owner store.AccountID) store.Push {
 }
 
 // upload keeps the chunks of the n-th push, in two steps a file.
-func upload(t *testing.T, e store.Engine, n int) {
+func upload(t *testing.T, e record.Engine, n int) {
 	t.Helper()
 	for file := range files {
 		must(t, e.PutChunks(t.Context(), pushID(n), file, 0, [][]byte{chunkOf(n, file, 0)}))
@@ -65,7 +65,7 @@ func upload(t *testing.T, e store.Engine, n int) {
 }
 
 // createFiles keeps the n-th push, holding files.
-func createFiles(t *testing.T, e store.Engine, n int, owner store.AccountID) store.Push {
+func createFiles(t *testing.T, e record.Engine, n int, owner record.AccountID) record.Push {
 	t.Helper()
 	upload(t, e, n)
 	p := filePush(n, owner)
@@ -74,17 +74,17 @@ func createFiles(t *testing.T, e store.Engine, n int, owner store.AccountID) sto
 }
 
 // release ends a push if it is live, and gives up its files.
-func release(p store.Push) (store.Push, store.Entry, error) {
+func release(p record.Push) (record.Push, record.Entry, error) {
 	if p.Live() {
-		p = ended(p, store.Deleted)
+		p = ended(p, record.Deleted)
 	}
 	p.Files, p.Stored, p.GrantsEnd = nil, 0, time.Time{}
-	return p, store.Entry{}, nil
+	return p, record.Entry{}, nil
 }
 
 // wantChunks fails the test unless every chunk of the n-th push can be read under a
 // grant for it.
-func wantChunks(t *testing.T, e store.Engine, n int, g store.Grant) {
+func wantChunks(t *testing.T, e record.Engine, n int, g record.Grant) {
 	t.Helper()
 	for i := range files * chunks {
 		got, sealed, err := e.Chunk(t.Context(), g.Digest, i/chunks, i%chunks, nil)
@@ -95,26 +95,26 @@ func wantChunks(t *testing.T, e store.Engine, n int, g store.Grant) {
 }
 
 // wantOrphans fails the test unless the orphans are those of these pushes.
-func wantOrphans(t *testing.T, e store.Engine, numbers ...int) {
+func wantOrphans(t *testing.T, e record.Engine, numbers ...int) {
 	t.Helper()
-	got, err := e.Orphans(t.Context(), store.ID{}, 1000)
+	got, err := e.Orphans(t.Context(), record.ID{}, 1000)
 	must(t, err)
 	same(t, "orphans", got, pushIDs(numbers...))
 }
 
-func free(t *testing.T, e store.Engine, n, limit int) (more bool) {
+func free(t *testing.T, e record.Engine, n, limit int) (more bool) {
 	t.Helper()
 	more, err := e.FreeOrphans(t.Context(), pushID(n), limit)
 	must(t, err)
 	return more
 }
 
-func adoptsChunks(t *testing.T, e store.Engine) {
+func adoptsChunks(t *testing.T, e record.Engine) {
 	upload(t, e, 1)
 	upload(t, e, 2)
 	wantOrphans(t, e, 1, 2)
 	_, err := e.Push(t.Context(), pushID(1))
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	p := filePush(1, 0)
 	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
 	wantOrphans(t, e, 2)
@@ -124,14 +124,14 @@ func adoptsChunks(t *testing.T, e store.Engine) {
 	wantChunks(t, e, 1, issue(t, e, 1, 1))
 }
 
-func refusesFilesWithoutChunks(t *testing.T, e store.Engine) {
+func refusesFilesWithoutChunks(t *testing.T, e record.Engine) {
 	upload(t, e, 2)
 	p := filePush(1, 0)
 	refused := func() {
 		t.Helper()
-		wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), store.ErrCorrupt)
+		wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrCorrupt)
 		_, err := e.Push(t.Context(), p.ID)
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
 		must(t, err)
 		same(t, "number of entries", len(entries), 0)
@@ -145,20 +145,20 @@ func refusesFilesWithoutChunks(t *testing.T, e store.Engine) {
 	createFiles(t, e, 1, 0)
 }
 
-func keepsOrphansOfARefusedPush(t *testing.T, e store.Engine) {
+func keepsOrphansOfARefusedPush(t *testing.T, e record.Engine) {
 	owner := account(t, e, "owner@example.org")
 	upload(t, e, 1)
 	p := filePush(1, owner+1)
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), store.ErrToken)
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrToken)
 	wantOrphans(t, e, 1)
 	p.Owner = owner
 	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), store.ErrExists)
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrExists)
 	wantOrphans(t, e)
 	wantChunks(t, e, 1, issue(t, e, 1, 1))
 }
 
-func refusesChunksOfAPush(t *testing.T, e store.Engine) {
+func refusesChunksOfAPush(t *testing.T, e record.Engine) {
 	createFiles(t, e, 1, 0)
 	create(t, e, 2, 0)
 	g := issue(t, e, 1, 1)
@@ -175,7 +175,7 @@ func refusesChunksOfAPush(t *testing.T, e store.Engine) {
 	}
 }
 
-func tellsChunksApart(t *testing.T, e store.Engine) {
+func tellsChunksApart(t *testing.T, e record.Engine) {
 	const last = 1<<16 + 256 // of a file of more than 4 GiB
 	p := filePush(2, 0)
 	p.Stored = 0
@@ -195,11 +195,11 @@ func tellsChunksApart(t *testing.T, e store.Engine) {
 	}
 	for _, at := range [][2]int{{0, 1}, {0, 257}, {0, last + 1}, {1, 1}, {2, 0}, {255, 0}, {1000, 0}} {
 		_, _, err := e.Chunk(t.Context(), g.Digest, at[0], at[1], nil)
-		wantErr(t, err, store.ErrCorrupt)
+		wantErr(t, err, record.ErrCorrupt)
 	}
 }
 
-func freesStepByStep(t *testing.T, e store.Engine) {
+func freesStepByStep(t *testing.T, e record.Engine) {
 	for _, n := range []int{1, 2, 3} {
 		upload(t, e, n)
 	}
@@ -226,17 +226,17 @@ func freesStepByStep(t *testing.T, e store.Engine) {
 	wantChunks(t, e, 4, issue(t, e, 4, 1))
 
 	p := filePush(2, 0)
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(2), creation(p)), store.ErrCorrupt)
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(2), creation(p)), record.ErrCorrupt)
 }
 
-func listsOrphans(t *testing.T, e store.Engine) {
+func listsOrphans(t *testing.T, e record.Engine) {
 	for _, n := range []int{30, 10, 50, 20, 40} {
 		upload(t, e, n)
 	}
 	createFiles(t, e, 15, 0)
 	for _, c := range []struct {
 		after, limit int
-		want         []store.ID
+		want         []record.ID
 	}{
 		{0, 9, pushIDs(10, 20, 30, 40, 50)},
 		{9, 2, pushIDs(10, 20)},
@@ -252,11 +252,11 @@ func listsOrphans(t *testing.T, e store.Engine) {
 	}
 }
 
-func releasesFiles(t *testing.T, e store.Engine) {
+func releasesFiles(t *testing.T, e record.Engine) {
 	owner := account(t, e, "owner@example.org")
-	for n, r := range map[int]store.Rule{1: release, 2: purge, 3: release, 4: purge} {
+	for n, r := range map[int]record.Rule{1: release, 2: purge, 3: release, 4: purge} {
 		createFiles(t, e, n, owner)
-		grants := []store.Grant{issue(t, e, n, 10*n), issue(t, e, n, 10*n+1), issue(t, e, n, 10*n+2)}
+		grants := []record.Grant{issue(t, e, n, 10*n), issue(t, e, n, 10*n+1), issue(t, e, n, 10*n+2)}
 		if n > 2 { // closed by its last view, with its grants alive
 			for range 2 {
 				grants = append(grants, issue(t, e, n, 10*n+len(grants)))
@@ -268,11 +268,11 @@ func releasesFiles(t *testing.T, e store.Engine) {
 		same(t, "payload is there", c.Payload != nil, n <= 2)
 		for _, g := range grants {
 			_, _, err := e.Grant(t.Context(), g.Digest)
-			wantErr(t, err, store.ErrNotFound)
+			wantErr(t, err, record.ErrNotFound)
 			_, _, err = e.Chunk(t.Context(), g.Digest, 0, 0, nil)
-			wantErr(t, err, store.ErrNotFound)
+			wantErr(t, err, record.ErrNotFound)
 			_, err = e.ChangeGrant(t.Context(), g.Digest, slide(time.Hour))
-			wantErr(t, err, store.ErrNotFound)
+			wantErr(t, err, record.ErrNotFound)
 		}
 	}
 	wantOrphans(t, e, 1, 2, 3, 4)
@@ -284,14 +284,14 @@ func releasesFiles(t *testing.T, e store.Engine) {
 	wantOrphans(t, e)
 }
 
-func mustPush(t *testing.T, e store.Engine, n int) store.Push {
+func mustPush(t *testing.T, e record.Engine, n int) record.Push {
 	t.Helper()
 	p, err := e.Push(t.Context(), pushID(n))
 	must(t, err)
 	return p
 }
 
-func copiesChunks(t *testing.T, e store.Engine) {
+func copiesChunks(t *testing.T, e record.Engine) {
 	given := [][]byte{chunkOf(1, 0, 0), chunkOf(1, 0, 1), chunkOf(1, 0, 2)}
 	must(t, e.PutChunks(t.Context(), pushID(1), 0, 0, given))
 	scribble(given...)

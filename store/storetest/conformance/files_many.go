@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Uploads, in large steps, run beside creates and views, which are small.
-func uploadsConcurrently(t *testing.T, e store.Engine) {
+func uploadsConcurrently(t *testing.T, e record.Engine) {
 	const uploads, steps, small = 8, 6, 100
 	create(t, e, 1000, 0)
 	together(uploads+small, func(i int) {
@@ -49,7 +49,7 @@ func uploadsConcurrently(t *testing.T, e store.Engine) {
 	}
 }
 
-func ordersAdoption(t *testing.T, e store.Engine) {
+func ordersAdoption(t *testing.T, e record.Engine) {
 	for n := range 8 {
 		upload(t, e, n)
 		var created error
@@ -64,18 +64,18 @@ func ordersAdoption(t *testing.T, e store.Engine) {
 		if created == nil {
 			wantChunks(t, e, n, issue(t, e, n, 1))
 		} else {
-			wantErr(t, created, store.ErrCorrupt)
+			wantErr(t, created, record.ErrCorrupt)
 		}
 	}
 	wantOrphans(t, e)
 }
 
-func ordersRelease(t *testing.T, e store.Engine) {
+func ordersRelease(t *testing.T, e record.Engine) {
 	for n := range 8 {
 		createFiles(t, e, n, 0)
 		g := issue(t, e, n, 1)
 		var mu sync.Mutex
-		grants := []store.Grant{g}
+		grants := []record.Grant{g}
 		var gone atomic.Bool
 		together(4, func(i int) {
 			switch i {
@@ -86,13 +86,13 @@ func ordersRelease(t *testing.T, e store.Engine) {
 				gone.Store(true)
 			case 1:
 				_, err := e.ChangeGrant(t.Context(), g.Digest, slide(time.Hour))
-				if err != nil && !errors.Is(err, store.ErrNotFound) {
+				if err != nil && !errors.Is(err, record.ErrNotFound) {
 					t.Error(err)
 				}
 			case 2:
 				before := gone.Load()
 				_, sealed, err := e.Chunk(t.Context(), g.Digest, 0, 0, nil)
-				if err == nil && (before || string(sealed) != string(chunkOf(n, 0, 0))) || err != nil && !errors.Is(err, store.ErrNotFound) {
+				if err == nil && (before || string(sealed) != string(chunkOf(n, 0, 0))) || err != nil && !errors.Is(err, record.ErrNotFound) {
 					t.Errorf("files were given up: %t, and chunk %q was read, error %v", before, sealed, err)
 				}
 			default:
@@ -107,7 +107,7 @@ func ordersRelease(t *testing.T, e store.Engine) {
 		})
 		for _, g := range grants {
 			_, _, err := e.Grant(t.Context(), g.Digest)
-			wantErr(t, err, store.ErrNotFound)
+			wantErr(t, err, record.ErrNotFound)
 		}
 	}
 	wantOrphans(t, e, 0, 1, 2, 3, 4, 5, 6, 7)

@@ -3,24 +3,24 @@ package conformance
 import (
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // Fill puts a few of everything into an empty engine.
-func Fill(t *testing.T, e store.Engine) {
+func Fill(t *testing.T, e record.Engine) {
 	t.Helper()
 	owner := account(t, e, "owner@example.org")
-	alter(t, e, owner, func(a *store.Account) { a.Identities = a.Identities.With(identity("owner")) })
+	alter(t, e, owner, func(a *record.Account) { a.Identities = a.Identities.With(identity("owner")) })
 	for n := range 30 {
-		create(t, e, n, []store.AccountID{0, owner}[n%2])
+		create(t, e, n, []record.AccountID{0, owner}[n%2])
 	}
 	for n := range 10 {
 		change(t, e, pushID(n), view)
 	}
 	change(t, e, pushID(1), sendMail(mailOf(2, owner, 7, 9)))
 	change(t, e, pushID(2), sendMail(mailTo(7, 9, 1, 2)))
-	change(t, e, pushID(10), end(store.Expired))
-	change(t, e, pushID(11), end(store.Deleted))
+	change(t, e, pushID(10), end(record.Expired))
+	change(t, e, pushID(11), end(record.Deleted))
 	change(t, e, pushID(12), purge)
 	for n := 30; n < 33; n++ { // live, closed with its grants alive, and given up
 		p := createFiles(t, e, n, 0)
@@ -41,12 +41,12 @@ func Fill(t *testing.T, e store.Engine) {
 }
 
 // CheckFilled fails the test unless e holds what Fill put into it.
-func CheckFilled(t *testing.T, e store.Engine) {
+func CheckFilled(t *testing.T, e record.Engine) {
 	t.Helper()
 	for n := range 30 {
 		p, err := e.Push(t.Context(), pushID(n))
 		if n == 12 {
-			wantErr(t, err, store.ErrNotFound)
+			wantErr(t, err, record.ErrNotFound)
 			continue
 		}
 		must(t, err)
@@ -62,13 +62,13 @@ func CheckFilled(t *testing.T, e store.Engine) {
 	wantOrphans(t, e, 32, 33)
 	owner, err := e.AccountByEmail(t.Context(), "owner@example.org")
 	must(t, err)
-	list, err := e.Pushes(t.Context(), owner.ID, true, store.ID{}, 0, 100)
+	list, err := e.Pushes(t.Context(), owner.ID, true, record.ID{}, 0, 100)
 	must(t, err)
 	same(t, "pushes of the owner", len(list), 15)
-	requests, err := e.Requests(t.Context(), owner.ID, store.Request{}, 0, 9)
+	requests, err := e.Requests(t.Context(), owner.ID, record.Request{}, 0, 9)
 	must(t, err)
 	same(t, "requests of the owner", len(requests), 2)
-	same(t, "answers", requests[1].Answers, []store.ID{pushID(41)})
+	same(t, "answers", requests[1].Answers, []record.ID{pushID(41)})
 	_, a, err := e.Token(t.Context(), apiToken(1, 0).Digest)
 	must(t, err)
 	same(t, "the token's account", a, owner)
@@ -79,9 +79,9 @@ func CheckFilled(t *testing.T, e store.Engine) {
 	waiting, err := e.CountMessages(t.Context())
 	must(t, err)
 	same(t, "recipients of messages", len(waiting) > 0, true)
-	last, more, err := e.ClearQuotas(t.Context(), store.Addressee{}, 2, 7)
+	last, more, err := e.ClearQuotas(t.Context(), record.Addressee{}, 2, 7)
 	must(t, err)
-	same(t, "last quota of an address", last, store.Addressee{0, 2})
+	same(t, "last quota of an address", last, record.Addressee{0, 2})
 	same(t, "more", more, true)
 	at, err := e.LatestTime(t.Context())
 	must(t, err)

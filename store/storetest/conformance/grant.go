@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // newGrant is the k-th grant, for the n-th push. It ends k minutes after epoch,
 // and at its issue no grant has ended.
-func newGrant(n, k int) *store.NewGrant {
-	return &store.NewGrant{
-		Grant: store.Grant{
-			Digest: store.GrantDigest{0: byte(k * 37), 1: byte(n), 30: byte(k >> 8), 31: byte(k)}, Push: pushID(n),
+func newGrant(n, k int) *record.NewGrant {
+	return &record.NewGrant{
+		Grant: record.Grant{
+			Digest: record.GrantDigest{0: byte(k * 37), 1: byte(n), 30: byte(k >> 8), 31: byte(k)}, Push: pushID(n),
 			ExpiresAt: epoch.Add(time.Duration(k) * time.Minute), Until: epoch.Add(24 * time.Hour),
 			Sealed: []byte("sealed files key"),
 		},
@@ -22,8 +22,8 @@ func newGrant(n, k int) *store.NewGrant {
 }
 
 // retrieve counts a view and issues a grant where the push has files.
-func retrieve(i *store.NewGrant) store.Rule {
-	return func(p store.Push) (store.Push, store.Entry, error) {
+func retrieve(i *record.NewGrant) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		next, e, err := view(p)
 		if err == nil && p.HoldsFiles() {
 			e.Grant = i
@@ -34,10 +34,10 @@ func retrieve(i *store.NewGrant) store.Rule {
 }
 
 // look issues a grant without an audit entry.
-func look(i *store.NewGrant) store.Rule {
-	return func(p store.Push) (store.Push, store.Entry, error) {
+func look(i *record.NewGrant) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		p.GrantsEnd = later(p.GrantsEnd, i.ExpiresAt)
-		return p, store.Entry{Kind: store.EntryOwnerView, At: p.UpdatedAt, Grant: i}, nil
+		return p, record.Entry{Kind: record.EntryOwnerView, At: p.UpdatedAt, Grant: i}, nil
 	}
 }
 
@@ -49,7 +49,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // issue counts a view of the n-th push and returns the k-th grant.
-func issue(t *testing.T, e store.Engine, n, k int) store.Grant {
+func issue(t *testing.T, e record.Engine, n, k int) record.Grant {
 	t.Helper()
 	i := newGrant(n, k)
 	change(t, e, pushID(n), retrieve(i))
@@ -57,18 +57,18 @@ func issue(t *testing.T, e store.Engine, n, k int) store.Grant {
 }
 
 // slide moves the end of a grant by d, and that of its push.
-func slide(d time.Duration) store.GrantRule {
-	return func(p store.Push, g store.Grant) (store.Push, store.Grant, bool) {
+func slide(d time.Duration) record.GrantRule {
+	return func(p record.Push, g record.Grant) (record.Push, record.Grant, bool) {
 		g.ExpiresAt = g.ExpiresAt.Add(d)
 		p.GrantsEnd = later(p.GrantsEnd, g.ExpiresAt)
 		return p, g, true
 	}
 }
 
-func drop(p store.Push, g store.Grant) (store.Push, store.Grant, bool) { return p, g, false }
+func drop(p record.Push, g record.Grant) (record.Push, record.Grant, bool) { return p, g, false }
 
 // wantGrant fails the test unless g is kept as it is, for the n-th push.
-func wantGrant(t *testing.T, e store.Engine, n int, g store.Grant) {
+func wantGrant(t *testing.T, e record.Engine, n int, g record.Grant) {
 	t.Helper()
 	got, p, err := e.Grant(t.Context(), g.Digest)
 	must(t, err)
@@ -76,13 +76,13 @@ func wantGrant(t *testing.T, e store.Engine, n int, g store.Grant) {
 	same(t, "its push", p, mustPush(t, e, n))
 }
 
-func issuesGrants(t *testing.T, e store.Engine) {
+func issuesGrants(t *testing.T, e record.Engine) {
 	p := createFiles(t, e, 1, account(t, e, "owner@example.org"))
 	other := createFiles(t, e, 2, 0)
 	i := newGrant(1, 5)
 	want, entry, _ := retrieve(i)(p)
 	c := change(t, e, p.ID, retrieve(i))
-	same(t, "change", c, store.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
+	same(t, "change", c, record.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
 	got := mustPush(t, e, 1)
 	same(t, "push", got, want)
 	same(t, "end of its grants", got.GrantsEnd, i.ExpiresAt)
@@ -90,7 +90,7 @@ func issuesGrants(t *testing.T, e store.Engine) {
 	entry.Grant = nil
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
 	must(t, err)
-	same(t, "entries", entries, []store.Entry{creation(p), entry})
+	same(t, "entries", entries, []record.Entry{creation(p), entry})
 
 	second, others := issue(t, e, 1, 6), issue(t, e, 2, 6)
 	wantGrant(t, e, 1, i.Grant)
@@ -100,7 +100,7 @@ func issuesGrants(t *testing.T, e store.Engine) {
 	same(t, "entries of another", mustPush(t, e, 2).Seq, other.Seq+1)
 }
 
-func issuesSilently(t *testing.T, e store.Engine) {
+func issuesSilently(t *testing.T, e record.Engine) {
 	p := createFiles(t, e, 1, 0)
 	// The second says nothing new of the push but that there is a grant.
 	for _, k := range []int{5, 4} {
@@ -112,51 +112,51 @@ func issuesSilently(t *testing.T, e store.Engine) {
 	}
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
 	must(t, err)
-	same(t, "entries", entries, []store.Entry{creation(p)})
+	same(t, "entries", entries, []record.Entry{creation(p)})
 }
 
-func readsUnderAGrant(t *testing.T, e store.Engine) {
+func readsUnderAGrant(t *testing.T, e record.Engine) {
 	createFiles(t, e, 1, 0)
 	createFiles(t, e, 2, 0)
 	unknown := newGrant(1, 9).Grant
 	g, p, err := e.Grant(t.Context(), unknown.Digest)
-	wantErr(t, err, store.ErrNotFound)
-	same(t, "grant that is not there", g, store.Grant{})
-	same(t, "its push", p, store.Push{})
+	wantErr(t, err, record.ErrNotFound)
+	same(t, "grant that is not there", g, record.Grant{})
+	same(t, "its push", p, record.Push{})
 	_, _, err = e.Chunk(t.Context(), unknown.Digest, 0, 0, nil)
-	wantErr(t, err, store.ErrNotFound)
-	_, err = e.ChangeGrant(t.Context(), unknown.Digest, func(p store.Push, g store.Grant) (store.Push, store.Grant, bool) {
+	wantErr(t, err, record.ErrNotFound)
+	_, err = e.ChangeGrant(t.Context(), unknown.Digest, func(p record.Push, g record.Grant) (record.Push, record.Grant, bool) {
 		t.Error("a rule was asked about a grant that does not exist")
 		return p, g, true
 	})
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 
 	first, second := issue(t, e, 1, 1), issue(t, e, 2, 2)
 	wantChunks(t, e, 1, first)
 	wantChunks(t, e, 2, second)
 	for _, at := range [][2]int{{0, chunks}, {files, 0}, {files + 1, chunks + 1}} {
 		_, _, err = e.Chunk(t.Context(), first.Digest, at[0], at[1], nil)
-		wantErr(t, err, store.ErrCorrupt)
+		wantErr(t, err, record.ErrCorrupt)
 	}
 }
 
-func issuesNothingForNoFiles(t *testing.T, e store.Engine) {
+func issuesNothingForNoFiles(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	createFiles(t, e, 2, 0)
-	for n, i := range map[int]*store.NewGrant{1: newGrant(1, 1), 2: newGrant(2, 2)} {
-		change(t, e, pushID(n), func(p store.Push) (store.Push, store.Entry, error) {
+	for n, i := range map[int]*record.NewGrant{1: newGrant(1, 1), 2: newGrant(2, 2)} {
+		change(t, e, pushID(n), func(p record.Push) (record.Push, record.Entry, error) {
 			next, _, err := release(p)
-			return next, store.Entry{Kind: store.EntryView, Grant: i}, err
+			return next, record.Entry{Kind: record.EntryView, Grant: i}, err
 		})
 		_, _, err := e.Grant(t.Context(), i.Digest)
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 	}
 	wantOrphans(t, e, 2)
 }
 
-func closesWithGrants(t *testing.T, e store.Engine) {
+func closesWithGrants(t *testing.T, e record.Engine) {
 	p := createFiles(t, e, 1, 0)
-	var last store.Grant
+	var last record.Grant
 	for k := range p.ViewLimit {
 		last = issue(t, e, 1, k+1)
 	}
@@ -165,19 +165,19 @@ func closesWithGrants(t *testing.T, e store.Engine) {
 	same(t, "files", string(closed.Files), string(p.Files))
 	wantChunks(t, e, 1, last)
 	wantOrphans(t, e)
-	wantDue(t, e, store.Granted, last.ExpiresAt, 1)
-	wantDue(t, e, store.Expiring, time.Time{})
+	wantDue(t, e, record.Granted, last.ExpiresAt, 1)
+	wantDue(t, e, record.Expiring, time.Time{})
 	same(t, "payload is there", change(t, e, p.ID, leave).Payload != nil, false)
 
 	change(t, e, p.ID, release)
-	wantDue(t, e, store.Granted, time.Time{})
-	wantDue(t, e, store.ExpiredAnon, closed.ExpiredAt, 1)
+	wantDue(t, e, record.Granted, time.Time{})
+	wantDue(t, e, record.ExpiredAnon, closed.ExpiredAt, 1)
 	wantOrphans(t, e, 1)
 }
 
 // wantDue fails the test unless these pushes are in an expiry queue, the first of them
 // with that time.
-func wantDue(t *testing.T, e store.Engine, s store.ExpiryQueue, first time.Time, numbers ...int) {
+func wantDue(t *testing.T, e record.Engine, s record.ExpiryQueue, first time.Time, numbers ...int) {
 	t.Helper()
 	due, _, err := e.Due(t.Context(), s, epoch.AddDate(1, 0, 0), 10)
 	must(t, err)
@@ -187,9 +187,9 @@ func wantDue(t *testing.T, e store.Engine, s store.ExpiryQueue, first time.Time,
 	same(t, "the first time", next, first)
 }
 
-func slidesGrants(t *testing.T, e store.Engine) {
+func slidesGrants(t *testing.T, e record.Engine) {
 	p := createFiles(t, e, 1, 0)
-	var g []store.Grant
+	var g []record.Grant
 	for k := range p.ViewLimit {
 		g = append(g, issue(t, e, 1, k+1))
 	}
@@ -215,14 +215,14 @@ func slidesGrants(t *testing.T, e store.Engine) {
 		moved := before
 		moved.GrantsEnd = before.GrantsEnd.Add(c.pushes)
 		same(t, "push", mustPush(t, e, 1), moved)
-		wantDue(t, e, store.Granted, moved.GrantsEnd, 1)
+		wantDue(t, e, record.Granted, moved.GrantsEnd, 1)
 	}
 	for _, grant := range g {
 		wantChunks(t, e, 1, grant)
 	}
 }
 
-func slidesGrantsOfALivePush(t *testing.T, e store.Engine) {
+func slidesGrantsOfALivePush(t *testing.T, e record.Engine) {
 	owner := account(t, e, "owner@example.org")
 	p := createFiles(t, e, 1, owner)
 	g := issue(t, e, 1, 1)
@@ -230,35 +230,35 @@ func slidesGrantsOfALivePush(t *testing.T, e store.Engine) {
 	must(t, err)
 	got := mustPush(t, e, 1)
 	same(t, "end of the grants", got.GrantsEnd, g.ExpiresAt.Add(time.Hour))
-	wantDue(t, e, store.Expiring, p.ExpiresAt, 1)
-	wantDue(t, e, store.Granted, time.Time{})
+	wantDue(t, e, record.Expiring, p.ExpiresAt, 1)
+	wantDue(t, e, record.Granted, time.Time{})
 	same(t, "payload", change(t, e, p.ID, leave).Payload, payloadOf(1))
-	list, err := e.Pushes(t.Context(), owner, true, store.ID{}, 0, 10)
+	list, err := e.Pushes(t.Context(), owner, true, record.ID{}, 0, 10)
 	must(t, err)
-	same(t, "pushes of the owner", list, []store.Push{got})
+	same(t, "pushes of the owner", list, []record.Push{got})
 }
 
-func dropsGrants(t *testing.T, e store.Engine) {
+func dropsGrants(t *testing.T, e record.Engine) {
 	createFiles(t, e, 1, 0)
 	first, second := issue(t, e, 1, 1), issue(t, e, 1, 2)
 	before := mustPush(t, e, 1)
 	_, err := e.ChangeGrant(t.Context(), second.Digest, drop)
 	must(t, err)
 	_, _, err = e.Grant(t.Context(), second.Digest)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	_, _, err = e.Chunk(t.Context(), second.Digest, 0, 0, nil)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	_, err = e.ChangeGrant(t.Context(), second.Digest, drop)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	same(t, "push", mustPush(t, e, 1), before)
 	wantChunks(t, e, 1, first)
 }
 
-func survivesAGrantPanic(t *testing.T, e store.Engine) {
+func survivesAGrantPanic(t *testing.T, e record.Engine) {
 	createFiles(t, e, 1, 0)
 	g := issue(t, e, 1, 1)
 	before := mustPush(t, e, 1)
-	_, err := e.ChangeGrant(t.Context(), g.Digest, func(store.Push, store.Grant) (store.Push, store.Grant, bool) {
+	_, err := e.ChangeGrant(t.Context(), g.Digest, func(record.Push, record.Grant) (record.Push, record.Grant, bool) {
 		panic("a secret marker")
 	})
 	if err == nil || strings.Contains(err.Error(), "secret marker") {
@@ -271,15 +271,15 @@ func survivesAGrantPanic(t *testing.T, e store.Engine) {
 }
 
 // A push with many live grants, and others that end all the time.
-func forgetsEndedGrants(t *testing.T, e store.Engine) {
+func forgetsEndedGrants(t *testing.T, e record.Engine) {
 	const alive, rounds, bound = 24, 200, 40
 	p := filePush(1, 0)
 	upload(t, e, 1)
 	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
-	var stay []store.Grant
+	var stay []record.Grant
 	for k := range alive { // they have the lowest digests
 		i := newGrant(1, 1)
-		i.Digest, i.ExpiresAt = store.GrantDigest{2: 1, 3: byte(k)}, i.Until
+		i.Digest, i.ExpiresAt = record.GrantDigest{2: 1, 3: byte(k)}, i.Until
 		stay = append(stay, i.Grant)
 		change(t, e, p.ID, look(i))
 	}
@@ -308,18 +308,18 @@ func forgetsEndedGrants(t *testing.T, e store.Engine) {
 	wantGrant(t, e, 1, i.Grant)
 }
 
-func forgetsNoOtherGrants(t *testing.T, e store.Engine) {
+func forgetsNoOtherGrants(t *testing.T, e record.Engine) {
 	createFiles(t, e, 1, 0)
 	createFiles(t, e, 2, 0)
 	createFiles(t, e, 3, 0)
-	others := []store.Grant{issue(t, e, 1, 1), issue(t, e, 3, 1)}
+	others := []record.Grant{issue(t, e, 1, 1), issue(t, e, 3, 1)}
 	ended, ends, lasts := issue(t, e, 2, 1), issue(t, e, 2, 2), issue(t, e, 2, 3)
 	i := newGrant(2, 4)
 	i.Ended = ends.ExpiresAt
 	change(t, e, pushID(2), retrieve(i))
-	for _, g := range []store.Grant{ended, ends} {
+	for _, g := range []record.Grant{ended, ends} {
 		_, _, err := e.Grant(t.Context(), g.Digest)
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 	}
 	wantGrant(t, e, 2, lasts)
 	wantGrant(t, e, 2, i.Grant)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var hookSuite = suite{
@@ -15,10 +15,10 @@ var hookSuite = suite{
 }
 
 // allHooks lists webhooks in steps of two.
-func allHooks(t *testing.T, e store.Engine) (all []store.Hook) {
+func allHooks(t *testing.T, e record.Engine) (all []record.Hook) {
 	t.Helper()
 	for {
-		var last store.Hook
+		var last record.Hook
 		if len(all) > 0 {
 			last = all[len(all)-1]
 		}
@@ -31,60 +31,60 @@ func allHooks(t *testing.T, e store.Engine) (all []store.Hook) {
 	}
 }
 
-func keepsHooks(t *testing.T, e store.Engine) {
+func keepsHooks(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	same(t, "webhooks of a new engine", allHooks(t, e), []store.Hook(nil))
+	same(t, "webhooks of a new engine", allHooks(t, e), []record.Hook(nil))
 	first, other, second := keepHook(t, e, ann), keepHook(t, e, bob), keepHook(t, e, ann)
-	same(t, "webhooks", allHooks(t, e), []store.Hook{first, second, other})
-	second.Disabled, second.Events = true, store.NewEventSet(store.EventExpire, store.EventView)
+	same(t, "webhooks", allHooks(t, e), []record.Hook{first, second, other})
+	second.Disabled, second.Events = true, record.NewEventSet(record.EventExpire, record.EventView)
 	must(t, e.SetHook(t.Context(), second, Told))
-	same(t, "webhooks after one was changed", allHooks(t, e), []store.Hook{first, second, other})
+	same(t, "webhooks after one was changed", allHooks(t, e), []record.Hook{first, second, other})
 	second.Owner = bob
-	wantErr(t, e.SetHook(t.Context(), second, Told), store.ErrNotFound)
+	wantErr(t, e.SetHook(t.Context(), second, Told), record.ErrNotFound)
 	scribble(allHooks(t, e)[0].Sealed)
 	same(t, "webhook after its copy was changed", allHooks(t, e)[0], first)
 }
 
-func keepsDeliveries(t *testing.T, e store.Engine) {
+func keepsDeliveries(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	first, other := keepHook(t, e, ann), keepHook(t, e, ann)
-	for n := range store.MaxDeliveries + 2 {
-		tried := []store.Delivery{{At: epoch.Add(time.Duration(n) * time.Second), Event: store.EventView, Status: 200 + n}, {At: epoch, Fault: store.FaultSlow}}
+	for n := range record.MaxDeliveries + 2 {
+		tried := []record.Delivery{{At: epoch.Add(time.Duration(n) * time.Second), Event: record.EventView, Status: 200 + n}, {At: epoch, Fault: record.FaultSlow}}
 		must(t, e.NoteDeliveries(t.Context(), ann, first.ID, tried))
 		first = first.With(tried)
 	}
-	if len(first.Tried) != store.MaxDeliveries {
+	if len(first.Tried) != record.MaxDeliveries {
 		t.Errorf("it keeps %d", len(first.Tried))
 	}
-	same(t, "webhooks", allHooks(t, e), []store.Hook{first, other})
+	same(t, "webhooks", allHooks(t, e), []record.Hook{first, other})
 	must(t, e.RemoveHook(t.Context(), ann, first.ID, Told))
 	must(t, e.NoteDeliveries(t.Context(), ann, first.ID, first.Tried))
-	same(t, "webhooks without it", allHooks(t, e), []store.Hook{other})
+	same(t, "webhooks without it", allHooks(t, e), []record.Hook{other})
 }
 
-func refusesAHook(t *testing.T, e store.Engine) {
+func refusesAHook(t *testing.T, e record.Engine) {
 	_, err := e.CreateHook(t.Context(), hookOf(7), Told)
-	wantErr(t, err, store.ErrToken)
+	wantErr(t, err, record.ErrToken)
 	owner := account(t, e, "a@example.org")
-	_, err = e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	_, err = e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = true
-		return a, store.SessionChange{}, Told, nil
+		return a, record.SessionChange{}, Told, nil
 	})
 	must(t, err)
 	_, err = e.CreateHook(t.Context(), hookOf(owner), Told)
-	wantErr(t, err, store.ErrToken)
-	same(t, "webhooks", allHooks(t, e), []store.Hook(nil))
+	wantErr(t, err, record.ErrToken)
+	same(t, "webhooks", allHooks(t, e), []record.Hook(nil))
 }
 
-func removesHooks(t *testing.T, e store.Engine) {
+func removesHooks(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	first, other := keepHook(t, e, ann), keepHook(t, e, bob)
-	wantErr(t, e.RemoveHook(t.Context(), bob, first.ID, Told), store.ErrNotFound)
+	wantErr(t, e.RemoveHook(t.Context(), bob, first.ID, Told), record.ErrNotFound)
 	must(t, e.RemoveHook(t.Context(), ann, first.ID, Told))
-	wantErr(t, e.RemoveHook(t.Context(), ann, first.ID, Told), store.ErrNotFound)
+	wantErr(t, e.RemoveHook(t.Context(), ann, first.ID, Told), record.ErrNotFound)
 	if again := keepHook(t, e, ann); again.ID <= other.ID {
 		t.Errorf("webhook %d came after %d", again.ID, other.ID)
 	}
 	must(t, e.RemoveAccount(t.Context(), ann, Told))
-	same(t, "webhooks after their account was removed", allHooks(t, e), []store.Hook{other})
+	same(t, "webhooks after their account was removed", allHooks(t, e), []record.Hook{other})
 }

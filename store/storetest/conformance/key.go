@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var keySuite = suite{
@@ -12,7 +12,7 @@ var keySuite = suite{
 	"the latest time only grows": keepsTheLatestTime,
 }
 
-func keepsTheKeyRing(t *testing.T, e store.Engine) {
+func keepsTheKeyRing(t *testing.T, e record.Engine) {
 	ring, err := e.KeyRing(t.Context())
 	must(t, err)
 	if ring != nil {
@@ -31,7 +31,7 @@ func keepsTheKeyRing(t *testing.T, e store.Engine) {
 	}
 }
 
-func keepsTheLatestTime(t *testing.T, e store.Engine) {
+func keepsTheLatestTime(t *testing.T, e record.Engine) {
 	got, err := e.LatestTime(t.Context())
 	must(t, err)
 	same(t, "time of a new store", got, time.Time{})

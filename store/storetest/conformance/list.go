@@ -4,34 +4,34 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
-func ids(list []store.Push) (ids []store.ID) {
+func ids(list []record.Push) (ids []record.ID) {
 	for _, p := range list {
 		ids = append(ids, p.ID)
 	}
 	return ids
 }
 
-func pushIDs(numbers ...int) (ids []store.ID) {
+func pushIDs(numbers ...int) (ids []record.ID) {
 	for _, n := range numbers {
 		ids = append(ids, pushID(n))
 	}
 	return ids
 }
 
-func listsPushes(t *testing.T, e store.Engine) {
+func listsPushes(t *testing.T, e record.Engine) {
 	first, second, third := account(t, e, "a@example.org"), account(t, e, "b@example.org"), account(t, e, "c@example.org")
 	for n := range 9 {
-		create(t, e, n, []store.AccountID{first, second, 0}[n%3])
+		create(t, e, n, []record.AccountID{first, second, 0}[n%3])
 	}
-	change(t, e, pushID(3), end(store.Expired))
+	change(t, e, pushID(3), end(record.Expired))
 	for _, c := range []struct {
-		owner       store.AccountID
+		owner       record.AccountID
 		live        bool
 		skip, limit int
-		want        []store.ID
+		want        []record.ID
 	}{
 		{first, true, 0, 10, pushIDs(6, 0)},
 		{first, true, 0, 1, pushIDs(6)},
@@ -46,7 +46,7 @@ func listsPushes(t *testing.T, e store.Engine) {
 		{third + 1, true, 0, 10, nil},
 		{1<<64 - 1, true, 0, 10, nil},
 	} {
-		list, err := e.Pushes(t.Context(), c.owner, c.live, store.ID{}, c.skip, c.limit)
+		list, err := e.Pushes(t.Context(), c.owner, c.live, record.ID{}, c.skip, c.limit)
 		must(t, err)
 		same(t, "IDs", ids(list), c.want)
 		if c.skip == 0 {
@@ -55,13 +55,13 @@ func listsPushes(t *testing.T, e store.Engine) {
 			same(t, "count", n, len(c.want))
 		}
 	}
-	list, err := e.Pushes(t.Context(), second, true, store.ID{}, 2, 1)
+	list, err := e.Pushes(t.Context(), second, true, record.ID{}, 2, 1)
 	must(t, err)
-	same(t, "push", list, []store.Push{livePush(1, second)})
+	same(t, "push", list, []record.Push{livePush(1, second)})
 	for _, c := range []struct {
 		before      int
 		skip, limit int
-		want        []store.ID
+		want        []record.ID
 	}{
 		{8, 0, 10, pushIDs(7, 4, 1)},
 		{7, 0, 10, pushIDs(4, 1)},
@@ -77,30 +77,30 @@ func listsPushes(t *testing.T, e store.Engine) {
 	}
 }
 
-func movesBetweenLists(t *testing.T, e store.Engine) {
+func movesBetweenLists(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	create(t, e, 1, owner)
 	create(t, e, 2, owner)
-	want := func(live bool, want []store.ID) {
+	want := func(live bool, want []record.ID) {
 		t.Helper()
-		list, err := e.Pushes(t.Context(), owner, live, store.ID{}, 0, 10)
+		list, err := e.Pushes(t.Context(), owner, live, record.ID{}, 0, 10)
 		must(t, err)
 		same(t, "IDs", ids(list), want)
 	}
-	change(t, e, pushID(1), end(store.Deleted))
+	change(t, e, pushID(1), end(record.Deleted))
 	want(true, pushIDs(2))
 	want(false, pushIDs(1))
-	change(t, e, pushID(2), end(store.Expired))
+	change(t, e, pushID(2), end(record.Expired))
 	want(true, nil)
 	want(false, pushIDs(2, 1))
 	change(t, e, pushID(2), purge)
 	want(false, pushIDs(1))
 }
 
-func listsEntries(t *testing.T, e store.Engine) {
+func listsEntries(t *testing.T, e record.Engine) {
 	p, other := create(t, e, 1, 0), create(t, e, 2, 0)
-	all := []store.Entry{creation(p)}
-	for _, r := range []store.Rule{view, fail, view, fail} {
+	all := []record.Entry{creation(p)}
+	for _, r := range []record.Rule{view, fail, view, fail} {
 		all = append(all, change(t, e, p.ID, r).Entry)
 		change(t, e, other.ID, r)
 	}
@@ -127,7 +127,7 @@ func listsEntries(t *testing.T, e store.Engine) {
 	}
 }
 
-func listsDue(t *testing.T, e store.Engine) {
+func listsDue(t *testing.T, e record.Engine) {
 	// In this order they end, an hour and a millisecond apart.
 	for _, n := range []int{3, 1, 4, 2} {
 		create(t, e, n, 0)
@@ -136,7 +136,7 @@ func listsDue(t *testing.T, e store.Engine) {
 	for _, c := range []struct {
 		until time.Time
 		limit int
-		want  []store.ID
+		want  []record.ID
 		next  time.Time
 	}{
 		{at(1).Add(-time.Millisecond), 10, nil, at(1)},
@@ -148,20 +148,20 @@ func listsDue(t *testing.T, e store.Engine) {
 		{at(9), 10, pushIDs(1, 2, 3, 4), time.Time{}},
 		{time.Time{}, 10, nil, at(1)},
 	} {
-		due, next, err := e.Due(t.Context(), store.Expiring, c.until, c.limit)
+		due, next, err := e.Due(t.Context(), record.Expiring, c.until, c.limit)
 		must(t, err)
 		same(t, "due", due, c.want)
 		same(t, "next", next, c.next)
 	}
 }
 
-func separatesQueues(t *testing.T, e store.Engine) {
+func separatesQueues(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	create(t, e, 2, 0)
 	create(t, e, 3, account(t, e, "a@example.org"))
-	change(t, e, pushID(2), end(store.Expired))
-	change(t, e, pushID(3), end(store.Deleted))
-	for queue, want := range map[store.ExpiryQueue]int{store.Expiring: 1, store.ExpiredAnon: 2, store.ExpiredOwned: 3} {
+	change(t, e, pushID(2), end(record.Expired))
+	change(t, e, pushID(3), end(record.Deleted))
+	for queue, want := range map[record.ExpiryQueue]int{record.Expiring: 1, record.ExpiredAnon: 2, record.ExpiredOwned: 3} {
 		due, next, err := e.Due(t.Context(), queue, epoch.AddDate(1, 0, 0), 10)
 		must(t, err)
 		same(t, "due", due, pushIDs(want))
@@ -175,8 +175,8 @@ func separatesQueues(t *testing.T, e store.Engine) {
 	}
 }
 
-func scansEverything(t *testing.T, e store.Engine) {
-	var made []store.Push
+func scansEverything(t *testing.T, e record.Engine) {
+	var made []record.Push
 	for n := range 5 {
 		made = append(made, create(t, e, 10*(n+1), 0))
 	}

@@ -4,62 +4,62 @@ import (
 	"errors"
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // mailOf is mail of that many messages, which count against a quota of the day.
-func mailOf(messages int, of store.AccountID, day, most uint64) *store.MailBatch {
-	p := &store.MailBatch{Quotas: []store.Quota{{Of: of, Day: day, Add: uint64(messages), Most: most}, {Day: day, Add: uint64(messages), Most: 10}}}
+func mailOf(messages int, of record.AccountID, day, most uint64) *record.MailBatch {
+	p := &record.MailBatch{Quotas: []record.Quota{{Of: of, Day: day, Add: uint64(messages), Most: most}, {Day: day, Add: uint64(messages), Most: 10}}}
 	for n := range messages {
 		m := messageAt(n)
-		m.Route = store.ByMail
+		m.Route = record.ByMail
 		p.Messages = append(p.Messages, m)
 	}
 	return p
 }
 
 // sendMail is a change that sends mail.
-func sendMail(p *store.MailBatch) store.Rule {
-	return func(old store.Push) (store.Push, store.Entry, error) {
+func sendMail(p *record.MailBatch) record.Rule {
+	return func(old record.Push) (record.Push, record.Entry, error) {
 		next := old
 		next.Seq, next.Minor = old.Seq+1, old.Minor+1
-		return next, store.Entry{Kind: store.EntryMail, At: epoch, Sealed: []byte("sealed"), Mail: p}, nil
+		return next, record.Entry{Kind: record.EntryMail, At: epoch, Sealed: []byte("sealed"), Mail: p}, nil
 	}
 }
 
 // wantQuota fails the test unless err is about that quota.
-func wantQuota(t *testing.T, err error, of store.QuotaOf) {
+func wantQuota(t *testing.T, err error, of record.QuotaOf) {
 	t.Helper()
-	var quota *store.QuotaError
-	if !errors.As(err, &quota) || quota.Of != of || !errors.Is(err, store.ErrQuota) {
+	var quota *record.QuotaError
+	if !errors.As(err, &quota) || quota.Of != of || !errors.Is(err, record.ErrQuota) {
 		t.Errorf("it is %v, not of %v", err, of)
 	}
 }
 
-func sendsMail(t *testing.T, e store.Engine) {
+func sendsMail(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	p := livePush(1, owner)
 	entry := creation(p)
 	entry.Mail = mailOf(3, owner, 1, 2)
-	wantQuota(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), store.QuotaOfAccount)
+	wantQuota(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.QuotaOfAccount)
 	_, err := e.Push(t.Context(), p.ID)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	wantWaiting(t, e, 0)
 	entry.Mail = mailOf(2, owner, 1, 2)
 	must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
 	wantWaiting(t, e, 2)
 
 	_, err = e.Change(t.Context(), p.ID, sendMail(mailOf(1, owner, 1, 2)))
-	wantQuota(t, err, store.QuotaOfAccount)
+	wantQuota(t, err, record.QuotaOfAccount)
 	list, err := e.Entries(t.Context(), p.ID, 0, 9)
 	must(t, err)
 	same(t, "entries after a refusal", len(list), 1)
 	change(t, e, p.ID, sendMail(mailOf(3, owner, 2, 3)))
 	wantWaiting(t, e, 5)
 	q := dueAt(0, 100)
-	q.Route = store.ByMail
+	q.Route = record.ByMail
 	due := wantNext(t, e, q, 1, 0, 0)
-	if due[0].Route != store.ByMail || due[0].Number == due[1].Number {
+	if due[0].Route != record.ByMail || due[0].Number == due[1].Number {
 		t.Errorf("the mail is %+v", due)
 	}
 	list, err = e.Entries(t.Context(), p.ID, 0, 9)
@@ -67,20 +67,20 @@ func sendsMail(t *testing.T, e store.Engine) {
 	same(t, "entries", len(list), 2)
 }
 
-func countsMail(t *testing.T, e store.Engine) {
+func countsMail(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	hers, his := create(t, e, 1, ann), create(t, e, 2, bob)
-	send := func(p store.Push, n int, of store.AccountID, day, most uint64) error {
+	send := func(p record.Push, n int, of record.AccountID, day, most uint64) error {
 		_, err := e.Change(t.Context(), p.ID, sendMail(mailOf(n, of, day, most)))
 		return err
 	}
 	must(t, send(hers, 6, ann, 7, 6))
-	wantQuota(t, send(hers, 1, ann, 7, 6), store.QuotaOfAccount)
-	wantQuota(t, send(his, 5, bob, 7, 6), store.QuotaOfInstance) // ten of all
+	wantQuota(t, send(hers, 1, ann, 7, 6), record.QuotaOfAccount)
+	wantQuota(t, send(his, 5, bob, 7, 6), record.QuotaOfInstance) // ten of all
 	must(t, send(his, 4, bob, 7, 6))
-	wantQuota(t, send(his, 1, bob, 7, 6), store.QuotaOfInstance)
+	wantQuota(t, send(his, 1, bob, 7, 6), record.QuotaOfInstance)
 	must(t, send(hers, 6, ann, 8, 6))
-	wantQuota(t, send(hers, 1, ann, 7, 6), store.QuotaOfAccount) // a clock that was set back begins no new day
+	wantQuota(t, send(hers, 1, ann, 7, 6), record.QuotaOfAccount) // a clock that was set back begins no new day
 	must(t, send(his, 4, bob, 8, 6))
 
 	_, err := e.Change(t.Context(), his.ID, purge)
@@ -88,10 +88,10 @@ func countsMail(t *testing.T, e store.Engine) {
 	must(t, e.RemoveAccount(t.Context(), bob, Told))
 }
 
-func createsWithTwoEntries(t *testing.T, e store.Engine) {
+func createsWithTwoEntries(t *testing.T, e record.Engine) {
 	p := livePush(1, account(t, e, "a@example.org"))
 	entry := creation(p)
-	entry.Then = []store.Entry{{Kind: store.EntryMail, At: epoch, Sealed: []byte("sealed")}}
+	entry.Then = []record.Entry{{Kind: record.EntryMail, At: epoch, Sealed: []byte("sealed")}}
 	p.Seq, p.Minor = 2, 1
 	must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
 	list, err := e.Entries(t.Context(), p.ID, 0, 9)
@@ -104,51 +104,51 @@ func createsWithTwoEntries(t *testing.T, e store.Engine) {
 }
 
 // mailTo is a mail to each of these, at most that many on a day.
-func mailTo(day, most uint64, to ...byte) *store.MailBatch {
+func mailTo(day, most uint64, to ...byte) *record.MailBatch {
 	p := mailOf(len(to), 0, day, 100)
 	p.Quotas = nil
 	for _, n := range to {
-		p.Quotas = append(p.Quotas, store.Quota{To: store.Addressee{0, n}, Day: day, Add: 1, Most: most})
+		p.Quotas = append(p.Quotas, record.Quota{To: record.Addressee{0, n}, Day: day, Add: 1, Most: most})
 	}
 	return p
 }
 
-func countsMailToAddresses(t *testing.T, e store.Engine) {
+func countsMailToAddresses(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	hers, his := create(t, e, 1, ann), create(t, e, 2, bob)
-	send := func(p store.Push, day, most uint64, to ...byte) error {
+	send := func(p record.Push, day, most uint64, to ...byte) error {
 		_, err := e.Change(t.Context(), p.ID, sendMail(mailTo(day, most, to...)))
 		return err
 	}
 	must(t, send(hers, 7, 2, 1, 2))
 	must(t, send(his, 7, 2, 1))
-	wantQuota(t, send(hers, 7, 2, 1), store.QuotaOfAddressee)
-	wantQuota(t, send(his, 7, 2, 2, 1), store.QuotaOfAddressee)
+	wantQuota(t, send(hers, 7, 2, 1), record.QuotaOfAddressee)
+	wantQuota(t, send(his, 7, 2, 2, 1), record.QuotaOfAddressee)
 	wantWaiting(t, e, 3)
 	must(t, send(his, 7, 2, 2)) // the refusal did not count for it
-	wantQuota(t, send(his, 7, 2, 2), store.QuotaOfAddressee)
+	wantQuota(t, send(his, 7, 2, 2), record.QuotaOfAddressee)
 	must(t, send(his, 8, 2, 1))
 	_, err := e.Change(t.Context(), his.ID, purge)
 	must(t, err)
 	must(t, e.RemoveAccount(t.Context(), bob, Told))
 	must(t, send(hers, 8, 2, 1)) // his mail counts after his account has gone
-	wantQuota(t, send(hers, 8, 2, 1), store.QuotaOfAddressee)
+	wantQuota(t, send(hers, 8, 2, 1), record.QuotaOfAddressee)
 }
 
-func clearsQuotas(t *testing.T, e store.Engine) {
+func clearsQuotas(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, account(t, e, "a@example.org"))
 	change(t, e, p.ID, sendMail(mailOf(2, p.Owner, 7, 2)))
 	change(t, e, p.ID, sendMail(mailTo(7, 1, 1, 3, 5)))
 	change(t, e, p.ID, sendMail(mailTo(8, 1, 2, 4)))
 	clear := func(after byte, limit int, day uint64, last byte, more bool) {
 		t.Helper()
-		from := store.Addressee{0, after}
+		from := record.Addressee{0, after}
 		if after == 0 {
-			from = store.Addressee{}
+			from = record.Addressee{}
 		}
 		got, rest, err := e.ClearQuotas(t.Context(), from, limit, day)
 		must(t, err)
-		same(t, "last", got, store.Addressee{0, last})
+		same(t, "last", got, record.Addressee{0, last})
 		same(t, "more", rest, more)
 	}
 	clear(0, 2, 7, 2, true)
@@ -160,62 +160,62 @@ func clearsQuotas(t *testing.T, e store.Engine) {
 	clear(2, 1, 8, 4, true)
 	clear(4, 1, 8, 4, false)
 	_, err := e.Change(t.Context(), p.ID, sendMail(mailTo(8, 1, 2)))
-	wantQuota(t, err, store.QuotaOfAddressee)
+	wantQuota(t, err, record.QuotaOfAddressee)
 	_, err = e.Change(t.Context(), p.ID, sendMail(mailOf(1, p.Owner, 7, 2)))
-	wantQuota(t, err, store.QuotaOfAccount)
+	wantQuota(t, err, record.QuotaOfAccount)
 	change(t, e, p.ID, sendMail(mailTo(7, 1, 1)))
 }
 
 // unconfirmed keeps an account whose address is not confirmed.
-func unconfirmed(t *testing.T, e store.Engine, email string) store.AccountID {
+func unconfirmed(t *testing.T, e record.Engine, email string) record.AccountID {
 	t.Helper()
-	id, err := e.CreateAccount(t.Context(), store.Account{Email: email, CreatedAt: epoch, Unconfirmed: true}, Told)
+	id, err := e.CreateAccount(t.Context(), record.Account{Email: email, CreatedAt: epoch, Unconfirmed: true}, Told)
 	must(t, err)
 	return id
 }
 
-func sendsConfirmed(t *testing.T, e store.Engine) {
+func sendsConfirmed(t *testing.T, e record.Engine) {
 	eve := unconfirmed(t, e, "e@example.org")
 	p := livePush(1, eve)
 	entry := creation(p)
 	entry.Mail = mailTo(7, 1, 1)
 	entry.Mail.Sender = eve
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), store.ErrUnconfirmed)
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.ErrUnconfirmed)
 	_, err := e.Push(t.Context(), p.ID)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	create(t, e, 1, eve)
 	_, err = e.Change(t.Context(), p.ID, sendMail(entry.Mail))
-	wantErr(t, err, store.ErrUnconfirmed)
+	wantErr(t, err, record.ErrUnconfirmed)
 	wantWaiting(t, e, 0)
-	code := store.AddressCode{Sum: [16]byte{1}, SentAt: epoch, Wrong: 4, Sent: 5}
-	confirm := func(confirmed bool) store.AccountRule {
-		return func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	code := record.AddressCode{Sum: [16]byte{1}, SentAt: epoch, Wrong: 4, Sent: 5}
+	confirm := func(confirmed bool) record.AccountRule {
+		return func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			if a.Unconfirmed, a.Code = !confirmed, code; confirmed {
-				a.Code = store.AddressCode{}
+				a.Code = record.AddressCode{}
 			}
-			return a, store.SessionChange{}, Told, nil
+			return a, record.SessionChange{}, Told, nil
 		}
 	}
-	_, err = e.ChangeAccount(t.Context(), eve, store.SessionDigest{}, confirm(false))
+	_, err = e.ChangeAccount(t.Context(), eve, record.SessionDigest{}, confirm(false))
 	must(t, err)
 	a, err := e.Account(t.Context(), eve)
 	must(t, err)
 	same(t, "code", a.Code, code)
-	_, err = e.ChangeAccount(t.Context(), eve, store.SessionDigest{}, confirm(true))
+	_, err = e.ChangeAccount(t.Context(), eve, record.SessionDigest{}, confirm(true))
 	must(t, err)
 	change(t, e, p.ID, sendMail(entry.Mail)) // the refusals did not count
 	wantWaiting(t, e, 1)
 }
 
-func leavesMailOut(t *testing.T, e store.Engine) {
+func leavesMailOut(t *testing.T, e record.Engine) {
 	eve, ann := unconfirmed(t, e, "e@example.org"), account(t, e, "a@example.org")
 	p := create(t, e, 1, ann)
-	optional := func(sender store.AccountID, most uint64) *store.MailBatch {
+	optional := func(sender record.AccountID, most uint64) *record.MailBatch {
 		b := mailTo(7, most, 1)
 		b.Sender, b.Optional = sender, true
 		return b
 	}
-	kept := func(b *store.MailBatch, want bool) {
+	kept := func(b *record.MailBatch, want bool) {
 		t.Helper()
 		before, err := e.Push(t.Context(), p.ID)
 		must(t, err)
@@ -232,14 +232,14 @@ func leavesMailOut(t *testing.T, e store.Engine) {
 	wantWaiting(t, e, 1)
 }
 
-func changesWithMail(t *testing.T, e store.Engine) {
+func changesWithMail(t *testing.T, e record.Engine) {
 	eve := unconfirmed(t, e, "e@example.org")
-	send := func(code byte, b *store.MailBatch, untold bool) error {
-		_, err := e.ChangeAccount(t.Context(), eve, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	send := func(code byte, b *record.MailBatch, untold bool) error {
+		_, err := e.ChangeAccount(t.Context(), eve, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			if code != 0 {
-				a.Code = store.AddressCode{Sum: [16]byte{code}, SentAt: epoch, Sent: 1}
+				a.Code = record.AddressCode{Sum: [16]byte{code}, SentAt: epoch, Sent: 1}
 			}
-			return a, store.SessionChange{Mail: b, Untold: untold}, Told, nil
+			return a, record.SessionChange{Mail: b, Untold: untold}, Told, nil
 		})
 		return err
 	}
@@ -256,7 +256,7 @@ func changesWithMail(t *testing.T, e store.Engine) {
 	want(0, 0, 1)
 	must(t, send(1, mailTo(7, 1, 1), true))
 	want(1, 1, 1)
-	wantQuota(t, send(2, mailTo(7, 1, 1), false), store.QuotaOfAddressee)
+	wantQuota(t, send(2, mailTo(7, 1, 1), false), record.QuotaOfAddressee)
 	want(1, 1, 1)
 	must(t, send(0, mailTo(7, 1, 2), true)) // mail alone is a change
 	want(1, 2, 1)

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // together runs f at the same time in n goroutines and waits for all.
@@ -25,7 +25,7 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
-func countsConcurrently(t *testing.T, e store.Engine) {
+func countsConcurrently(t *testing.T, e record.Engine) {
 	const racers, each = 64, 2
 	for n, limit := range []int{1, 2, 3, 5, 100} {
 		p := livePush(1+n, 0)
@@ -48,20 +48,20 @@ func countsConcurrently(t *testing.T, e store.Engine) {
 		got, err := e.Push(t.Context(), p.ID)
 		must(t, err)
 		same(t, "views counted", got.Views, limit)
-		same(t, "state", got.State, store.Expired)
+		same(t, "state", got.State, record.Expired)
 	}
 }
 
-func isolatesFailures(t *testing.T, e store.Engine) {
+func isolatesFailures(t *testing.T, e record.Engine) {
 	create(t, e, 1000, 0)
 	together(64, func(i int) {
 		switch i % 4 {
 		case 0: // fails while it writes, where an engine cannot keep an empty address
-			if id, err := e.CreateAccount(t.Context(), store.Account{}, Told); err == nil && id == 0 {
+			if id, err := e.CreateAccount(t.Context(), record.Account{}, Told); err == nil && id == 0 {
 				t.Error("an account got no ID")
 			}
 		case 1:
-			_, err := e.Change(t.Context(), pushID(1000), func(store.Push) (store.Push, store.Entry, error) {
+			_, err := e.Change(t.Context(), pushID(1000), func(record.Push) (record.Push, record.Entry, error) {
 				panic("no")
 			})
 			if err == nil {
@@ -88,7 +88,7 @@ func isolatesFailures(t *testing.T, e store.Engine) {
 	})
 }
 
-func ordersOwnership(t *testing.T, e store.Engine) {
+func ordersOwnership(t *testing.T, e record.Engine) {
 	for round := range 8 {
 		owner := account(t, e, fmt.Sprint(round))
 		var created, removed atomic.Bool
@@ -106,7 +106,7 @@ func ordersOwnership(t *testing.T, e store.Engine) {
 	}
 }
 
-func isLinear(t *testing.T, e store.Engine) {
+func isLinear(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	var seen atomic.Int64
 	together(16, func(int) {

@@ -7,25 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // A model is what an engine should hold.
 type model struct {
-	pushes  map[store.ID]store.Push
-	grants  map[store.GrantDigest]store.Grant
-	orphans map[store.ID]bool
+	pushes  map[record.ID]record.Push
+	grants  map[record.GrantDigest]record.Grant
+	orphans map[record.ID]bool
 	issued  int // grants so far
 }
 
 // agreesWithAModel runs random operations, does the same to maps, and compares. A third
 // of the pushes hold files.
-func agreesWithAModel(t *testing.T, e store.Engine) {
+func agreesWithAModel(t *testing.T, e record.Engine) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	owners := []store.AccountID{0, account(t, e, "a@example.org"), account(t, e, "b@example.org")}
-	m := &model{pushes: map[store.ID]store.Push{}, grants: map[store.GrantDigest]store.Grant{}, orphans: map[store.ID]bool{}}
+	owners := []record.AccountID{0, account(t, e, "a@example.org"), account(t, e, "b@example.org")}
+	m := &model{pushes: map[record.ID]record.Push{}, grants: map[record.GrantDigest]record.Grant{}, orphans: map[record.ID]bool{}}
 	for i := range 500 {
 		if i%20 == 0 {
 			m.compareIndexes(t, e, owners[1:])
@@ -39,11 +39,11 @@ func agreesWithAModel(t *testing.T, e store.Engine) {
 		case 3:
 			m.free(t, e, n, 1+r.IntN(files*chunks))
 		case 4, 5:
-			m.changeGrant(t, e, r.IntN(m.issued+1), []store.GrantRule{slide(time.Hour), slide(0), drop}[r.IntN(3)])
+			m.changeGrant(t, e, r.IntN(m.issued+1), []record.GrantRule{slide(time.Hour), slide(0), drop}[r.IntN(3)])
 		default:
 			m.issued++
 			get := retrieve(newGrant(n, m.issued))
-			rules := []store.Rule{get, get, get, fail, release, finish(store.Expired), purge}
+			rules := []record.Rule{get, get, get, fail, release, finish(record.Expired), purge}
 			m.change(t, e, pushID(n), rules[r.IntN(len(rules))])
 		}
 	}
@@ -51,8 +51,8 @@ func agreesWithAModel(t *testing.T, e store.Engine) {
 }
 
 // finish ends a push, and gives up its files unless there are grants for them.
-func finish(s store.State) store.Rule {
-	return func(p store.Push) (store.Push, store.Entry, error) {
+func finish(s record.State) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		p, e, err := end(s)(p)
 		if p.GrantsEnd.IsZero() {
 			p, _, _ = release(p)
@@ -61,7 +61,7 @@ func finish(s store.State) store.Rule {
 	}
 }
 
-func (m *model) create(t *testing.T, e store.Engine, n int, owner store.AccountID) {
+func (m *model) create(t *testing.T, e record.Engine, n int, owner record.AccountID) {
 	t.Helper()
 	p := livePush(n, owner)
 	if n%3 == 0 {
@@ -71,9 +71,9 @@ func (m *model) create(t *testing.T, e store.Engine, n int, owner store.AccountI
 	_, taken := m.pushes[p.ID]
 	switch {
 	case taken:
-		wantErr(t, err, store.ErrExists)
+		wantErr(t, err, record.ErrExists)
 	case p.HoldsFiles() && !m.orphans[p.ID]:
-		wantErr(t, err, store.ErrCorrupt)
+		wantErr(t, err, record.ErrCorrupt)
 	default:
 		must(t, err)
 		m.pushes[p.ID] = p
@@ -84,10 +84,10 @@ func (m *model) create(t *testing.T, e store.Engine, n int, owner store.AccountI
 }
 
 // upload keeps all chunks of a push, unless the push exists.
-func (m *model) upload(t *testing.T, e store.Engine, n int) {
+func (m *model) upload(t *testing.T, e record.Engine, n int) {
 	t.Helper()
 	if _, there := m.pushes[pushID(n)]; there {
-		wantErr(t, e.PutChunks(t.Context(), pushID(n), 0, 0, [][]byte{chunkOf(n, 0, 0)}), store.ErrExists)
+		wantErr(t, e.PutChunks(t.Context(), pushID(n), 0, 0, [][]byte{chunkOf(n, 0, 0)}), record.ErrExists)
 		return
 	}
 	if n%3 == 0 {
@@ -97,7 +97,7 @@ func (m *model) upload(t *testing.T, e store.Engine, n int) {
 }
 
 // free removes the orphans of a push in steps.
-func (m *model) free(t *testing.T, e store.Engine, n, limit int) {
+func (m *model) free(t *testing.T, e record.Engine, n, limit int) {
 	t.Helper()
 	steps := 1
 	for free(t, e, n, limit) {
@@ -109,12 +109,12 @@ func (m *model) free(t *testing.T, e store.Engine, n, limit int) {
 	delete(m.orphans, pushID(n))
 }
 
-func (m *model) change(t *testing.T, e store.Engine, id store.ID, r store.Rule) {
+func (m *model) change(t *testing.T, e record.Engine, id record.ID, r record.Rule) {
 	t.Helper()
 	p, there := m.pushes[id]
 	c, err := e.Change(t.Context(), id, r)
 	if !there {
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 		return
 	}
 	next, entry, wantError := r(p)
@@ -130,8 +130,8 @@ func (m *model) change(t *testing.T, e store.Engine, id store.ID, r store.Rule) 
 	if entry.Grant != nil {
 		m.grants[entry.Grant.Digest] = entry.Grant.Grant
 	}
-	if purged := next.State == store.Purged; purged || !next.HoldsFiles() {
-		maps.DeleteFunc(m.grants, func(_ store.GrantDigest, g store.Grant) bool { return g.Push == id })
+	if purged := next.State == record.Purged; purged || !next.HoldsFiles() {
+		maps.DeleteFunc(m.grants, func(_ record.GrantDigest, g record.Grant) bool { return g.Push == id })
 		if p.HoldsFiles() {
 			m.orphans[id] = true
 		}
@@ -141,7 +141,7 @@ func (m *model) change(t *testing.T, e store.Engine, id store.ID, r store.Rule) 
 	}
 }
 
-func (m *model) changeGrant(t *testing.T, e store.Engine, k int, r store.GrantRule) {
+func (m *model) changeGrant(t *testing.T, e record.Engine, k int, r record.GrantRule) {
 	t.Helper()
 	d := newGrant(0, k).Digest
 	for n := range 40 {
@@ -152,7 +152,7 @@ func (m *model) changeGrant(t *testing.T, e store.Engine, k int, r store.GrantRu
 	g, there := m.grants[d]
 	got, err := e.ChangeGrant(t.Context(), d, r)
 	if !there {
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 		return
 	}
 	must(t, err)
@@ -164,26 +164,26 @@ func (m *model) changeGrant(t *testing.T, e store.Engine, k int, r store.GrantRu
 }
 
 // compareIndexes compares what is listed by owner and by time.
-func (m *model) compareIndexes(t *testing.T, e store.Engine, owners []store.AccountID) {
+func (m *model) compareIndexes(t *testing.T, e record.Engine, owners []record.AccountID) {
 	t.Helper()
 	for _, owner := range owners {
 		compareLists(t, e, m.pushes, owner)
 	}
-	for _, queue := range []store.ExpiryQueue{store.Expiring, store.ExpiredAnon, store.ExpiredOwned, store.Granted} {
+	for _, queue := range []record.ExpiryQueue{record.Expiring, record.ExpiredAnon, record.ExpiredOwned, record.Granted} {
 		m.compareDue(t, e, queue)
 	}
 }
 
-func (m *model) compareDue(t *testing.T, e store.Engine, queue store.ExpiryQueue) {
+func (m *model) compareDue(t *testing.T, e record.Engine, queue record.ExpiryQueue) {
 	t.Helper()
-	var want []store.ID
-	due := make(map[store.ID]time.Time)
+	var want []record.ID
+	due := make(map[record.ID]time.Time)
 	for id, p := range m.pushes {
 		if q, at := p.ExpiryQueue(); q == queue {
 			want, due[id] = append(want, id), at
 		}
 	}
-	slices.SortFunc(want, func(a, b store.ID) int {
+	slices.SortFunc(want, func(a, b record.ID) int {
 		if c := due[a].Compare(due[b]); c != 0 {
 			return c
 		}
@@ -201,7 +201,7 @@ func (m *model) compareDue(t *testing.T, e store.Engine, queue store.ExpiryQueue
 	}
 }
 
-func (m *model) compare(t *testing.T, e store.Engine, owners []store.AccountID) {
+func (m *model) compare(t *testing.T, e record.Engine, owners []record.AccountID) {
 	t.Helper()
 	m.compareIndexes(t, e, owners)
 	for d, want := range m.grants {
@@ -213,23 +213,23 @@ func (m *model) compare(t *testing.T, e store.Engine, owners []store.AccountID) 
 		must(t, err)
 		same(t, "length of a chunk", len(sealed) > 0, true)
 	}
-	got, err := e.Orphans(t.Context(), store.ID{}, 1000)
+	got, err := e.Orphans(t.Context(), record.ID{}, 1000)
 	must(t, err)
-	want := slices.SortedFunc(maps.Keys(m.orphans), func(a, b store.ID) int { return slices.Compare(a[:], b[:]) })
+	want := slices.SortedFunc(maps.Keys(m.orphans), func(a, b record.ID) int { return slices.Compare(a[:], b[:]) })
 	same(t, "orphans", got, want)
 }
 
-func compareLists(t *testing.T, e store.Engine, pushes map[store.ID]store.Push, owner store.AccountID) {
+func compareLists(t *testing.T, e record.Engine, pushes map[record.ID]record.Push, owner record.AccountID) {
 	t.Helper()
 	for _, live := range []bool{true, false} {
-		var want []store.Push
+		var want []record.Push
 		for _, p := range pushes {
 			if p.Owner == owner && p.Live() == live {
 				want = append(want, p)
 			}
 		}
-		slices.SortFunc(want, func(a, b store.Push) int { return slices.Compare(b.ID[:], a.ID[:]) })
-		got, err := e.Pushes(t.Context(), owner, live, store.ID{}, 0, 100)
+		slices.SortFunc(want, func(a, b record.Push) int { return slices.Compare(b.ID[:], a.ID[:]) })
+		got, err := e.Pushes(t.Context(), owner, live, record.ID{}, 0, 100)
 		must(t, err)
 		same(t, "list", got, want)
 	}

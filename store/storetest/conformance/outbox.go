@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var outboxSuite = suite{
@@ -24,12 +24,12 @@ var outboxSuite = suite{
 }
 
 // hookOf is a webhook of an account, before it gets its ID.
-func hookOf(owner store.AccountID) store.Hook {
-	return store.Hook{Owner: owner, CreatedAt: epoch, Events: store.NewEventSet(store.EventView), Sealed: []byte("sealed address")}
+func hookOf(owner record.AccountID) record.Hook {
+	return record.Hook{Owner: owner, CreatedAt: epoch, Events: record.NewEventSet(record.EventView), Sealed: []byte("sealed address")}
 }
 
 // keepHook keeps a webhook and returns it.
-func keepHook(t *testing.T, e store.Engine, owner store.AccountID) store.Hook {
+func keepHook(t *testing.T, e record.Engine, owner record.AccountID) record.Hook {
 	t.Helper()
 	h := hookOf(owner)
 	id, err := e.CreateHook(t.Context(), h, Told)
@@ -39,19 +39,19 @@ func keepHook(t *testing.T, e store.Engine, owner store.AccountID) store.Hook {
 }
 
 // dueAt asks for messages to webhooks that are due n minutes after epoch.
-func dueAt(n, limit int) store.MessageQuery {
-	return store.MessageQuery{Route: store.ByWebhook, Until: epoch.Add(time.Duration(n) * time.Minute), Limit: limit}
+func dueAt(n, limit int) record.MessageQuery {
+	return record.MessageQuery{Route: record.ByWebhook, Until: epoch.Add(time.Duration(n) * time.Minute), Limit: limit}
 }
 
 // messageAt is a message to try n minutes after epoch, before it gets its number.
-func messageAt(n int) store.Message {
+func messageAt(n int) record.Message {
 	at := epoch.Add(time.Duration(n) * time.Minute)
-	return store.Message{Route: store.ByWebhook, To: uint64(n), CreatedAt: at, NextAt: at, Sealed: []byte("sealed notice")}
+	return record.Message{Route: record.ByWebhook, To: uint64(n), CreatedAt: at, NextAt: at, Sealed: []byte("sealed notice")}
 }
 
 // withMessages counts a view with messages about it.
-func withMessages(ms ...store.Message) store.Rule {
-	return func(p store.Push) (store.Push, store.Entry, error) {
+func withMessages(ms ...record.Message) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
 		next, entry, err := view(p)
 		if err == nil {
 			entry.Messages = ms
@@ -63,12 +63,12 @@ func withMessages(ms ...store.Message) store.Rule {
 // wantMessages fails the test unless these are the messages that are due n minutes
 // after epoch, by recipient, and the next one is that many minutes after epoch; -1:
 // there is none.
-func wantMessages(t *testing.T, e store.Engine, n, next int, to ...uint64) []store.Message {
+func wantMessages(t *testing.T, e record.Engine, n, next int, to ...uint64) []record.Message {
 	t.Helper()
 	return wantNext(t, e, dueAt(n, 100), next, to...)
 }
 
-func wantNext(t *testing.T, e store.Engine, q store.MessageQuery, next int, to ...uint64) []store.Message {
+func wantNext(t *testing.T, e record.Engine, q record.MessageQuery, next int, to ...uint64) []record.Message {
 	t.Helper()
 	due, then, err := e.DueMessages(t.Context(), q)
 	must(t, err)
@@ -83,7 +83,7 @@ func wantNext(t *testing.T, e store.Engine, q store.MessageQuery, next int, to .
 	return due
 }
 
-func wantWaiting(t *testing.T, e store.Engine, want int) {
+func wantWaiting(t *testing.T, e record.Engine, want int) {
 	t.Helper()
 	counts, err := e.CountMessages(t.Context())
 	must(t, err)
@@ -94,7 +94,7 @@ func wantWaiting(t *testing.T, e store.Engine, want int) {
 	same(t, "messages waiting", n, want)
 }
 
-func ordersMessages(t *testing.T, e store.Engine) {
+func ordersMessages(t *testing.T, e record.Engine) {
 	wantMessages(t, e, 100, -1)
 	create(t, e, 1, 0)
 	c := change(t, e, pushID(1), withMessages(messageAt(3), messageAt(1), messageAt(2), messageAt(1)))
@@ -113,22 +113,22 @@ func ordersMessages(t *testing.T, e store.Engine) {
 	wantWaiting(t, e, 4)
 
 	must(t, e.CreatePush(t.Context(), livePush(2, 0), payloadOf(2), mailed(2, messageAt(4))))
-	hour := func(change func(*store.MessageQuery)) store.MessageQuery {
+	hour := func(change func(*record.MessageQuery)) record.MessageQuery {
 		q := dueAt(60, 100)
 		change(&q)
 		return q
 	}
 	for name, c := range map[string]struct {
-		query store.MessageQuery
+		query record.MessageQuery
 		want  []uint64
 		next  int // minutes after epoch; -1: none
 	}{
-		"except some":         {hour(func(q *store.MessageQuery) { q.Except = map[uint64]bool{1: true, 3: true} }), []uint64{2}, -1},
+		"except some":         {hour(func(q *record.MessageQuery) { q.Except = map[uint64]bool{1: true, 3: true} }), []uint64{2}, -1},
 		"the first two":       {dueAt(60, 2), []uint64{1, 1}, 2},
-		"one each":            {hour(func(q *store.MessageQuery) { q.Each = 1 }), []uint64{1, 2, 3}, -1},
-		"one each of two":     {hour(func(q *store.MessageQuery) { q.Each, q.Limit = 1, 2 }), []uint64{1, 2}, 3},
-		"except the next one": {hour(func(q *store.MessageQuery) { q.Except, q.Until = map[uint64]bool{1: true, 2: true}, epoch }), nil, 3},
-		"by mail":             {hour(func(q *store.MessageQuery) { q.Route = store.ByMail }), []uint64{4}, -1},
+		"one each":            {hour(func(q *record.MessageQuery) { q.Each = 1 }), []uint64{1, 2, 3}, -1},
+		"one each of two":     {hour(func(q *record.MessageQuery) { q.Each, q.Limit = 1, 2 }), []uint64{1, 2}, 3},
+		"except the next one": {hour(func(q *record.MessageQuery) { q.Except, q.Until = map[uint64]bool{1: true, 2: true}, epoch }), nil, 3},
+		"by mail":             {hour(func(q *record.MessageQuery) { q.Route = record.ByMail }), []uint64{4}, -1},
 	} {
 		due, next, err := e.DueMessages(t.Context(), c.query)
 		must(t, err)
@@ -140,13 +140,13 @@ func ordersMessages(t *testing.T, e store.Engine) {
 }
 
 // listsMessages reads all messages in steps, whatever their route.
-func listsMessages(t *testing.T, e store.Engine) {
+func listsMessages(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	change(t, e, pushID(1), withMessages(messageAt(3), messageAt(1), messageAt(2), messageAt(1)))
 	must(t, e.CreatePush(t.Context(), livePush(2, 0), payloadOf(2), mailed(2, messageAt(4))))
 	for _, limit := range []int{1, 2, 3, 100} {
-		var all []store.Message
-		for last := (store.Message{}); ; last = all[len(all)-1] {
+		var all []record.Message
+		for last := (record.Message{}); ; last = all[len(all)-1] {
 			ms, err := e.Messages(t.Context(), last, limit)
 			must(t, err)
 			if len(ms) == 0 {
@@ -158,34 +158,34 @@ func listsMessages(t *testing.T, e store.Engine) {
 	}
 	counts, err := e.CountMessages(t.Context())
 	must(t, err)
-	same(t, "messages of each", counts, map[store.Recipient]int{
-		{Route: store.ByWebhook, To: 1}: 2, {Route: store.ByWebhook, To: 2}: 1,
-		{Route: store.ByWebhook, To: 3}: 1, {Route: store.ByMail, To: 4}: 1,
+	same(t, "messages of each", counts, map[record.Recipient]int{
+		{Route: record.ByWebhook, To: 1}: 2, {Route: record.ByWebhook, To: 2}: 1,
+		{Route: record.ByWebhook, To: 3}: 1, {Route: record.ByMail, To: 4}: 1,
 	})
 }
 
 // mailed is the first entry of the n-th push, with a message by mail.
-func mailed(n int, m store.Message) store.Entry {
+func mailed(n int, m record.Message) record.Entry {
 	e := creation(livePush(n, 0))
-	m.Route = store.ByMail
-	e.Messages = []store.Message{m}
+	m.Route = record.ByMail
+	e.Messages = []record.Message{m}
 	return e
 }
 
 // recipients are the recipients of messages, in their order.
-func recipients(ms []store.Message) (to []uint64) {
+func recipients(ms []record.Message) (to []uint64) {
 	for _, m := range ms {
 		to = append(to, m.To)
 	}
 	return to
 }
 
-func tellsOfChanges(t *testing.T, e store.Engine) {
+func tellsOfChanges(t *testing.T, e record.Engine) {
 	p := livePush(1, 0)
 	entry := creation(p)
-	entry.Messages = []store.Message{messageAt(1)}
+	entry.Messages = []record.Message{messageAt(1)}
 	must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), store.ErrExists)
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.ErrExists)
 	wantWaiting(t, e, 1)
 	for range p.ViewLimit {
 		change(t, e, p.ID, withMessages(messageAt(2), messageAt(3)))
@@ -193,31 +193,31 @@ func tellsOfChanges(t *testing.T, e store.Engine) {
 	_, err := e.Change(t.Context(), p.ID, withMessages(messageAt(4)))
 	wantErr(t, err, errLimit)
 	_, err = e.Change(t.Context(), pushID(2), withMessages(messageAt(4)))
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	wantWaiting(t, e, 1+2*p.ViewLimit)
 	change(t, e, p.ID, purge)
 	wantWaiting(t, e, 1+2*p.ViewLimit)
 }
 
-func retriesMessages(t *testing.T, e store.Engine) {
+func retriesMessages(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	change(t, e, pushID(1), withMessages(messageAt(1), messageAt(2)))
 	first := wantMessages(t, e, 1, 2, 1)[0]
 	later := epoch.Add(5 * time.Minute)
 	must(t, e.RetryMessage(t.Context(), first, later))
-	wantErr(t, e.RetryMessage(t.Context(), first, later), store.ErrNotFound)
+	wantErr(t, e.RetryMessage(t.Context(), first, later), record.ErrNotFound)
 	wantMessages(t, e, 4, 5, 2)
 	again := wantMessages(t, e, 5, -1, 2, 1)[1]
 	want := first
 	want.NextAt, want.Attempts = later, 1
 	same(t, "message that was put off", again, want)
-	n, err := e.EndMessages(t.Context(), []store.Message{first})
+	n, err := e.EndMessages(t.Context(), []record.Message{first})
 	must(t, err)
 	same(t, "messages that ended by what they were", n, 0)
 	wantWaiting(t, e, 2)
 }
 
-func endsMessages(t *testing.T, e store.Engine) {
+func endsMessages(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	change(t, e, pushID(1), withMessages(messageAt(1), messageAt(2), messageAt(3)))
 	due := wantMessages(t, e, 9, -1, 1, 2, 3)
@@ -228,7 +228,7 @@ func endsMessages(t *testing.T, e store.Engine) {
 	must(t, err)
 	same(t, "messages that ended after that", n, 1)
 	wantWaiting(t, e, 0)
-	wantErr(t, e.RetryMessage(t.Context(), due[0], epoch), store.ErrNotFound)
+	wantErr(t, e.RetryMessage(t.Context(), due[0], epoch), record.ErrNotFound)
 	change(t, e, pushID(1), withMessages(messageAt(1)))
 	if m := wantMessages(t, e, 9, -1, 1)[0]; m.Number <= due[2].Number {
 		t.Errorf("message %d came after %d", m.Number, due[2].Number)
@@ -236,7 +236,7 @@ func endsMessages(t *testing.T, e store.Engine) {
 }
 
 // Views with messages and views without count alike, in whatever order.
-func viewsWithMessages(t *testing.T, e store.Engine) {
+func viewsWithMessages(t *testing.T, e record.Engine) {
 	p := livePush(1, 0)
 	p.ViewLimit = 1000
 	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var pushSuite = suite{
@@ -37,110 +37,110 @@ var pushSuite = suite{
 	"operations that fail do not affect operations of the same batch": isolatesFailures,
 }
 
-func keepsAPush(t *testing.T, e store.Engine) {
+func keepsAPush(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)
 	same(t, "push", got, p)
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
 	must(t, err)
-	same(t, "entries", entries, []store.Entry{creation(p)})
+	same(t, "entries", entries, []record.Entry{creation(p)})
 	sized, size, err := e.PushAndSize(t.Context(), p.ID)
 	must(t, err)
 	same(t, "push", sized, p)
 	same(t, "size of the payload", size, len(payloadOf(1)))
-	same(t, "payload", change(t, e, p.ID, end(store.Expired)).Payload, payloadOf(1))
+	same(t, "payload", change(t, e, p.ID, end(record.Expired)).Payload, payloadOf(1))
 	_, size, err = e.PushAndSize(t.Context(), p.ID)
 	must(t, err)
 	same(t, "size of no payload", size, 0)
 }
 
-func findsByID(t *testing.T, e store.Engine) {
+func findsByID(t *testing.T, e record.Engine) {
 	owner := account(t, e, "owner@example.org")
 	first, second := create(t, e, 1, owner), create(t, e, 2, 0)
 	seen, gone := change(t, e, first.ID, view).Push, create(t, e, 3, owner)
 	change(t, e, gone.ID, purge)
-	list, err := e.PushesByID(t.Context(), []store.ID{second.ID, pushID(9), gone.ID, seen.ID})
+	list, err := e.PushesByID(t.Context(), []record.ID{second.ID, pushID(9), gone.ID, seen.ID})
 	must(t, err)
-	same(t, "pushes", list, []store.Push{second, seen})
+	same(t, "pushes", list, []record.Push{second, seen})
 	list, err = e.PushesByID(t.Context(), nil)
 	must(t, err)
 	same(t, "number of pushes", len(list), 0)
 }
 
-func refusesATakenID(t *testing.T, e store.Engine) {
+func refusesATakenID(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	second := livePush(1, 0)
 	second.ViewLimit = 99
-	wantErr(t, e.CreatePush(t.Context(), second, []byte("another"), creation(second)), store.ErrExists)
+	wantErr(t, e.CreatePush(t.Context(), second, []byte("another"), creation(second)), record.ErrExists)
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)
 	same(t, "first push", got, p)
 	same(t, "its payload", change(t, e, p.ID, fail).Payload, payloadOf(1))
 }
 
-func refusesAnOwner(t *testing.T, e store.Engine) {
+func refusesAnOwner(t *testing.T, e record.Engine) {
 	id := account(t, e, "owner@example.org")
 	for name, c := range map[string]struct {
-		owner  store.AccountID
-		change func(*store.Account)
+		owner  record.AccountID
+		change func(*record.Account)
 	}{
-		"unknown":  {id + 1, func(*store.Account) {}},
-		"disabled": {id, func(a *store.Account) { a.Disabled, a.Removing = true, false }},
-		"removing": {id, func(a *store.Account) { a.Disabled, a.Removing = false, true }},
+		"unknown":  {id + 1, func(*record.Account) {}},
+		"disabled": {id, func(a *record.Account) { a.Disabled, a.Removing = true, false }},
+		"removing": {id, func(a *record.Account) { a.Disabled, a.Removing = false, true }},
 	} {
 		alter(t, e, id, c.change)
 		p := livePush(1, c.owner)
-		if err := e.CreatePush(t.Context(), p, payloadOf(1), creation(p)); !errors.Is(err, store.ErrToken) {
-			t.Errorf("%s owner: got error %v, want %v", name, err, store.ErrToken)
+		if err := e.CreatePush(t.Context(), p, payloadOf(1), creation(p)); !errors.Is(err, record.ErrToken) {
+			t.Errorf("%s owner: got error %v, want %v", name, err, record.ErrToken)
 		}
 		_, err := e.Push(t.Context(), p.ID)
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 	}
-	alter(t, e, id, func(a *store.Account) { a.Disabled, a.Removing = false, false })
+	alter(t, e, id, func(a *record.Account) { a.Disabled, a.Removing = false, false })
 	create(t, e, 1, id)
 }
 
-func findsNothing(t *testing.T, e store.Engine) {
+func findsNothing(t *testing.T, e record.Engine) {
 	create(t, e, 2, 0)
 	id := pushID(1)
 	_, err := e.Push(t.Context(), id)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	_, _, err = e.PushAndSize(t.Context(), id)
-	wantErr(t, err, store.ErrNotFound)
-	c, err := e.Change(t.Context(), id, func(p store.Push) (store.Push, store.Entry, error) {
+	wantErr(t, err, record.ErrNotFound)
+	c, err := e.Change(t.Context(), id, func(p record.Push) (record.Push, record.Entry, error) {
 		t.Error("a rule was asked about a push that does not exist")
-		return p, store.Entry{}, nil
+		return p, record.Entry{}, nil
 	})
-	wantErr(t, err, store.ErrNotFound)
-	same(t, "change", c, store.Change{})
+	wantErr(t, err, record.ErrNotFound)
+	same(t, "change", c, record.Change{})
 	entries, err := e.Entries(t.Context(), id, 0, 10)
 	must(t, err)
 	same(t, "number of entries", len(entries), 0)
 }
 
-func appliesAChange(t *testing.T, e store.Engine) {
+func appliesAChange(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, account(t, e, "owner@example.org"))
 	want, entry, _ := view(p)
 	c := change(t, e, p.ID, view)
-	same(t, "change", c, store.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
+	same(t, "change", c, record.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)
 	same(t, "push", got, want)
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
 	must(t, err)
-	same(t, "entries", entries, []store.Entry{creation(p), entry})
+	same(t, "entries", entries, []record.Entry{creation(p), entry})
 }
 
-func keepsAFreeze(t *testing.T, e store.Engine) {
+func keepsAFreeze(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, account(t, e, "owner@example.org"))
 	for n := range 3 {
 		change(t, e, p.ID, view)
-		want := change(t, e, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+		want := change(t, e, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 			p, entry, err := fail(p)
 			p.Failed++
 			if n == 1 {
-				p.Frozen, p.Minor, entry.Kind = true, p.Minor-1, store.EntryFreeze
+				p.Frozen, p.Minor, entry.Kind = true, p.Minor-1, record.EntryFreeze
 			}
 			return p, entry, err
 		}).Push
@@ -152,13 +152,13 @@ func keepsAFreeze(t *testing.T, e store.Engine) {
 	}
 }
 
-func keepsDetails(t *testing.T, e store.Engine) {
+func keepsDetails(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, account(t, e, "owner@example.org"))
 	for _, details := range [][]byte{[]byte("sealed anew, and longer than before"), nil, []byte("short")} {
 		change(t, e, p.ID, view)
-		want := change(t, e, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+		want := change(t, e, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 			p, entry, err := fail(p)
-			p.Details, entry.Kind = details, store.EntryEdit
+			p.Details, entry.Kind = details, record.EntryEdit
 			return p, entry, err
 		}).Push
 		got, err := e.Push(t.Context(), p.ID)
@@ -166,13 +166,13 @@ func keepsDetails(t *testing.T, e store.Engine) {
 		same(t, "push", got, want)
 		same(t, "details", string(got.Details), string(details))
 	}
-	same(t, "details of the ended push", string(change(t, e, p.ID, end(store.Deleted)).Push.Details), "short")
+	same(t, "details of the ended push", string(change(t, e, p.ID, end(record.Deleted)).Push.Details), "short")
 }
 
-func appliesASilentChange(t *testing.T, e store.Engine) {
+func appliesASilentChange(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
-	note := store.Entry{Kind: store.EntryView, At: epoch}
-	c := change(t, e, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+	note := record.Entry{Kind: record.EntryView, At: epoch}
+	c := change(t, e, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 		p.Details = []byte("other details")
 		return p, note, nil
 	})
@@ -185,43 +185,43 @@ func appliesASilentChange(t *testing.T, e store.Engine) {
 	same(t, "number of entries", len(entries), 1)
 }
 
-func leavesAlone(t *testing.T, e store.Engine) {
+func leavesAlone(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	c := change(t, e, p.ID, leave)
-	same(t, "change", c, store.Change{Push: p, Payload: payloadOf(1)})
+	same(t, "change", c, record.Change{Push: p, Payload: payloadOf(1)})
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)
 	same(t, "push", got, p)
 }
 
-func returnsRuleErrors(t *testing.T, e store.Engine) {
+func returnsRuleErrors(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	refusal := errors.New("no")
-	c, err := e.Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+	c, err := e.Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 		next, entry, _ := view(p)
 		return next, entry, refusal
 	})
 	if err != refusal { //nolint:errorlint // it must be the same error
 		t.Errorf("got error %v, want %v", err, refusal)
 	}
-	same(t, "change", c, store.Change{})
+	same(t, "change", c, record.Change{})
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)
 	same(t, "push", got, p)
 }
 
-func survivesAPanic(t *testing.T, e store.Engine) {
+func survivesAPanic(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
-	_, err := e.Change(t.Context(), p.ID, func(store.Push) (store.Push, store.Entry, error) {
+	_, err := e.Change(t.Context(), p.ID, func(record.Push) (record.Push, record.Entry, error) {
 		panic("a secret marker")
 	})
 	if err == nil || strings.Contains(err.Error(), "secret marker") {
 		t.Errorf("got error %v, want one that does not reveal the panic's value", err)
 	}
 	id := account(t, e, "a@example.org")
-	_, err = e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	_, err = e.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		var none []int
-		return store.Account{Disabled: none[len(none)] == 0}, store.SessionChange{}, Told, nil
+		return record.Account{Disabled: none[len(none)] == 0}, record.SessionChange{}, Told, nil
 	})
 	if err == nil {
 		t.Error("a rule that panicked returned no error")
@@ -232,16 +232,16 @@ func survivesAPanic(t *testing.T, e store.Engine) {
 	change(t, e, p.ID, view)
 }
 
-func refusesABadRule(t *testing.T, e store.Engine) {
+func refusesABadRule(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
-	for name, spoil := range map[string]func(*store.Push){
-		"another ID":        func(p *store.Push) { p.ID = pushID(2) },
-		"an entry too many": func(p *store.Push) { p.Seq += 2 },
-		"an entry too few":  func(p *store.Push) { p.Seq-- },
+	for name, spoil := range map[string]func(*record.Push){
+		"another ID":        func(p *record.Push) { p.ID = pushID(2) },
+		"an entry too many": func(p *record.Push) { p.Seq += 2 },
+		"an entry too few":  func(p *record.Push) { p.Seq-- },
 	} {
-		_, err := e.Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+		_, err := e.Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
 			spoil(&p)
-			return p, store.Entry{Kind: store.EntryView}, nil
+			return p, record.Entry{Kind: record.EntryView}, nil
 		})
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -252,7 +252,7 @@ func refusesABadRule(t *testing.T, e store.Engine) {
 	same(t, "push", got, p)
 }
 
-func destroysPayloads(t *testing.T, e store.Engine) {
+func destroysPayloads(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	for range p.ViewLimit {
 		c := change(t, e, p.ID, view)
@@ -264,26 +264,26 @@ func destroysPayloads(t *testing.T, e store.Engine) {
 	}
 }
 
-func purges(t *testing.T, e store.Engine) {
+func purges(t *testing.T, e record.Engine) {
 	owner := account(t, e, "owner@example.org")
 	stays := create(t, e, 1, owner)
-	for n, before := range map[int]store.Rule{2: fail, 3: end(store.Expired), 4: end(store.Deleted)} {
+	for n, before := range map[int]record.Rule{2: fail, 3: end(record.Expired), 4: end(record.Deleted)} {
 		p := create(t, e, n, owner)
 		change(t, e, p.ID, before)
-		same(t, "state", change(t, e, p.ID, purge).Push.State, store.Purged)
+		same(t, "state", change(t, e, p.ID, purge).Push.State, record.Purged)
 		_, err := e.Push(t.Context(), p.ID)
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 		_, err = e.Change(t.Context(), p.ID, purge)
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
 		must(t, err)
 		same(t, "number of entries", len(entries), 0)
-		all, err := e.Scan(t.Context(), store.ID{}, 10)
+		all, err := e.Scan(t.Context(), record.ID{}, 10)
 		must(t, err)
-		same(t, "still there", slices.ContainsFunc(all, func(q store.Push) bool { return q.ID == p.ID }), false)
+		same(t, "still there", slices.ContainsFunc(all, func(q record.Push) bool { return q.ID == p.ID }), false)
 	}
 	for _, live := range []bool{true, false} {
-		list, err := e.Pushes(t.Context(), owner, live, store.ID{}, 0, 10)
+		list, err := e.Pushes(t.Context(), owner, live, record.ID{}, 0, 10)
 		must(t, err)
 		for _, p := range list {
 			same(t, "the push that stays", p, stays)
@@ -292,7 +292,7 @@ func purges(t *testing.T, e store.Engine) {
 	create(t, e, 2, 0)
 }
 
-func returnsCopies(t *testing.T, e store.Engine) {
+func returnsCopies(t *testing.T, e record.Engine) {
 	p := livePush(1, 0)
 	payload, entry := payloadOf(1), creation(p)
 	must(t, e.CreatePush(t.Context(), p, payload, entry))
@@ -304,10 +304,10 @@ func returnsCopies(t *testing.T, e store.Engine) {
 	same(t, "push", got, want)
 	scribble(got.Wrap, got.Link, got.Details)
 
-	c := change(t, e, want.ID, func(p store.Push) (store.Push, store.Entry, error) {
+	c := change(t, e, want.ID, func(p record.Push) (record.Push, record.Entry, error) {
 		scribble(p.Wrap)
 		p.Wrap = append([]byte(nil), want.Wrap...)
-		return p, store.Entry{}, nil
+		return p, record.Entry{}, nil
 	})
 	same(t, "payload", c.Payload, payloadOf(1))
 	scribble(c.Payload, c.Push.Wrap, c.Push.Link, c.Push.Details)
@@ -315,11 +315,11 @@ func returnsCopies(t *testing.T, e store.Engine) {
 
 	entries, err := e.Entries(t.Context(), want.ID, 0, 10)
 	must(t, err)
-	same(t, "entries", entries, []store.Entry{creation(want)})
+	same(t, "entries", entries, []record.Entry{creation(want)})
 	scribble(entries[0].Sealed)
 	entries, err = e.Entries(t.Context(), want.ID, 0, 10)
 	must(t, err)
-	same(t, "entries", entries, []store.Entry{creation(want)})
+	same(t, "entries", entries, []record.Entry{creation(want)})
 	got, err = e.Push(t.Context(), want.ID)
 	must(t, err)
 	same(t, "push", got, want)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var requestSuite = suite{
@@ -25,15 +25,15 @@ var requestSuite = suite{
 }
 
 // requestOf is the n-th request, which takes so many answers for a day.
-func requestOf(n int, owner store.AccountID, answers int) store.Request {
+func requestOf(n int, owner record.AccountID, answers int) record.Request {
 	at := epoch.Add(time.Duration(n) * time.Millisecond)
-	return store.Request{
-		ID: store.RequestID(pushID(n)), Owner: owner, CreatedAt: at, ExpiresAt: at.Add(24 * time.Hour),
+	return record.Request{
+		ID: record.RequestID(pushID(n)), Owner: owner, CreatedAt: at, ExpiresAt: at.Add(24 * time.Hour),
 		Texts: true, MaxAnswers: answers, Lifetime: time.Hour, Views: 3, Sealed: []byte("sealed request"),
 	}
 }
 
-func ask(t *testing.T, e store.Engine, n int, owner store.AccountID, answers int) store.Request {
+func ask(t *testing.T, e record.Engine, n int, owner record.AccountID, answers int) record.Request {
 	t.Helper()
 	r := requestOf(n, owner, answers)
 	must(t, e.CreateRequest(t.Context(), r))
@@ -41,24 +41,24 @@ func ask(t *testing.T, e store.Engine, n int, owner store.AccountID, answers int
 }
 
 // answerTo is the n-th push, as an answer.
-func answerTo(r store.Request, n int) store.Push {
+func answerTo(r record.Request, n int) record.Push {
 	p := livePush(n, r.Owner)
 	p.Request, p.WrappedKey = r.ID, []byte("wrapped key")
 	return p
 }
 
-func answer(t *testing.T, e store.Engine, r store.Request, n int) error {
+func answer(t *testing.T, e record.Engine, r record.Request, n int) error {
 	t.Helper()
 	p := answerTo(r, n)
 	_, err := e.AnswerRequest(t.Context(), p, payloadOf(n), creation(p))
 	return err
 }
 
-func wantRequests(t *testing.T, e store.Engine, owner store.AccountID, want ...store.Request) {
+func wantRequests(t *testing.T, e record.Engine, owner record.AccountID, want ...record.Request) {
 	t.Helper()
-	var all []store.Request
+	var all []record.Request
 	for {
-		list, err := e.Requests(t.Context(), owner, store.Request{}, len(all), 2)
+		list, err := e.Requests(t.Context(), owner, record.Request{}, len(all), 2)
 		must(t, err)
 		all = append(all, list...)
 		if len(list) < 2 {
@@ -67,7 +67,7 @@ func wantRequests(t *testing.T, e store.Engine, owner store.AccountID, want ...s
 	}
 	same(t, "requests", all, want)
 	all = nil
-	for last := (store.Request{}); ; last = all[len(all)-1] {
+	for last := (record.Request{}); ; last = all[len(all)-1] {
 		list, err := e.Requests(t.Context(), owner, last, 0, 2)
 		must(t, err)
 		if all = append(all, list...); len(list) == 0 {
@@ -78,78 +78,78 @@ func wantRequests(t *testing.T, e store.Engine, owner store.AccountID, want ...s
 }
 
 // endRequest ends a request, at the time of its creation.
-func endRequest(r store.Request) (store.Request, bool, error) {
+func endRequest(r record.Request) (record.Request, bool, error) {
 	r.EndedAt = r.CreatedAt
 	return r, false, nil
 }
 
-func dropRequest(r store.Request) (store.Request, bool, error) { return r, true, nil }
+func dropRequest(r record.Request) (record.Request, bool, error) { return r, true, nil }
 
-func mustChangeRequest(t *testing.T, e store.Engine, id store.RequestID, rule store.RequestRule) store.Request {
+func mustChangeRequest(t *testing.T, e record.Engine, id record.RequestID, rule record.RequestRule) record.Request {
 	t.Helper()
 	r, err := e.ChangeRequest(t.Context(), id, rule)
 	must(t, err)
 	return r
 }
 
-func keepsRequests(t *testing.T, e store.Engine) {
+func keepsRequests(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	wantRequests(t, e, ann)
 	first, other, second, third := ask(t, e, 1, ann, 1), ask(t, e, 2, bob, 1), ask(t, e, 3, ann, 2), ask(t, e, 4, ann, 1)
-	wantErr(t, e.CreateRequest(t.Context(), first), store.ErrExists)
+	wantErr(t, e.CreateRequest(t.Context(), first), record.ErrExists)
 	got, err := e.Request(t.Context(), second.ID)
 	must(t, err)
 	same(t, "request", got, second)
-	_, err = e.Request(t.Context(), store.RequestID(pushID(9)))
-	wantErr(t, err, store.ErrNotFound)
+	_, err = e.Request(t.Context(), record.RequestID(pushID(9)))
+	wantErr(t, err, record.ErrNotFound)
 	third = mustChangeRequest(t, e, third.ID, endRequest)
 	wantRequests(t, e, ann, second, first, third)
 	wantRequests(t, e, bob, other)
 	list, err := e.ScanRequests(t.Context(), first.ID, 2)
 	must(t, err)
-	same(t, "requests behind the first", list, []store.Request{other, second})
+	same(t, "requests behind the first", list, []record.Request{other, second})
 	scribble(list[0].Sealed)
 	wantRequests(t, e, bob, other)
 }
 
-func refusesARequest(t *testing.T, e store.Engine) {
-	wantErr(t, e.CreateRequest(t.Context(), requestOf(1, 7, 1)), store.ErrToken)
+func refusesARequest(t *testing.T, e record.Engine) {
+	wantErr(t, e.CreateRequest(t.Context(), requestOf(1, 7, 1)), record.ErrToken)
 	owner := account(t, e, "a@example.org")
 	kept := ask(t, e, 2, owner, 1)
 	disable(t, e, owner)
-	wantErr(t, e.CreateRequest(t.Context(), requestOf(3, owner, 1)), store.ErrToken)
-	wantErr(t, answer(t, e, kept, 4), store.ErrToken)
+	wantErr(t, e.CreateRequest(t.Context(), requestOf(3, owner, 1)), record.ErrToken)
+	wantErr(t, answer(t, e, kept, 4), record.ErrToken)
 	wantRequests(t, e, owner, kept)
 }
 
-func disable(t *testing.T, e store.Engine, owner store.AccountID) {
+func disable(t *testing.T, e record.Engine, owner record.AccountID) {
 	t.Helper()
-	_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = true
-		return a, store.SessionChange{}, Told, nil
+		return a, record.SessionChange{}, Told, nil
 	})
 	must(t, err)
 }
 
-func boundsRequests(t *testing.T, e store.Engine) {
+func boundsRequests(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	for n := range store.MaxRequests {
+	for n := range record.MaxRequests {
 		ask(t, e, n, ann, 1)
 	}
 	one := requestOf(200, ann, 1)
-	wantErr(t, e.CreateRequest(t.Context(), one), store.ErrRequests)
+	wantErr(t, e.CreateRequest(t.Context(), one), record.ErrRequests)
 	ask(t, e, 201, bob, 1)
 	must(t, answer(t, e, requestOf(0, ann, 1), 300)) // which ends it
 	must(t, e.CreateRequest(t.Context(), one))
-	wantErr(t, e.CreateRequest(t.Context(), requestOf(202, ann, 1)), store.ErrRequests)
+	wantErr(t, e.CreateRequest(t.Context(), requestOf(202, ann, 1)), record.ErrRequests)
 	later := requestOf(203, ann, 1)
 	later.CreatedAt = epoch.Add(25 * time.Hour) // when the time of all others is over
 	must(t, e.CreateRequest(t.Context(), later))
 }
 
-func boundsRequestsTogether(t *testing.T, e store.Engine) {
+func boundsRequestsTogether(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
-	for n := range store.MaxRequests - 1 {
+	for n := range record.MaxRequests - 1 {
 		ask(t, e, n, ann, 1)
 	}
 	var made atomic.Int32
@@ -157,14 +157,14 @@ func boundsRequestsTogether(t *testing.T, e store.Engine) {
 		switch err := e.CreateRequest(t.Context(), requestOf(200+i, ann, 1)); {
 		case err == nil:
 			made.Add(1)
-		case !errors.Is(err, store.ErrRequests):
+		case !errors.Is(err, record.ErrRequests):
 			t.Error(err)
 		}
 	})
 	same(t, "requests made", made.Load(), int32(1))
 }
 
-func answersARequest(t *testing.T, e store.Engine) {
+func answersARequest(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	r := ask(t, e, 1, ann, 2)
 	must(t, answer(t, e, r, 2))
@@ -172,40 +172,40 @@ func answersARequest(t *testing.T, e store.Engine) {
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)
 	same(t, "push", got, p)
-	r.Answers = []store.ID{p.ID}
+	r.Answers = []record.ID{p.ID}
 	wantRequests(t, e, ann, r)
 	must(t, answer(t, e, r, 3))
 	r.Answers, r.EndedAt = append(r.Answers, pushID(3)), livePush(3, ann).CreatedAt
 	wantRequests(t, e, ann, r)
-	wantErr(t, answer(t, e, r, 4), store.ErrNotFound)
-	pushes, err := e.Pushes(t.Context(), ann, true, store.ID{}, 0, 9)
+	wantErr(t, answer(t, e, r, 4), record.ErrNotFound)
+	pushes, err := e.Pushes(t.Context(), ann, true, record.ID{}, 0, 9)
 	must(t, err)
 	same(t, "pushes", len(pushes), 2)
 }
 
-func refusesAnswers(t *testing.T, e store.Engine) {
+func refusesAnswers(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	r := ask(t, e, 1, ann, 1)
-	for n, change := range []func(*store.Push){
-		func(p *store.Push) { p.Request = store.RequestID(pushID(9)) },
-		func(p *store.Push) { p.Request = store.RequestID{} },
-		func(p *store.Push) { p.Owner = bob },
-		func(p *store.Push) { p.CreatedAt = r.ExpiresAt },
+	for n, change := range []func(*record.Push){
+		func(p *record.Push) { p.Request = record.RequestID(pushID(9)) },
+		func(p *record.Push) { p.Request = record.RequestID{} },
+		func(p *record.Push) { p.Owner = bob },
+		func(p *record.Push) { p.CreatedAt = r.ExpiresAt },
 	} {
 		p := answerTo(r, 10+n)
 		change(&p)
 		_, err := e.AnswerRequest(t.Context(), p, payloadOf(10+n), creation(p))
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 		_, err = e.Push(t.Context(), p.ID)
-		wantErr(t, err, store.ErrNotFound)
+		wantErr(t, err, record.ErrNotFound)
 	}
 	taken := create(t, e, 20, ann)
-	wantErr(t, answer(t, e, r, 20), store.ErrExists)
+	wantErr(t, answer(t, e, r, 20), record.ErrExists)
 	same(t, "push of that ID", mustPush(t, e, 20), taken)
 	wantRequests(t, e, ann, r)
 }
 
-func takesTheLastAnswerOnce(t *testing.T, e store.Engine) {
+func takesTheLastAnswerOnce(t *testing.T, e record.Engine) {
 	const racers = 16
 	ann := account(t, e, "a@example.org")
 	for n, most := range []int{1, 2, 5} {
@@ -215,7 +215,7 @@ func takesTheLastAnswerOnce(t *testing.T, e store.Engine) {
 			switch err := answer(t, e, r, 100*(n+1)+i); {
 			case err == nil:
 				taken.Add(1)
-			case !errors.Is(err, store.ErrNotFound):
+			case !errors.Is(err, record.ErrNotFound):
 				t.Error(err)
 			}
 		})
@@ -232,14 +232,14 @@ func takesTheLastAnswerOnce(t *testing.T, e store.Engine) {
 			}
 		}
 	}
-	pushes, err := e.Pushes(t.Context(), ann, true, store.ID{}, 0, 99)
+	pushes, err := e.Pushes(t.Context(), ann, true, record.ID{}, 0, 99)
 	must(t, err)
 	same(t, "pushes", len(pushes), 8)
 }
 
-func endsDuringAnswers(t *testing.T, e store.Engine) {
+func endsDuringAnswers(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
-	r := ask(t, e, 1, ann, store.MaxAnswers)
+	r := ask(t, e, 1, ann, record.MaxAnswers)
 	var taken atomic.Int32
 	var counted int
 	together(9, func(i int) {
@@ -254,7 +254,7 @@ func endsDuringAnswers(t *testing.T, e store.Engine) {
 		switch err := answer(t, e, r, 10+i); {
 		case err == nil:
 			taken.Add(1)
-		case !errors.Is(err, store.ErrNotFound):
+		case !errors.Is(err, record.ErrNotFound):
 			t.Error(err)
 		}
 	})
@@ -262,41 +262,41 @@ func endsDuringAnswers(t *testing.T, e store.Engine) {
 	got, err := e.Request(t.Context(), r.ID)
 	must(t, err)
 	same(t, "answers", len(got.Answers), counted)
-	wantErr(t, answer(t, e, r, 99), store.ErrNotFound)
+	wantErr(t, answer(t, e, r, 99), record.ErrNotFound)
 }
 
-func changesRequests(t *testing.T, e store.Engine) {
+func changesRequests(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	r, other := ask(t, e, 1, ann, 1), ask(t, e, 2, ann, 1)
-	_, err := e.ChangeRequest(t.Context(), store.RequestID(pushID(9)), endRequest)
-	wantErr(t, err, store.ErrNotFound)
+	_, err := e.ChangeRequest(t.Context(), record.RequestID(pushID(9)), endRequest)
+	wantErr(t, err, record.ErrNotFound)
 	refusal := fmt.Errorf("a refusal")
-	_, err = e.ChangeRequest(t.Context(), r.ID, func(r store.Request) (store.Request, bool, error) { return store.Request{}, true, refusal })
+	_, err = e.ChangeRequest(t.Context(), r.ID, func(r record.Request) (record.Request, bool, error) { return record.Request{}, true, refusal })
 	wantErr(t, err, refusal)
-	same(t, "unchanged", mustChangeRequest(t, e, r.ID, func(r store.Request) (store.Request, bool, error) { return r, false, nil }), r)
-	if _, err = e.ChangeRequest(t.Context(), r.ID, func(store.Request) (store.Request, bool, error) { panic("secret") }); err == nil {
+	same(t, "unchanged", mustChangeRequest(t, e, r.ID, func(r record.Request) (record.Request, bool, error) { return r, false, nil }), r)
+	if _, err = e.ChangeRequest(t.Context(), r.ID, func(record.Request) (record.Request, bool, error) { panic("secret") }); err == nil {
 		t.Error("a rule panicked without an error")
 	}
 	r = mustChangeRequest(t, e, r.ID, endRequest)
 	wantRequests(t, e, ann, other, r)
 	same(t, "removed", mustChangeRequest(t, e, r.ID, dropRequest), r)
 	_, err = e.ChangeRequest(t.Context(), r.ID, dropRequest)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	wantRequests(t, e, ann, other)
 }
 
-func removesRequestsOfAnAccount(t *testing.T, e store.Engine) {
+func removesRequestsOfAnAccount(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	mustChangeRequest(t, e, ask(t, e, 1, ann, 1).ID, endRequest)
 	ask(t, e, 2, ann, 1)
 	other := ask(t, e, 3, bob, 1)
 	must(t, e.RemoveAccount(t.Context(), ann, Told))
-	list, err := e.ScanRequests(t.Context(), store.RequestID{}, 9)
+	list, err := e.ScanRequests(t.Context(), record.RequestID{}, 9)
 	must(t, err)
-	same(t, "requests", list, []store.Request{other})
+	same(t, "requests", list, []record.Request{other})
 }
 
-func answersWithoutMail(t *testing.T, e store.Engine) {
+func answersWithoutMail(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	r := ask(t, e, 1, ann, 5)
 	for n, most := range []uint64{1, 1} {
@@ -311,7 +311,7 @@ func answersWithoutMail(t *testing.T, e store.Engine) {
 	}
 	p := answerTo(r, 20)
 	en := creation(p)
-	en.Messages = []store.Message{messageAt(1)}
+	en.Messages = []record.Message{messageAt(1)}
 	kept, err := e.AnswerRequest(t.Context(), p, payloadOf(20), en)
 	must(t, err)
 	same(t, "messages", len(kept.Messages), 1)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var resealSuite = suite{
@@ -17,21 +17,21 @@ var resealSuite = suite{
 // nothingSealed is a Resealer that finds nothing to do.
 type nothingSealed struct{}
 
-func (nothingSealed) ResealPush(p store.Push) (store.Push, error) { return p, nil }
+func (nothingSealed) ResealPush(p record.Push) (record.Push, error) { return p, nil }
 
-func (nothingSealed) ResealEntry(_ store.ID, e store.Entry) (store.Entry, error) { return e, nil }
+func (nothingSealed) ResealEntry(_ record.ID, e record.Entry) (record.Entry, error) { return e, nil }
 
-func (nothingSealed) ResealAccount(a store.Account) (store.Account, error) { return a, nil }
+func (nothingSealed) ResealAccount(a record.Account) (record.Account, error) { return a, nil }
 
-func (nothingSealed) ResealSession(s store.Session) (store.Session, error) { return s, nil }
+func (nothingSealed) ResealSession(s record.Session) (record.Session, error) { return s, nil }
 
-func (nothingSealed) ResealHook(h store.Hook) (store.Hook, error) { return h, nil }
+func (nothingSealed) ResealHook(h record.Hook) (record.Hook, error) { return h, nil }
 
-func (nothingSealed) ResealRequest(r store.Request) (store.Request, error) { return r, nil }
+func (nothingSealed) ResealRequest(r record.Request) (record.Request, error) { return r, nil }
 
-func (nothingSealed) ResealMessage(m store.Message) (store.Message, error) { return m, nil }
+func (nothingSealed) ResealMessage(m record.Message) (record.Message, error) { return m, nil }
 
-func (nothingSealed) ResealEvent(e store.AdminEvent) (store.AdminEvent, error) { return e, nil }
+func (nothingSealed) ResealEvent(e record.AdminEvent) (record.AdminEvent, error) { return e, nil }
 
 // marker is a Resealer that marks what is sealed.
 type marker struct{}
@@ -45,47 +45,47 @@ func marked(b []byte) []byte {
 	return append(bytes.Clone(b), mark...)
 }
 
-func (marker) ResealPush(p store.Push) (store.Push, error) {
+func (marker) ResealPush(p record.Push) (record.Push, error) {
 	p.Details = marked(p.Details)
 	return p, nil
 }
 
-func (marker) ResealEntry(_ store.ID, e store.Entry) (store.Entry, error) {
+func (marker) ResealEntry(_ record.ID, e record.Entry) (record.Entry, error) {
 	e.Sealed = marked(e.Sealed)
 	return e, nil
 }
 
-func (marker) ResealAccount(a store.Account) (store.Account, error) {
+func (marker) ResealAccount(a record.Account) (record.Account, error) {
 	a.TOTP = string(marked([]byte(a.TOTP)))
 	return a, nil
 }
 
-func (marker) ResealSession(s store.Session) (store.Session, error) {
+func (marker) ResealSession(s record.Session) (record.Session, error) {
 	s.Sealed = marked(s.Sealed)
 	return s, nil
 }
 
-func (marker) ResealHook(h store.Hook) (store.Hook, error) {
+func (marker) ResealHook(h record.Hook) (record.Hook, error) {
 	h.Sealed = marked(h.Sealed)
 	return h, nil
 }
 
-func (marker) ResealRequest(r store.Request) (store.Request, error) {
+func (marker) ResealRequest(r record.Request) (record.Request, error) {
 	r.Sealed = marked(r.Sealed)
 	return r, nil
 }
 
-func (marker) ResealMessage(m store.Message) (store.Message, error) {
+func (marker) ResealMessage(m record.Message) (record.Message, error) {
 	m.Sealed = marked(m.Sealed)
 	return m, nil
 }
 
-func (marker) ResealEvent(e store.AdminEvent) (store.AdminEvent, error) {
+func (marker) ResealEvent(e record.AdminEvent) (record.AdminEvent, error) {
 	e.Sealed = marked(e.Sealed)
 	return e, nil
 }
 
-func resealsEverything(t *testing.T, e store.Engine) {
+func resealsEverything(t *testing.T, e record.Engine) {
 	Fill(t, e)
 	owner, err := e.AccountByEmail(t.Context(), "owner@example.org")
 	must(t, err)
@@ -102,7 +102,7 @@ func resealsEverything(t *testing.T, e store.Engine) {
 			t.Errorf("%s is not sealed anew: %q", what, sealed)
 		}
 	}
-	ps, err := e.Scan(t.Context(), store.ID{}, 100)
+	ps, err := e.Scan(t.Context(), record.ID{}, 100)
 	must(t, err)
 	for _, p := range ps {
 		has("a push", p.Details)
@@ -125,12 +125,12 @@ func resealsEverything(t *testing.T, e store.Engine) {
 	for _, h := range hooks {
 		has("a webhook", h.Sealed)
 	}
-	rs, err := e.ScanRequests(t.Context(), store.RequestID{}, 10)
+	rs, err := e.ScanRequests(t.Context(), record.RequestID{}, 10)
 	must(t, err)
 	for _, r := range rs {
 		has("a request", r.Sealed)
 	}
-	ms, err := e.Messages(t.Context(), store.Message{}, 10)
+	ms, err := e.Messages(t.Context(), record.Message{}, 10)
 	must(t, err)
 	for _, m := range ms {
 		has("a message", m.Sealed)
@@ -142,7 +142,7 @@ func resealsEverything(t *testing.T, e store.Engine) {
 	}
 }
 
-func findsTheRing(t *testing.T, e store.Engine) {
+func findsTheRing(t *testing.T, e record.Engine) {
 	find := func(text string) bool {
 		found, err := e.FindRing(t.Context(), func(b []byte) bool { return strings.HasPrefix(string(b), text) })
 		must(t, err)
@@ -151,8 +151,8 @@ func findsTheRing(t *testing.T, e store.Engine) {
 	must(t, e.SetKeyRing(t.Context(), []byte("the first ring"), Keys{}, Told))
 	same(t, "the first is found", find("the first ring"), true)
 	must(t, e.SetKeyRing(t.Context(), []byte("the second ring"), Keys{}, Told))
-	err := store.ErrBusy
-	for errors.Is(err, store.ErrBusy) { // another compaction runs
+	err := record.ErrBusy
+	for errors.Is(err, record.ErrBusy) { // another compaction runs
 		err = e.Compact(t.Context(), func(int64, int64) {})
 	}
 	must(t, err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var sessionSuite = suite{
@@ -25,62 +25,62 @@ var sessionSuite = suite{
 
 // newSession is the n-th session, before it gets its ID and owner. Later ones have
 // lesser digests.
-func newSession(n int, pending bool) *store.Session {
-	return &store.Session{
-		Digest: store.SessionDigest{0: byte(200 - n), 31: byte(n)}, CreatedAt: epoch, LastUsedAt: epoch,
+func newSession(n int, pending bool) *record.Session {
+	return &record.Session{
+		Digest: record.SessionDigest{0: byte(200 - n), 31: byte(n)}, CreatedAt: epoch, LastUsedAt: epoch,
 		ExpiresAt: epoch.Add(time.Duration(n) * time.Hour), Pending: pending, Sealed: []byte("sealed origin"),
 	}
 }
 
 // digestOf is the digest of the n-th session; zero for 0.
-func digestOf(n int) store.SessionDigest {
+func digestOf(n int) record.SessionDigest {
 	if n == 0 {
-		return store.SessionDigest{}
+		return record.SessionDigest{}
 	}
 	return newSession(n, false).Digest
 }
 
 // changeSessions changes the sessions of an account, which itself stays as it is.
-func changeSessions(t *testing.T, e store.Engine, id store.AccountID, by int, to store.SessionChange) (store.AccountChange, error) {
+func changeSessions(t *testing.T, e record.Engine, id record.AccountID, by int, to record.SessionChange) (record.AccountChange, error) {
 	t.Helper()
-	return e.ChangeAccount(t.Context(), id, digestOf(by), func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	return e.ChangeAccount(t.Context(), id, digestOf(by), func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		return a, to, Told, nil
 	})
 }
 
 // begin begins the n-th session and returns it.
-func begin(t *testing.T, e store.Engine, owner store.AccountID, n int, pending bool) store.Session {
+func begin(t *testing.T, e record.Engine, owner record.AccountID, n int, pending bool) record.Session {
 	t.Helper()
-	c, err := changeSessions(t, e, owner, 0, store.SessionChange{Begin: newSession(n, pending), Most: 100})
+	c, err := changeSessions(t, e, owner, 0, record.SessionChange{Begin: newSession(n, pending), Most: 100})
 	must(t, err)
 	return c.Session
 }
 
-func endsSessionsOfIdentities(t *testing.T, e store.Engine) {
+func endsSessionsOfIdentities(t *testing.T, e record.Engine) {
 	id := account(t, e, "a@example.org")
-	for n, via := range []store.Session{{}, {Via: identity("a"), ViaName: "x"}, {Via: identity("a"), ViaName: "y", Strong: true}, {Via: identity("b"), ViaName: "x"}} {
+	for n, via := range []record.Session{{}, {Via: identity("a"), ViaName: "x"}, {Via: identity("a"), ViaName: "y", Strong: true}, {Via: identity("b"), ViaName: "x"}} {
 		s := newSession(n+1, false)
 		s.Via, s.ViaName, s.Strong = via.Via, via.ViaName, via.Strong
-		_, err := changeSessions(t, e, id, 0, store.SessionChange{Begin: s, Most: 100})
+		_, err := changeSessions(t, e, id, 0, record.SessionChange{Begin: s, Most: 100})
 		must(t, err)
 		got, _, err := e.Session(t.Context(), s.Digest)
 		must(t, err)
 		same(t, "origin", [3]any{got.Via, got.ViaName, got.Strong}, [3]any{s.Via, s.ViaName, s.Strong})
 	}
-	end := func(v store.ViaSelection, left ...int) {
+	end := func(v record.ViaSelection, left ...int) {
 		t.Helper()
-		_, err := changeSessions(t, e, id, 0, store.SessionChange{Revoke: store.RevokeVia, Via: v})
+		_, err := changeSessions(t, e, id, 0, record.SessionChange{Revoke: record.RevokeVia, Via: v})
 		must(t, err)
 		wantSessions(t, e, id, left...)
 	}
-	end(store.ViaSelection{Of: identity("a"), By: epoch.Add(-1)}, 4, 3, 2, 1)
-	end(store.ViaSelection{Of: identity("a"), Name: "x", By: epoch}, 4, 3, 1)
-	end(store.ViaSelection{Of: identity("a"), By: epoch}, 4, 1)
+	end(record.ViaSelection{Of: identity("a"), By: epoch.Add(-1)}, 4, 3, 2, 1)
+	end(record.ViaSelection{Of: identity("a"), Name: "x", By: epoch}, 4, 3, 1)
+	end(record.ViaSelection{Of: identity("a"), By: epoch}, 4, 1)
 }
 
 // wantSessions fails the test unless these are the sessions of an account,
 // newest first.
-func wantSessions(t *testing.T, e store.Engine, owner store.AccountID, numbers ...int) {
+func wantSessions(t *testing.T, e record.Engine, owner record.AccountID, numbers ...int) {
 	t.Helper()
 	list, err := e.Sessions(t.Context(), owner, 1000)
 	must(t, err)
@@ -95,7 +95,7 @@ func wantSessions(t *testing.T, e store.Engine, owner store.AccountID, numbers .
 	same(t, "sessions", got, numbers)
 }
 
-func keepsSessions(t *testing.T, e store.Engine) {
+func keepsSessions(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	for n, pending := range map[int]bool{1: false, 2: true} {
 		want := *newSession(n, pending)
@@ -107,30 +107,30 @@ func keepsSessions(t *testing.T, e store.Engine) {
 		got, a, err := e.Session(t.Context(), want.Digest)
 		must(t, err)
 		same(t, "session", got, want)
-		same(t, "its account", a, store.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
+		same(t, "its account", a, record.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
 		scribble(got.Sealed)
 		got, _, err = e.Session(t.Context(), want.Digest)
 		must(t, err)
 		same(t, "session after its copy was changed", got, want)
 	}
 	got, a, err := e.Session(t.Context(), digestOf(3))
-	wantErr(t, err, store.ErrNotFound)
-	same(t, "session that is not there", got, store.Session{})
-	same(t, "its account", a, store.Account{})
+	wantErr(t, err, record.ErrNotFound)
+	same(t, "session that is not there", got, record.Session{})
+	same(t, "its account", a, record.Account{})
 
 	other := account(t, e, "b@example.org")
-	_, err = changeSessions(t, e, other, 0, store.SessionChange{Begin: newSession(1, false), Most: 100})
-	wantErr(t, err, store.ErrExists)
-	_, err = changeSessions(t, e, other+1, 0, store.SessionChange{Begin: newSession(4, false), Most: 100})
-	wantErr(t, err, store.ErrNotFound)
+	_, err = changeSessions(t, e, other, 0, record.SessionChange{Begin: newSession(1, false), Most: 100})
+	wantErr(t, err, record.ErrExists)
+	_, err = changeSessions(t, e, other+1, 0, record.SessionChange{Begin: newSession(4, false), Most: 100})
+	wantErr(t, err, record.ErrNotFound)
 	wantSessions(t, e, other)
 }
 
-func listsSessions(t *testing.T, e store.Engine) {
+func listsSessions(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	wantSessions(t, e, owner)
 	for n := range 6 {
-		begin(t, e, []store.AccountID{owner, other}[n%2], n+1, n > 3)
+		begin(t, e, []record.AccountID{owner, other}[n%2], n+1, n > 3)
 	}
 	wantSessions(t, e, owner, 5, 3, 1)
 	wantSessions(t, e, other, 6, 4, 2)
@@ -145,7 +145,7 @@ func listsSessions(t *testing.T, e store.Engine) {
 	}
 }
 
-func endsSessions(t *testing.T, e store.Engine) {
+func endsSessions(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	begin(t, e, other, 90, false)
 	for n := range 6 {
@@ -153,17 +153,17 @@ func endsSessions(t *testing.T, e store.Engine) {
 	}
 	for _, c := range []struct {
 		by     int
-		change store.SessionChange
+		change record.SessionChange
 		want   []int
 	}{
-		{0, store.SessionChange{}, []int{6, 5, 4, 3, 2, 1}},
-		{3, store.SessionChange{}, []int{6, 5, 4, 3, 2, 1}},
-		{0, store.SessionChange{Revoke: store.RevokeOwn}, []int{6, 5, 4, 3, 2, 1}},
-		{3, store.SessionChange{Revoke: store.RevokeOwn}, []int{6, 5, 4, 2, 1}},
-		{4, store.SessionChange{Revoke: store.RevokeOwn, Begin: newSession(7, false), Most: 100}, []int{7, 6, 5, 2, 1}},
-		{5, store.SessionChange{Revoke: store.RevokeOthers}, []int{5}},
-		{5, store.SessionChange{Revoke: store.RevokeOthers, Begin: newSession(8, true), Most: 100}, []int{8, 5}},
-		{0, store.SessionChange{Revoke: store.RevokeOthers}, nil},
+		{0, record.SessionChange{}, []int{6, 5, 4, 3, 2, 1}},
+		{3, record.SessionChange{}, []int{6, 5, 4, 3, 2, 1}},
+		{0, record.SessionChange{Revoke: record.RevokeOwn}, []int{6, 5, 4, 3, 2, 1}},
+		{3, record.SessionChange{Revoke: record.RevokeOwn}, []int{6, 5, 4, 2, 1}},
+		{4, record.SessionChange{Revoke: record.RevokeOwn, Begin: newSession(7, false), Most: 100}, []int{7, 6, 5, 2, 1}},
+		{5, record.SessionChange{Revoke: record.RevokeOthers}, []int{5}},
+		{5, record.SessionChange{Revoke: record.RevokeOthers, Begin: newSession(8, true), Most: 100}, []int{8, 5}},
+		{0, record.SessionChange{Revoke: record.RevokeOthers}, nil},
 	} {
 		_, err := changeSessions(t, e, owner, c.by, c.change)
 		must(t, err)
@@ -171,35 +171,35 @@ func endsSessions(t *testing.T, e store.Engine) {
 		wantSessions(t, e, other, 90)
 	}
 	first := begin(t, e, owner, 9, false)
-	_, err := changeSessions(t, e, owner, 9, store.SessionChange{Revoke: store.RevokeOwn})
+	_, err := changeSessions(t, e, owner, 9, record.SessionChange{Revoke: record.RevokeOwn})
 	must(t, err)
 	if second := begin(t, e, owner, 9, false); second.ID <= first.ID {
 		t.Errorf("session %d came after %d", second.ID, first.ID)
 	}
 }
 
-func refusesStrangeSessions(t *testing.T, e store.Engine) {
+func refusesStrangeSessions(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	begin(t, e, owner, 1, false)
 	begin(t, e, other, 2, false)
-	for by, want := range map[int]error{0: nil, 1: nil, 2: store.ErrSession, 3: store.ErrSession} {
+	for by, want := range map[int]error{0: nil, 1: nil, 2: record.ErrSession, 3: record.ErrSession} {
 		asked := false
-		_, err := e.ChangeAccount(t.Context(), owner, digestOf(by), func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		_, err := e.ChangeAccount(t.Context(), owner, digestOf(by), func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			asked = true
 			a.TOTPStep++
-			return a, store.SessionChange{}, Told, nil
+			return a, record.SessionChange{}, Told, nil
 		})
 		wantErr(t, err, want)
 		same(t, "the rule was asked", asked, want == nil)
 	}
-	_, err := changeSessions(t, e, other+1, 2, store.SessionChange{})
-	wantErr(t, err, store.ErrSession)
+	_, err := changeSessions(t, e, other+1, 2, record.SessionChange{})
+	wantErr(t, err, record.ErrSession)
 	a, err := e.Account(t.Context(), owner)
 	must(t, err)
 	same(t, "number of changes", a.TOTPStep, int64(2))
 }
 
-func replacesOldSessions(t *testing.T, e store.Engine) {
+func replacesOldSessions(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	begin(t, e, other, 90, false)
 	for n := range 6 {
@@ -219,14 +219,14 @@ func replacesOldSessions(t *testing.T, e store.Engine) {
 		{0, 12, false, 2, []int{12, 11, 9}},
 		{0, 13, false, 1, []int{13, 9}},
 	} {
-		_, err := changeSessions(t, e, owner, c.by, store.SessionChange{Revoke: store.RevokeOwn, Begin: newSession(c.n, c.pending), Most: c.most})
+		_, err := changeSessions(t, e, owner, c.by, record.SessionChange{Revoke: record.RevokeOwn, Begin: newSession(c.n, c.pending), Most: c.most})
 		must(t, err)
 		wantSessions(t, e, owner, c.want...)
 	}
 	wantSessions(t, e, other, 90)
 }
 
-func touchesSessions(t *testing.T, e store.Engine) {
+func touchesSessions(t *testing.T, e record.Engine) {
 	want := begin(t, e, account(t, e, "a@example.org"), 1, false)
 	for range 2 {
 		must(t, e.TouchSession(t.Context(), want.Digest, epoch.Add(time.Minute)))
@@ -237,39 +237,39 @@ func touchesSessions(t *testing.T, e store.Engine) {
 	same(t, "session", got, want)
 	must(t, e.TouchSession(t.Context(), digestOf(2), epoch))
 	_, _, err = e.Session(t.Context(), digestOf(2))
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 }
 
-func removesSessions(t *testing.T, e store.Engine) {
+func removesSessions(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	first, second := begin(t, e, owner, 1, false), begin(t, e, owner, 2, false)
 	for _, c := range []struct {
-		owner store.AccountID
-		id    store.SessionID
+		owner record.AccountID
+		id    record.SessionID
 		want  error
 	}{
-		{other, first.ID, store.ErrNotFound},
-		{0, first.ID, store.ErrNotFound},
-		{owner, second.ID + 1, store.ErrNotFound},
+		{other, first.ID, record.ErrNotFound},
+		{0, first.ID, record.ErrNotFound},
+		{owner, second.ID + 1, record.ErrNotFound},
 		{owner, first.ID, nil},
-		{owner, first.ID, store.ErrNotFound},
+		{owner, first.ID, record.ErrNotFound},
 	} {
 		wantErr(t, e.RemoveSession(t.Context(), c.owner, c.id, Told), c.want)
 	}
 	wantSessions(t, e, owner, 2)
 	_, _, err := e.Session(t.Context(), first.Digest)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 }
 
-func clearsSessions(t *testing.T, e store.Engine) {
+func clearsSessions(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	for n := range 10 {
-		begin(t, e, []store.AccountID{owner, other}[n%2], n+1, false)
+		begin(t, e, []record.AccountID{owner, other}[n%2], n+1, false)
 	}
-	overAt := func(d time.Duration) store.SessionCutoff {
-		return store.SessionCutoff{Expired: epoch.Add(d), Begun: epoch}
+	overAt := func(d time.Duration) record.SessionCutoff {
+		return record.SessionCutoff{Expired: epoch.Add(d), Begun: epoch}
 	}
-	var after store.SessionDigest
+	var after record.SessionDigest
 	steps := []struct {
 		limit int
 		last  int // the n-th session; later sessions come first
@@ -284,7 +284,7 @@ func clearsSessions(t *testing.T, e store.Engine) {
 	}
 	wantSessions(t, e, owner, 9, 7, 5)
 	wantSessions(t, e, other, 10, 8, 6)
-	last, more, err := e.ClearSessions(t.Context(), store.SessionDigest{}, 6, overAt(24*time.Hour))
+	last, more, err := e.ClearSessions(t.Context(), record.SessionDigest{}, 6, overAt(24*time.Hour))
 	must(t, err)
 	same(t, "last", last, digestOf(5))
 	same(t, "more", more, true) // for all that it knows
@@ -295,7 +295,7 @@ func clearsSessions(t *testing.T, e store.Engine) {
 	wantSessions(t, e, owner)
 }
 
-func clearsWhatHasEndedAlone(t *testing.T, e store.Engine) {
+func clearsWhatHasEndedAlone(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	for n := range 4 {
 		s := newSession(n+1, false)
@@ -307,22 +307,22 @@ func clearsWhatHasEndedAlone(t *testing.T, e store.Engine) {
 		case 4:
 			s.CreatedAt = epoch.Add(2 * time.Hour)
 		}
-		_, err := changeSessions(t, e, owner, 0, store.SessionChange{Begin: s, Most: 100})
+		_, err := changeSessions(t, e, owner, 0, record.SessionChange{Begin: s, Most: 100})
 		must(t, err)
 	}
 	later := epoch.Add(2 * time.Hour)
 	for _, c := range []struct {
-		cutoff store.SessionCutoff
+		cutoff record.SessionCutoff
 		left   []int
 	}{
-		{store.SessionCutoff{Expired: epoch, Begun: later}, []int{4, 3, 2, 1}},
-		{store.SessionCutoff{Expired: epoch, Begun: later.Add(-1)}, []int{3, 2, 1}},
-		{store.SessionCutoff{Expired: epoch.Add(time.Hour), Begun: later}, []int{3, 2}},
-		{store.SessionCutoff{Expired: epoch, Begun: later, Unused: epoch.Add(-1)}, []int{3, 2}},
-		{store.SessionCutoff{Expired: epoch, Begun: later, Unused: epoch}, []int{3}},
-		{store.SessionCutoff{Expired: epoch, Begun: later, Unused: later}, nil},
+		{record.SessionCutoff{Expired: epoch, Begun: later}, []int{4, 3, 2, 1}},
+		{record.SessionCutoff{Expired: epoch, Begun: later.Add(-1)}, []int{3, 2, 1}},
+		{record.SessionCutoff{Expired: epoch.Add(time.Hour), Begun: later}, []int{3, 2}},
+		{record.SessionCutoff{Expired: epoch, Begun: later, Unused: epoch.Add(-1)}, []int{3, 2}},
+		{record.SessionCutoff{Expired: epoch, Begun: later, Unused: epoch}, []int{3}},
+		{record.SessionCutoff{Expired: epoch, Begun: later, Unused: later}, nil},
 	} {
-		_, more, err := e.ClearSessions(t.Context(), store.SessionDigest{}, 9, c.cutoff)
+		_, more, err := e.ClearSessions(t.Context(), record.SessionDigest{}, 9, c.cutoff)
 		must(t, err)
 		same(t, "more", more, false)
 		wantSessions(t, e, owner, c.left...)
@@ -331,28 +331,28 @@ func clearsWhatHasEndedAlone(t *testing.T, e store.Engine) {
 
 // Sign-ins run beside a change of the password that ends all sessions: none that
 // the old password began is left.
-func ordersSessions(t *testing.T, e store.Engine) {
+func ordersSessions(t *testing.T, e record.Engine) {
 	const signIns = 8
 	for range 20 {
 		owner := account(t, e, "a@example.org")
 		var all sync.WaitGroup
 		for n := range signIns {
 			all.Go(func() {
-				_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+				_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 					if a.PasswordHash != "$argon2id$" {
-						return a, store.SessionChange{}, Told, store.ErrCredentials
+						return a, record.SessionChange{}, Told, record.ErrCredentials
 					}
-					return a, store.SessionChange{Begin: newSession(n+1, false), Most: 100}, Told, nil
+					return a, record.SessionChange{Begin: newSession(n+1, false), Most: 100}, Told, nil
 				})
-				if err != nil && !errors.Is(err, store.ErrCredentials) {
+				if err != nil && !errors.Is(err, record.ErrCredentials) {
 					t.Errorf("sign-in: %v", err)
 				}
 			})
 		}
 		all.Go(func() {
-			_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				a.PasswordHash = "$other"
-				return a, store.SessionChange{Revoke: store.RevokeOthers}, Told, nil
+				return a, record.SessionChange{Revoke: record.RevokeOthers}, Told, nil
 			})
 			if err != nil {
 				t.Errorf("change: %v", err)

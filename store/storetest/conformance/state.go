@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var engineSuite = suite{
@@ -18,202 +18,205 @@ var engineSuite = suite{
 }
 
 // methods calls each method that takes a context, where each could succeed.
-var methods = map[string]func(context.Context, store.Engine) error{
-	"CreatePush": func(ctx context.Context, e store.Engine) error {
+var methods = map[string]func(context.Context, record.Engine) error{
+	"CreatePush": func(ctx context.Context, e record.Engine) error {
 		p := livePush(2, 0)
 		return e.CreatePush(ctx, p, payloadOf(2), creation(p))
 	},
-	"Push": func(ctx context.Context, e store.Engine) error { _, err := e.Push(ctx, pushID(1)); return err },
-	"PushAndSize": func(ctx context.Context, e store.Engine) error {
+	"Push": func(ctx context.Context, e record.Engine) error { _, err := e.Push(ctx, pushID(1)); return err },
+	"PushAndSize": func(ctx context.Context, e record.Engine) error {
 		_, _, err := e.PushAndSize(ctx, pushID(1))
 		return err
 	},
-	"Change": func(ctx context.Context, e store.Engine) error {
+	"Change": func(ctx context.Context, e record.Engine) error {
 		_, err := e.Change(ctx, pushID(1), view)
 		return err
 	},
-	"Pushes": func(ctx context.Context, e store.Engine) error {
-		_, err := e.Pushes(ctx, 1, true, store.ID{}, 0, 9)
+	"Pushes": func(ctx context.Context, e record.Engine) error {
+		_, err := e.Pushes(ctx, 1, true, record.ID{}, 0, 9)
 		return err
 	},
-	"CountPushes": func(ctx context.Context, e store.Engine) error {
+	"CountPushes": func(ctx context.Context, e record.Engine) error {
 		_, err := e.CountPushes(ctx, 1, true, 9)
 		return err
 	},
-	"Entries": func(ctx context.Context, e store.Engine) error { _, err := e.Entries(ctx, pushID(1), 0, 9); return err },
-	"Due": func(ctx context.Context, e store.Engine) error {
-		_, _, err := e.Due(ctx, store.Expiring, epoch, 9)
+	"Entries": func(ctx context.Context, e record.Engine) error {
+		_, err := e.Entries(ctx, pushID(1), 0, 9)
 		return err
 	},
-	"Scan": func(ctx context.Context, e store.Engine) error { _, err := e.Scan(ctx, pushID(1), 9); return err },
-	"PutChunks": func(ctx context.Context, e store.Engine) error {
+	"Due": func(ctx context.Context, e record.Engine) error {
+		_, _, err := e.Due(ctx, record.Expiring, epoch, 9)
+		return err
+	},
+	"Scan": func(ctx context.Context, e record.Engine) error { _, err := e.Scan(ctx, pushID(1), 9); return err },
+	"PutChunks": func(ctx context.Context, e record.Engine) error {
 		return e.PutChunks(ctx, pushID(4), 0, 0, [][]byte{chunkOf(4, 0, 0)})
 	},
-	"Chunk": func(ctx context.Context, e store.Engine) error {
+	"Chunk": func(ctx context.Context, e record.Engine) error {
 		_, _, err := e.Chunk(ctx, newGrant(3, 1).Digest, 0, 0, nil)
 		return err
 	},
-	"Grant": func(ctx context.Context, e store.Engine) error {
+	"Grant": func(ctx context.Context, e record.Engine) error {
 		_, _, err := e.Grant(ctx, newGrant(3, 1).Digest)
 		return err
 	},
-	"ChangeGrant": func(ctx context.Context, e store.Engine) error {
+	"ChangeGrant": func(ctx context.Context, e record.Engine) error {
 		_, err := e.ChangeGrant(ctx, newGrant(3, 1).Digest, slide(time.Hour))
 		return err
 	},
-	"Orphans": func(ctx context.Context, e store.Engine) error { _, err := e.Orphans(ctx, pushID(1), 9); return err },
-	"Space": func(ctx context.Context, e store.Engine) error {
+	"Orphans": func(ctx context.Context, e record.Engine) error { _, err := e.Orphans(ctx, pushID(1), 9); return err },
+	"Space": func(ctx context.Context, e record.Engine) error {
 		_, err := e.Space(ctx)
 		return err
 	},
-	"Compact": func(ctx context.Context, e store.Engine) error {
+	"Compact": func(ctx context.Context, e record.Engine) error {
 		return e.Compact(ctx, func(int64, int64) {})
 	},
-	"Backup": func(ctx context.Context, e store.Engine) error {
+	"Backup": func(ctx context.Context, e record.Engine) error {
 		b, temp, err := e.Backup(ctx, "", func(int64, int64) {})
 		if err == nil {
 			err = errors.Join(b.Close(), os.Remove(temp))
 		}
 		return err
 	},
-	"Reseal": func(ctx context.Context, e store.Engine) error {
+	"Reseal": func(ctx context.Context, e record.Engine) error {
 		_, err := e.Reseal(ctx, nothingSealed{}, func(int64, int64) {})
 		return err
 	},
-	"RemoveCopies": func(ctx context.Context, e store.Engine) error {
+	"RemoveCopies": func(ctx context.Context, e record.Engine) error {
 		_, err := e.RemoveCopies(ctx, time.Now())
 		return err
 	},
-	"FindRing": func(ctx context.Context, e store.Engine) error {
+	"FindRing": func(ctx context.Context, e record.Engine) error {
 		_, err := e.FindRing(ctx, func([]byte) bool { return false })
 		return err
 	},
-	"Forget": func(ctx context.Context, e store.Engine) error { return e.Forget(ctx) },
-	"FreeOrphans": func(ctx context.Context, e store.Engine) error {
+	"Forget": func(ctx context.Context, e record.Engine) error { return e.Forget(ctx) },
+	"FreeOrphans": func(ctx context.Context, e record.Engine) error {
 		_, err := e.FreeOrphans(ctx, pushID(5), 9)
 		return err
 	},
-	"CreateAccount": func(ctx context.Context, e store.Engine) error {
-		_, err := e.CreateAccount(ctx, store.Account{Email: "b@example.org"}, Told)
+	"CreateAccount": func(ctx context.Context, e record.Engine) error {
+		_, err := e.CreateAccount(ctx, record.Account{Email: "b@example.org"}, Told)
 		return err
 	},
-	"Account":        func(ctx context.Context, e store.Engine) error { _, err := e.Account(ctx, 1); return err },
-	"AccountByEmail": func(ctx context.Context, e store.Engine) error { _, err := e.AccountByEmail(ctx, "a"); return err },
-	"Accounts":       func(ctx context.Context, e store.Engine) error { _, err := e.Accounts(ctx, 0, 9); return err },
-	"ChangeAccount": func(ctx context.Context, e store.Engine) error {
-		_, err := e.ChangeAccount(ctx, 1, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	"Account":        func(ctx context.Context, e record.Engine) error { _, err := e.Account(ctx, 1); return err },
+	"AccountByEmail": func(ctx context.Context, e record.Engine) error { _, err := e.AccountByEmail(ctx, "a"); return err },
+	"Accounts":       func(ctx context.Context, e record.Engine) error { _, err := e.Accounts(ctx, 0, 9); return err },
+	"ChangeAccount": func(ctx context.Context, e record.Engine) error {
+		_, err := e.ChangeAccount(ctx, 1, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Disabled = true
-			return a, store.SessionChange{}, Told, nil
+			return a, record.SessionChange{}, Told, nil
 		})
 		return err
 	},
-	"CreateFirstAccount": func(ctx context.Context, e store.Engine) error {
-		_, err := e.CreateFirstAccount(ctx, store.Account{Email: "b@example.org"}, Told)
+	"CreateFirstAccount": func(ctx context.Context, e record.Engine) error {
+		_, err := e.CreateFirstAccount(ctx, record.Account{Email: "b@example.org"}, Told)
 		return err
 	},
-	"Session": func(ctx context.Context, e store.Engine) error {
+	"Session": func(ctx context.Context, e record.Engine) error {
 		_, _, err := e.Session(ctx, newSession(1, false).Digest)
 		return err
 	},
-	"Sessions": func(ctx context.Context, e store.Engine) error { _, err := e.Sessions(ctx, 1, 9); return err },
-	"TouchSession": func(ctx context.Context, e store.Engine) error {
+	"Sessions": func(ctx context.Context, e record.Engine) error { _, err := e.Sessions(ctx, 1, 9); return err },
+	"TouchSession": func(ctx context.Context, e record.Engine) error {
 		return e.TouchSession(ctx, newSession(1, false).Digest, epoch)
 	},
-	"RemoveSession": func(ctx context.Context, e store.Engine) error { return e.RemoveSession(ctx, 1, 1, Told) },
-	"ClearSessions": func(ctx context.Context, e store.Engine) error {
-		_, _, err := e.ClearSessions(ctx, store.SessionDigest{}, 9, store.SessionCutoff{})
+	"RemoveSession": func(ctx context.Context, e record.Engine) error { return e.RemoveSession(ctx, 1, 1, Told) },
+	"ClearSessions": func(ctx context.Context, e record.Engine) error {
+		_, _, err := e.ClearSessions(ctx, record.SessionDigest{}, 9, record.SessionCutoff{})
 		return err
 	},
-	"RemoveAccount": func(ctx context.Context, e store.Engine) error { return e.RemoveAccount(ctx, 1, Told) },
-	"CreateToken": func(ctx context.Context, e store.Engine) error {
+	"RemoveAccount": func(ctx context.Context, e record.Engine) error { return e.RemoveAccount(ctx, 1, Told) },
+	"CreateToken": func(ctx context.Context, e record.Engine) error {
 		_, err := e.CreateToken(ctx, apiToken(2, 1), Told)
 		return err
 	},
-	"Token": func(ctx context.Context, e store.Engine) error {
+	"Token": func(ctx context.Context, e record.Engine) error {
 		_, _, err := e.Token(ctx, apiToken(1, 1).Digest)
 		return err
 	},
-	"Tokens": func(ctx context.Context, e store.Engine) error { _, err := e.Tokens(ctx, 1, 0, 9); return err },
-	"NoteDeliveries": func(ctx context.Context, e store.Engine) error {
-		return e.NoteDeliveries(ctx, 1, 1, []store.Delivery{{At: epoch, Status: 204}})
+	"Tokens": func(ctx context.Context, e record.Engine) error { _, err := e.Tokens(ctx, 1, 0, 9); return err },
+	"NoteDeliveries": func(ctx context.Context, e record.Engine) error {
+		return e.NoteDeliveries(ctx, 1, 1, []record.Delivery{{At: epoch, Status: 204}})
 	},
-	"TouchToken": func(ctx context.Context, e store.Engine) error {
+	"TouchToken": func(ctx context.Context, e record.Engine) error {
 		return e.TouchToken(ctx, apiToken(1, 1).Digest, epoch)
 	},
-	"RemoveToken": func(ctx context.Context, e store.Engine) error { return e.RemoveToken(ctx, 0, 1, Told) },
-	"CreateHook": func(ctx context.Context, e store.Engine) error {
+	"RemoveToken": func(ctx context.Context, e record.Engine) error { return e.RemoveToken(ctx, 0, 1, Told) },
+	"CreateHook": func(ctx context.Context, e record.Engine) error {
 		_, err := e.CreateHook(ctx, hookOf(1), Told)
 		return err
 	},
-	"Hooks":         func(ctx context.Context, e store.Engine) error { _, err := e.Hooks(ctx, 0, 0, 9); return err },
-	"CreateRequest": func(ctx context.Context, e store.Engine) error { return e.CreateRequest(ctx, requestOf(1, 1, 1)) },
-	"AnswerRequest": func(ctx context.Context, e store.Engine) error {
+	"Hooks":         func(ctx context.Context, e record.Engine) error { _, err := e.Hooks(ctx, 0, 0, 9); return err },
+	"CreateRequest": func(ctx context.Context, e record.Engine) error { return e.CreateRequest(ctx, requestOf(1, 1, 1)) },
+	"AnswerRequest": func(ctx context.Context, e record.Engine) error {
 		p := answerTo(requestOf(1, 1, 1), 2)
 		_, err := e.AnswerRequest(ctx, p, payloadOf(2), creation(p))
 		return err
 	},
-	"Request": func(ctx context.Context, e store.Engine) error {
+	"Request": func(ctx context.Context, e record.Engine) error {
 		_, err := e.Request(ctx, requestOf(1, 1, 1).ID)
 		return err
 	},
-	"Requests": func(ctx context.Context, e store.Engine) error {
-		_, err := e.Requests(ctx, 1, store.Request{}, 0, 9)
+	"Requests": func(ctx context.Context, e record.Engine) error {
+		_, err := e.Requests(ctx, 1, record.Request{}, 0, 9)
 		return err
 	},
-	"ScanRequests": func(ctx context.Context, e store.Engine) error {
-		_, err := e.ScanRequests(ctx, store.RequestID{}, 9)
+	"ScanRequests": func(ctx context.Context, e record.Engine) error {
+		_, err := e.ScanRequests(ctx, record.RequestID{}, 9)
 		return err
 	},
-	"ChangeRequest": func(ctx context.Context, e store.Engine) error {
+	"ChangeRequest": func(ctx context.Context, e record.Engine) error {
 		_, err := e.ChangeRequest(ctx, requestOf(1, 1, 1).ID, endRequest)
 		return err
 	},
-	"SetHook":    func(ctx context.Context, e store.Engine) error { return e.SetHook(ctx, hookOf(1), Told) },
-	"RemoveHook": func(ctx context.Context, e store.Engine) error { return e.RemoveHook(ctx, 1, 1, Told) },
-	"DueMessages": func(ctx context.Context, e store.Engine) error {
+	"SetHook":    func(ctx context.Context, e record.Engine) error { return e.SetHook(ctx, hookOf(1), Told) },
+	"RemoveHook": func(ctx context.Context, e record.Engine) error { return e.RemoveHook(ctx, 1, 1, Told) },
+	"DueMessages": func(ctx context.Context, e record.Engine) error {
 		_, _, err := e.DueMessages(ctx, dueAt(0, 9))
 		return err
 	},
-	"CountMessages": func(ctx context.Context, e store.Engine) error { _, err := e.CountMessages(ctx); return err },
-	"RetryMessage":  func(ctx context.Context, e store.Engine) error { return e.RetryMessage(ctx, messageAt(1), epoch) },
-	"Messages": func(ctx context.Context, e store.Engine) error {
-		_, err := e.Messages(ctx, store.Message{}, 9)
+	"CountMessages": func(ctx context.Context, e record.Engine) error { _, err := e.CountMessages(ctx); return err },
+	"RetryMessage":  func(ctx context.Context, e record.Engine) error { return e.RetryMessage(ctx, messageAt(1), epoch) },
+	"Messages": func(ctx context.Context, e record.Engine) error {
+		_, err := e.Messages(ctx, record.Message{}, 9)
 		return err
 	},
-	"EndMessages": func(ctx context.Context, e store.Engine) error {
-		_, err := e.EndMessages(ctx, []store.Message{messageAt(1)})
+	"EndMessages": func(ctx context.Context, e record.Engine) error {
+		_, err := e.EndMessages(ctx, []record.Message{messageAt(1)})
 		return err
 	},
-	"AddAdminEvent": func(ctx context.Context, e store.Engine) error { return e.AddAdminEvent(ctx, happened(1)) },
-	"AdminEvents":   func(ctx context.Context, e store.Engine) error { _, err := e.AdminEvents(ctx, 0, 9); return err },
-	"KeyRing":       func(ctx context.Context, e store.Engine) error { _, err := e.KeyRing(ctx); return err },
-	"SetKeyRing": func(ctx context.Context, e store.Engine) error {
+	"AddAdminEvent": func(ctx context.Context, e record.Engine) error { return e.AddAdminEvent(ctx, happened(1)) },
+	"AdminEvents":   func(ctx context.Context, e record.Engine) error { _, err := e.AdminEvents(ctx, 0, 9); return err },
+	"KeyRing":       func(ctx context.Context, e record.Engine) error { _, err := e.KeyRing(ctx); return err },
+	"SetKeyRing": func(ctx context.Context, e record.Engine) error {
 		return e.SetKeyRing(ctx, []byte("sealed"), Keys{}, Told)
 	},
-	"FollowKeys": func(ctx context.Context, e store.Engine) error {
-		return e.FollowKeys(ctx, func(context.Context, []byte) (store.RowKeys, error) { return Keys{}, nil })
+	"FollowKeys": func(ctx context.Context, e record.Engine) error {
+		return e.FollowKeys(ctx, func(context.Context, []byte) (record.RowKeys, error) { return Keys{}, nil })
 	},
-	"Dump": func(ctx context.Context, e store.Engine) error {
+	"Dump": func(ctx context.Context, e record.Engine) error {
 		for _, err := range e.Dump(ctx) {
 			return err
 		}
 		return nil
 	},
-	"Load": func(ctx context.Context, e store.Engine) error {
-		return e.Load(ctx, func(func(store.DumpRecord, error) bool) {}, func(store.Records) error { return nil })
+	"Load": func(ctx context.Context, e record.Engine) error {
+		return e.Load(ctx, func(func(record.DumpRecord, error) bool) {}, func(record.Records) error { return nil })
 	},
-	"Unlock":     func(ctx context.Context, e store.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
-	"LatestTime": func(ctx context.Context, e store.Engine) error { _, err := e.LatestTime(ctx); return err },
-	"Ready":      func(ctx context.Context, e store.Engine) error { return e.Ready(ctx) },
-	"SetLatestTime": func(ctx context.Context, e store.Engine) error {
+	"Unlock":     func(ctx context.Context, e record.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
+	"LatestTime": func(ctx context.Context, e record.Engine) error { _, err := e.LatestTime(ctx); return err },
+	"Ready":      func(ctx context.Context, e record.Engine) error { return e.Ready(ctx) },
+	"SetLatestTime": func(ctx context.Context, e record.Engine) error {
 		return e.SetLatestTime(ctx, epoch)
 	},
-	"CountLive": func(ctx context.Context, e store.Engine) error { return e.CountLive(ctx) },
-	"Check":     func(ctx context.Context, e store.Engine) error { return e.Check(ctx, func(string) {}) },
+	"CountLive": func(ctx context.Context, e record.Engine) error { return e.CountLive(ctx) },
+	"Check":     func(ctx context.Context, e record.Engine) error { return e.Check(ctx, func(string) {}) },
 }
 
 // WantFromAll fails the test for every method of e that does not return want.
-func WantFromAll(ctx context.Context, t *testing.T, e store.Engine, want error) {
+func WantFromAll(ctx context.Context, t *testing.T, e record.Engine, want error) {
 	t.Helper()
 	for name, call := range methods {
 		t.Run(name, func(t *testing.T) { wantErr(t, call(ctx, e), want) })
@@ -222,14 +225,14 @@ func WantFromAll(ctx context.Context, t *testing.T, e store.Engine, want error) 
 
 // WantLocked fails the test for every method that does not wait for Unlock, of an engine
 // with a key ring, and for those two if they fail.
-func WantLocked(t *testing.T, e store.Engine) {
+func WantLocked(t *testing.T, e record.Engine) {
 	t.Helper()
 	for name, call := range methods {
 		if name != "KeyRing" && name != "Unlock" {
-			t.Run(name, func(t *testing.T) { wantErr(t, call(t.Context(), e), store.ErrNoKeys) })
+			t.Run(name, func(t *testing.T) { wantErr(t, call(t.Context(), e), record.ErrNoKeys) })
 		}
 	}
-	if _, err := e.Stats(); !errors.Is(err, store.ErrNoKeys) {
+	if _, err := e.Stats(); !errors.Is(err, record.ErrNoKeys) {
 		t.Errorf("stats: %v", err)
 	}
 	sealed, err := e.KeyRing(t.Context())
@@ -238,7 +241,7 @@ func WantLocked(t *testing.T, e store.Engine) {
 	must(t, e.Unlock(t.Context(), Keys{}, nil))
 }
 
-func heedsContexts(t *testing.T, e store.Engine) {
+func heedsContexts(t *testing.T, e record.Engine) {
 	begin(t, e, account(t, e, "a"), 1, false)
 	create(t, e, 1, 0)
 	createFiles(t, e, 3, 0)
@@ -265,10 +268,10 @@ func heedsContexts(t *testing.T, e store.Engine) {
 	same(t, "more", free(t, e, 5, files*chunks-1), true)
 }
 
-func refusesWhenClosed(t *testing.T, e store.Engine) {
+func refusesWhenClosed(t *testing.T, e record.Engine) {
 	must(t, e.Close())
 	must(t, e.Close())
-	WantFromAll(t.Context(), t, e, store.ErrClosed)
+	WantFromAll(t.Context(), t, e, record.ErrClosed)
 	select {
 	case <-e.Failed():
 		t.Error("closing counts as a failure")

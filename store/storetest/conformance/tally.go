@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var tallySuite = suite{
@@ -28,7 +28,7 @@ func tallyOf(key byte, n int) limit.Tally {
 }
 
 // counts counts a try for tallies, which must stand as wanted before.
-func counts(t *testing.T, e store.Engine, at time.Time, want []limit.Standing, ts ...limit.Tally) {
+func counts(t *testing.T, e record.Engine, at time.Time, want []limit.Standing, ts ...limit.Tally) {
 	t.Helper()
 	looked, err := e.Tries(t.Context(), at, ts)
 	must(t, err)
@@ -38,7 +38,7 @@ func counts(t *testing.T, e store.Engine, at time.Time, want []limit.Standing, t
 	same(t, "standing before the try", stood, want)
 }
 
-func fillsTallies(t *testing.T, e store.Engine) {
+func fillsTallies(t *testing.T, e record.Engine) {
 	a := tallyOf('a', 2)
 	for _, c := range []struct {
 		after time.Duration
@@ -63,7 +63,7 @@ func fillsTallies(t *testing.T, e store.Engine) {
 	}
 }
 
-func countsAllOrNone(t *testing.T, e store.Engine) {
+func countsAllOrNone(t *testing.T, e record.Engine) {
 	narrow, wide := tallyOf('a', 1), tallyOf('b', 3)
 	counts(t, e, epoch, []limit.Standing{{Left: 3}, {Left: 1}}, wide, narrow)
 	full := limit.Standing{Wait: time.Minute}
@@ -73,7 +73,7 @@ func countsAllOrNone(t *testing.T, e store.Engine) {
 	}
 }
 
-func uncountsTries(t *testing.T, e store.Engine) {
+func uncountsTries(t *testing.T, e record.Engine) {
 	a, b := tallyOf('a', 2), tallyOf('b', 2)
 	must(t, e.UncountTry(t.Context(), epoch, []limit.Tally{a}))
 	counts(t, e, epoch, []limit.Standing{{Left: 2}, {Left: 2}}, a, b)
@@ -84,7 +84,7 @@ func uncountsTries(t *testing.T, e store.Engine) {
 	counts(t, e, late, []limit.Standing{{Left: 1}}, a)
 }
 
-func keepsTries(t *testing.T, e store.Engine) {
+func keepsTries(t *testing.T, e record.Engine) {
 	long := tallyOf('a', 2)
 	long.Keep = time.Hour
 	counts(t, e, epoch, []limit.Standing{{Left: 2}}, long)
@@ -95,7 +95,7 @@ func keepsTries(t *testing.T, e store.Engine) {
 	counts(t, e, late, []limit.Standing{{Wait: 20 * time.Minute}}, long)
 }
 
-func countsTriesAtOnce(t *testing.T, e store.Engine) {
+func countsTriesAtOnce(t *testing.T, e record.Engine) {
 	a, b := tallyOf('a', 7), tallyOf('b', 100)
 	var wg sync.WaitGroup
 	var counted atomic.Int64
@@ -119,7 +119,7 @@ func countsTriesAtOnce(t *testing.T, e store.Engine) {
 }
 
 // agreesOnTries compares random tries with a model that keeps all of them.
-func agreesOnTries(t *testing.T, e store.Engine) {
+func agreesOnTries(t *testing.T, e record.Engine) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store"
+	"pushbox/store/record"
 )
 
 var tokenSuite = suite{
@@ -14,7 +14,7 @@ var tokenSuite = suite{
 	"a removed token is not found":                 removesTokens,
 }
 
-func keepsTokens(t *testing.T, e store.Engine) {
+func keepsTokens(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	want := apiToken(1, owner)
 	id, err := e.CreateToken(t.Context(), want, Told)
@@ -23,23 +23,23 @@ func keepsTokens(t *testing.T, e store.Engine) {
 	got, a, err := e.Token(t.Context(), want.Digest)
 	must(t, err)
 	same(t, "token", got, want)
-	same(t, "its account", a, store.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
+	same(t, "its account", a, record.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
 
 	got, a, err = e.Token(t.Context(), apiToken(2, owner).Digest)
-	wantErr(t, err, store.ErrNotFound)
-	same(t, "token that is not there", got, store.APIToken{})
-	same(t, "its account", a, store.Account{})
+	wantErr(t, err, record.ErrNotFound)
+	same(t, "token that is not there", got, record.APIToken{})
+	same(t, "its account", a, record.Account{})
 	_, err = e.CreateToken(t.Context(), apiToken(2, owner+1), Told)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	_, err = e.CreateToken(t.Context(), apiToken(1, owner), Told)
-	wantErr(t, err, store.ErrExists)
+	wantErr(t, err, record.ErrExists)
 }
 
-func listsTokens(t *testing.T, e store.Engine) {
+func listsTokens(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	var all []store.APIToken
+	var all []record.APIToken
 	for n := range 6 {
-		a := apiToken(200-n, []store.AccountID{owner, other}[n%2])
+		a := apiToken(200-n, []record.AccountID{owner, other}[n%2])
 		id, err := e.CreateToken(t.Context(), a, Told)
 		must(t, err)
 		if a.ID = id; a.Owner == owner {
@@ -47,9 +47,9 @@ func listsTokens(t *testing.T, e store.Engine) {
 		}
 	}
 	for _, c := range []struct {
-		after store.TokenID
+		after record.TokenID
 		limit int
-		want  []store.APIToken
+		want  []record.APIToken
 	}{
 		{0, 10, all},
 		{0, 2, all[:2]},
@@ -68,7 +68,7 @@ func listsTokens(t *testing.T, e store.Engine) {
 	same(t, "number of a stranger's tokens", len(list), 0)
 }
 
-func touchesTokens(t *testing.T, e store.Engine) {
+func touchesTokens(t *testing.T, e record.Engine) {
 	a := apiToken(1, account(t, e, "a@example.org"))
 	id, err := e.CreateToken(t.Context(), a, Told)
 	must(t, err)
@@ -81,34 +81,34 @@ func touchesTokens(t *testing.T, e store.Engine) {
 	same(t, "token", got, a)
 	must(t, e.TouchToken(t.Context(), apiToken(2, 0).Digest, epoch))
 	_, _, err = e.Token(t.Context(), apiToken(2, 0).Digest)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 }
 
-func removesTokens(t *testing.T, e store.Engine) {
+func removesTokens(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	var ids []store.TokenID
+	var ids []record.TokenID
 	for n := range 3 {
 		id, err := e.CreateToken(t.Context(), apiToken(n, owner), Told)
 		must(t, err)
 		ids = append(ids, id)
 	}
 	for _, c := range []struct {
-		owner store.AccountID
-		id    store.TokenID
+		owner record.AccountID
+		id    record.TokenID
 		want  error
 	}{
 		{0, ids[0], nil},
-		{0, ids[0], store.ErrNotFound},
-		{owner, ids[0], store.ErrNotFound},
-		{other, ids[1], store.ErrNotFound},
+		{0, ids[0], record.ErrNotFound},
+		{owner, ids[0], record.ErrNotFound},
+		{other, ids[1], record.ErrNotFound},
 		{owner, ids[1], nil},
-		{owner, ids[1], store.ErrNotFound},
-		{0, ids[2] + 1, store.ErrNotFound},
+		{owner, ids[1], record.ErrNotFound},
+		{0, ids[2] + 1, record.ErrNotFound},
 	} {
 		wantErr(t, e.RemoveToken(t.Context(), c.owner, c.id, Told), c.want)
 	}
 	_, _, err := e.Token(t.Context(), apiToken(1, 0).Digest)
-	wantErr(t, err, store.ErrNotFound)
+	wantErr(t, err, record.ErrNotFound)
 	list, err := e.Tokens(t.Context(), owner, 0, 10)
 	must(t, err)
 	if len(list) != 1 || list[0].ID != ids[2] {

@@ -1,14 +1,8 @@
-package store
+package record
 
 import (
 	"time"
-
-	"pushbox/internal/secret"
 )
-
-// MaxMinorEntries is how many minor audit entries a push keeps: those that callers can
-// cause without using it up.
-const MaxMinorEntries = 2000
 
 // An EntryKind says what an audit entry reports.
 type EntryKind uint8
@@ -70,16 +64,4 @@ type Entry struct {
 	Then     []Entry    // at creation: further entries of the same step
 	Mail     *MailBatch // sent with the step, unless nil; it is kept elsewhere
 	Messages []Message  // put into the outbox in the same step, even where no entry is appended; they are kept there
-}
-
-// LogEntry is an opened line of an audit log.
-type LogEntry struct {
-	Kind      EntryKind
-	At        time.Time
-	IP        string
-	UserAgent string      // at most 255 characters
-	Referrer  secret.Text // at most 255 characters; it may hold a link
-
-	Recipients secret.Text // of EntryMail: addresses, separated by commas
-	Request    RequestID   // of EntryCreation: the request that the push answers; zero: none
 }

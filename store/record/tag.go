@@ -1,6 +1,7 @@
-package store
+package record
 
 import (
+	"context"
 	"crypto/subtle"
 	"encoding/binary"
 )
@@ -64,4 +65,22 @@ func sumRow(keys RowKeys, bucket string, key, row []byte) (value []byte, sum [32
 	value = row[:n:n]
 	sum, ok = keys.RowSum(version, bucket, key, value)
 	return value, sum, ok
+}
+
+// sealedUnder is the key of what sealing puts into a context.
+type sealedUnder struct{}
+
+// SealedUnder returns the version of the row keys that were the newest when the operation of
+// ctx began to seal what it keeps; ok is false if it seals nothing. All that it seals is under
+// the keys of that moment or later ones. An engine that several servers share keeps nothing of
+// an operation once this server uses newer row keys, and returns ErrStaleKeys: another server
+// may have sealed everything anew already, and drop the older keys.
+func SealedUnder(ctx context.Context) (version uint16, ok bool) {
+	version, ok = ctx.Value(sealedUnder{}).(uint16)
+	return version, ok
+}
+
+// SealUnder returns a context of which SealedUnder returns that version.
+func SealUnder(ctx context.Context, version uint16) context.Context {
+	return context.WithValue(ctx, sealedUnder{}, version)
 }

@@ -1,4 +1,4 @@
-package store
+package record
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"pushbox/internal/secret"
 )
 
 // A record is what the kinds of record have in common.
@@ -21,7 +19,7 @@ type record interface {
 
 // records holds a full and an empty one of each kind.
 func records() map[string][2]record {
-	at := func(d time.Duration) time.Time { return newYear.Add(d) }
+	at := func(d time.Duration) time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(d) }
 	return map[string][2]record{
 		"push": {&Push{
 			Kind: QR, State: Deleted, Owner: 1 << 63, CreatedAt: at(1e6), UpdatedAt: at(2e6), ExpiresAt: at(3e9), ExpiredAt: at(4e6),
@@ -39,7 +37,7 @@ func records() map[string][2]record {
 		"account": {&Account{
 			ID: 9, Email: "a@example.com", PasswordHash: "$argon2id$", CreatedAt: at(0), Disabled: true, Removing: true,
 			TOTP: "sealed", TOTPStep: 1<<63 - 1, Recovery: strings.Repeat("0123456789abcdef", 10),
-			SignedInAt: at(7e9), Unconfirmed: true, Code: AddressCode{Sum: [16]byte{1, 15: 2}, SentAt: at(8e9), Wrong: CodeTries, Sent: codesPerDay},
+			SignedInAt: at(7e9), Unconfirmed: true, Code: AddressCode{Sum: [16]byte{1, 15: 2}, SentAt: at(8e9), Wrong: CodeTries, Sent: CodesPerDay},
 			Identities: Identities("").With(Identity{"i", "s"}).With(Identity{"i", "t"}),
 			Passkeys:   passkeyBytes + passkeyBytes,
 			Name:       "Ann", Language: "de", Mails: NewEventSet(EventLastView), Policy: "finance",
@@ -51,7 +49,7 @@ func records() map[string][2]record {
 		"webhook": {&Hook{CreatedAt: at(1e6), Events: NewEventSet(Events()...), Disabled: true, Sealed: []byte{1, 2}, Tried: []Delivery{{At: at(2e6), Event: EventView, Status: 204}, {At: at(3e6), Fault: FaultSlow}}}, &Hook{}},
 		"request": {&Request{
 			Owner: 1<<64 - 1, CreatedAt: at(1e6), ExpiresAt: at(2e6), EndedAt: at(3e6), Texts: true, Files: true, RetrievalStep: true, MaxAnswers: MaxAnswers,
-			Answers: []ID{{1}, {21: 2}}, Lifetime: 90 * day, Views: 100, X25519: []byte{1}, P256: []byte{2}, Sealed: []byte{3},
+			Answers: []ID{{1}, {21: 2}}, Lifetime: 90 * Day, Views: 100, X25519: []byte{1}, P256: []byte{2}, Sealed: []byte{3},
 		}, &Request{MaxAnswers: 1}},
 		"answer":  {&Push{Kind: Text, State: Live, Request: RequestID{1, 21: 2}, WrappedKey: []byte{7}, ReadAt: at(5e6)}, &Push{Kind: Text, State: Live, Request: RequestID{9}}},
 		"message": {&Message{Route: ByWebhook, To: 1<<64 - 1, CreatedAt: at(1e6), Attempts: 1<<31 - 1, Sealed: []byte{3}}, &Message{Route: ByWebhook}},
@@ -171,32 +169,9 @@ func TestARecordThatIsRefusedChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAListOfFilesComesBackAsItWas(t *testing.T) {
-	t.Parallel()
-	for _, files := range [][]FileInfo{
-		{},
-		{{Name: secret.New("a.txt"), ContentType: "text/plain", Size: 1<<63 - 1}},
-		{{Name: secret.New("报告.pdf"), ContentType: "application/pdf", Size: 3}, {Name: secret.New("file"), Size: 0}},
-	} {
-		b := encodeFiles(files)
-		got, err := decodeFiles(b)
-		if err != nil || !reflect.DeepEqual(got, files) {
-			t.Errorf("%+v became %+v, %v", files, got, err)
-		}
-		for n := range b {
-			if _, err := decodeFiles(b[:n]); err == nil {
-				t.Errorf("%d of %d bytes are accepted", n, len(b))
-			}
-		}
-		if _, err := decodeFiles(append(b, 0)); err == nil {
-			t.Error("a byte more is accepted")
-		}
-	}
-}
-
 func TestRecoveryCodesAreKeptWhole(t *testing.T) {
 	t.Parallel()
-	for n, whole := range map[int]bool{0: true, recoverySize - 1: false, recoverySize: true, recoverySize + 1: false, 2 * recoverySize: true} {
+	for n, whole := range map[int]bool{0: true, RecoverySize - 1: false, RecoverySize: true, RecoverySize + 1: false, 2 * RecoverySize: true} {
 		b, _ := Account{Recovery: strings.Repeat("x", n)}.AppendBinary(nil)
 		if err := new(Account).UnmarshalBinary(b); (err == nil) != whole {
 			t.Errorf("%d bytes: %v", n, err)
@@ -263,7 +238,7 @@ func TestASignInHasATime(t *testing.T) {
 
 func TestACodeIsOfAnAddressThatIsNotConfirmed(t *testing.T) {
 	t.Parallel()
-	good := Account{Unconfirmed: true, Code: AddressCode{SentAt: time.UnixMilli(8e9).UTC(), Wrong: CodeTries, Sent: codesPerDay}}
+	good := Account{Unconfirmed: true, Code: AddressCode{SentAt: time.UnixMilli(8e9).UTC(), Wrong: CodeTries, Sent: CodesPerDay}}
 	for name, test := range map[string]struct {
 		change func(*Account)
 		good   bool

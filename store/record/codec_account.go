@@ -1,4 +1,4 @@
-package store
+package record
 
 import (
 	"encoding/binary"
@@ -42,75 +42,75 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 		}
 	}
 	b = binary.AppendUvarint(binary.AppendUvarint(append(b, recordVersion), f), uint64(a.ID))
-	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
-	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
-	b = appendBytes(b, a.Recovery)
+	b = AppendBytes(AppendBytes(AppendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
+	b = binary.AppendUvarint(AppendBytes(b, a.TOTP), uint64(a.TOTPStep))
+	b = AppendBytes(b, a.Recovery)
 	if !a.SignedInAt.IsZero() {
-		b = appendTime(b, a.SignedInAt)
+		b = AppendTime(b, a.SignedInAt)
 	}
 	if a.Code != (AddressCode{}) {
 		b = a.Code.append(b)
 	}
 	if a.Identities != "" {
-		b = appendBytes(b, a.Identities)
+		b = AppendBytes(b, a.Identities)
 	}
 	if a.Passkeys != "" {
-		b = appendBytes(b, a.Passkeys)
+		b = AppendBytes(b, a.Passkeys)
 	}
 	if wishes {
-		b = append(appendBytes(appendBytes(b, a.Name), a.Language), byte(a.Mails))
+		b = append(AppendBytes(AppendBytes(b, a.Name), a.Language), byte(a.Mails))
 	}
 	if a.Policy != "" {
-		b = appendBytes(b, a.Policy)
+		b = AppendBytes(b, a.Policy)
 	}
 	return b, nil
 }
 
 // UnmarshalBinary reads a record.
 func (a *Account) UnmarshalBinary(b []byte) error {
-	r := reader{b: b}
-	r.version()
-	f := r.uvarint(allAccountFlags)
+	r := Reader{Rest: b}
+	r.Version()
+	f := r.Uvarint(allAccountFlags)
 	c := Account{
 		Disabled:     f&flagDisabled != 0,
 		Removing:     f&flagRemoving != 0,
 		Unconfirmed:  f&flagUnconfirmed != 0,
 		Admin:        f&flagAdmin != 0,
-		ID:           AccountID(r.uvarint(1<<64 - 1)),
-		CreatedAt:    r.time(),
-		Email:        string(r.bytes()),
-		PasswordHash: string(r.bytes()),
-		TOTP:         string(r.bytes()),
-		TOTPStep:     int64(r.uvarint(1<<63 - 1)),
-		Recovery:     string(r.bytes()),
+		ID:           AccountID(r.Uvarint(1<<64 - 1)),
+		CreatedAt:    r.Time(),
+		Email:        string(r.Bytes()),
+		PasswordHash: string(r.Bytes()),
+		TOTP:         string(r.Bytes()),
+		TOTPStep:     int64(r.Uvarint(1<<63 - 1)),
+		Recovery:     string(r.Bytes()),
 	}
 	if f&flagSignedIn != 0 {
-		c.SignedInAt = r.time()
-		r.bad = r.bad || c.SignedInAt.IsZero()
+		c.SignedInAt = r.Time()
+		r.Bad = r.Bad || c.SignedInAt.IsZero()
 	}
 	if f&flagCode != 0 {
 		c.Code = r.addressCode()
-		r.bad = r.bad || !c.Unconfirmed
+		r.Bad = r.Bad || !c.Unconfirmed
 	}
 	if f&flagIdentities != 0 {
-		c.Identities = Identities(r.bytes())
-		r.bad = r.bad || c.Identities == "" || !c.Identities.wellFormed()
+		c.Identities = Identities(r.Bytes())
+		r.Bad = r.Bad || c.Identities == "" || !c.Identities.wellFormed()
 	}
 	if f&flagPasskeys != 0 {
-		c.Passkeys = string(r.bytes())
-		keys, err := c.passkeys()
-		r.bad = r.bad || err != nil || len(keys) == 0
+		c.Passkeys = string(r.Bytes())
+		keys, err := c.PasskeyList()
+		r.Bad = r.Bad || err != nil || len(keys) == 0
 	}
 	if f&flagWishes != 0 {
-		c.Name, c.Language, c.Mails = string(r.bytes()), string(r.bytes()), EventSet(r.byte())
-		r.bad = r.bad || c.Name == "" && c.Language == "" && c.Mails == 0
+		c.Name, c.Language, c.Mails = string(r.Bytes()), string(r.Bytes()), EventSet(r.Byte())
+		r.Bad = r.Bad || c.Name == "" && c.Language == "" && c.Mails == 0
 	}
 	if f&flagPolicy != 0 {
-		c.Policy = string(r.bytes())
-		r.bad = r.bad || c.Policy == ""
+		c.Policy = string(r.Bytes())
+		r.Bad = r.Bad || c.Policy == ""
 	}
-	if err := r.end(); err != nil || len(c.Recovery)%recoverySize != 0 {
-		return errRecord
+	if err := r.End(); err != nil || len(c.Recovery)%RecoverySize != 0 {
+		return ErrRecord
 	}
 	*a = c
 	return nil
@@ -121,26 +121,26 @@ func (t APIToken) AppendBinary(b []byte) ([]byte, error) {
 	b = append(append(b, tokenVersion, byte(t.Scopes)), t.Digest[:]...)
 	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(t.ID)), uint64(t.Owner))
 	for _, at := range [...]time.Time{t.CreatedAt, t.ExpiresAt, t.LastUsedAt} {
-		b = appendTime(b, at)
+		b = AppendTime(b, at)
 	}
-	return appendBytes(b, t.Label), nil
+	return AppendBytes(b, t.Label), nil
 }
 
 // UnmarshalBinary reads a record.
 func (t *APIToken) UnmarshalBinary(b []byte) error {
-	r := reader{b: b}
-	r.versionIs(tokenVersion)
-	return t.read(r, Scopes(r.flags(byte(knownScopes))))
+	r := Reader{Rest: b}
+	r.VersionIs(tokenVersion)
+	return t.ReadVersion(r, Scopes(r.Flags(byte(KnownScopes))))
 }
 
-// read reads what follows the scopes.
-func (t *APIToken) read(r reader, scopes Scopes) error {
-	u := APIToken{Scopes: scopes, Digest: TokenDigest(r.take(32)), ID: TokenID(r.uvarint(1<<64 - 1)), Owner: AccountID(r.uvarint(1<<64 - 1))}
+// ReadVersion reads what follows the scopes.
+func (t *APIToken) ReadVersion(r Reader, scopes Scopes) error {
+	u := APIToken{Scopes: scopes, Digest: TokenDigest(r.Take(32)), ID: TokenID(r.Uvarint(1<<64 - 1)), Owner: AccountID(r.Uvarint(1<<64 - 1))}
 	for _, at := range [...]*time.Time{&u.CreatedAt, &u.ExpiresAt, &u.LastUsedAt} {
-		*at = r.time()
+		*at = r.Time()
 	}
-	u.Label = string(r.bytes())
-	if err := r.end(); err != nil {
+	u.Label = string(r.Bytes())
+	if err := r.End(); err != nil {
 		return err
 	}
 	*t = u
@@ -163,11 +163,11 @@ func (s Session) AppendBinary(b []byte) ([]byte, error) {
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(s.ID))
 	b = binary.AppendUvarint(b, uint64(s.Owner))
 	for _, at := range [...]time.Time{s.CreatedAt, s.LastUsedAt, s.ExpiresAt} {
-		b = appendTime(b, at)
+		b = AppendTime(b, at)
 	}
-	b = appendBytes(b, s.Sealed)
+	b = AppendBytes(b, s.Sealed)
 	if s.Via != (Identity{}) {
-		b = appendBytes(s.Via.append(b), s.ViaName)
+		b = AppendBytes(s.Via.append(b), s.ViaName)
 	}
 	return b, nil
 }
@@ -175,21 +175,21 @@ func (s Session) AppendBinary(b []byte) ([]byte, error) {
 // UnmarshalBinary reads a record and leaves the digest as it is. The session
 // shares no memory with b.
 func (s *Session) UnmarshalBinary(b []byte) error {
-	r := reader{b: b}
-	r.version()
-	f := r.flags(allSessionFlags)
+	r := Reader{Rest: b}
+	r.Version()
+	f := r.Flags(allSessionFlags)
 	u := Session{Digest: s.Digest, Pending: f&flagPending != 0, Strong: f&flagStrong != 0}
-	u.ID, u.Owner = SessionID(r.uvarint(1<<64-1)), AccountID(r.uvarint(1<<64-1))
+	u.ID, u.Owner = SessionID(r.Uvarint(1<<64-1)), AccountID(r.Uvarint(1<<64-1))
 	for _, at := range [...]*time.Time{&u.CreatedAt, &u.LastUsedAt, &u.ExpiresAt} {
-		*at = r.time()
+		*at = r.Time()
 	}
-	u.Sealed = r.bytes()
+	u.Sealed = r.Bytes()
 	if f&flagVia != 0 {
-		u.Via = Identity{string(r.bytes()), string(r.bytes())}
-		u.ViaName = string(r.bytes())
-		r.bad = r.bad || !u.Via.valid()
+		u.Via = Identity{string(r.Bytes()), string(r.Bytes())}
+		u.ViaName = string(r.Bytes())
+		r.Bad = r.Bad || !u.Via.Valid()
 	}
-	if err := r.end(); err != nil {
+	if err := r.End(); err != nil {
 		return err
 	}
 	*s = u

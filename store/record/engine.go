@@ -1,4 +1,4 @@
-package store
+package record
 
 import (
 	"context"
@@ -390,20 +390,4 @@ type Resealer interface {
 	ResealRequest(r Request) (Request, error)
 	ResealMessage(m Message) (Message, error)
 	ResealEvent(e AdminEvent) (AdminEvent, error)
-}
-
-// Space is the size of an engine's file, and how much of it is unused.
-type Space struct{ Size, Unused int64 } // bytes
-
-// A Tally is what an engine holds of one push beside its record, counted anew.
-type Tally struct {
-	Payload  bool   // there is a payload
-	Entries  uint32 // audit entries
-	Views    int    // of them: of kind view
-	Minor    uint32 // of them: of a kind that stops at MaxMinorEntries
-	Numbered bool   // entries have the numbers from 0 without a gap
-	Indexed  bool   // it has the owner row and the expiry row that it should have, and no others
-
-	Stored    int64     // bytes of its chunks
-	GrantsEnd time.Time // when the last of its grants ends; zero if it has none
 }

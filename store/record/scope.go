@@ -1,4 +1,4 @@
-package store
+package record
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ const (
 	// with others; it has ScopeAdmin only if that was asked for.
 	AllScopes = ScopeCreate | ScopeRead | ScopeManage
 
-	knownScopes = AllScopes | ScopeAdmin
+	KnownScopes = AllScopes | ScopeAdmin
 )
 
 // scopeNames are in the order of the numbers.

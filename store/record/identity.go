@@ -1,4 +1,4 @@
-package store
+package record
 
 import (
 	"crypto/sha256"
@@ -12,10 +12,6 @@ const (
 	maxSubject    = 512  // bytes
 )
 
-// ByProxy is the issuer of identities that a header of a proxy names. Their subject is an
-// address, so they end when the account gets another one.
-const ByProxy = "proxy"
-
 // An Identity names a person at a sign-in provider. Two that differ in a letter's case are
 // two people.
 type Identity struct {
@@ -27,13 +23,13 @@ type Identity struct {
 type IdentityDigest [32]byte
 
 // append appends the identity to b.
-func (i Identity) append(b []byte) []byte { return appendBytes(appendBytes(b, i.Issuer), i.Subject) }
+func (i Identity) append(b []byte) []byte { return AppendBytes(AppendBytes(b, i.Issuer), i.Subject) }
 
 // Digest returns the identity's digest.
 func (i Identity) Digest() IdentityDigest { return sha256.Sum256(i.append(nil)) }
 
-// valid reports whether an account can have the identity.
-func (i Identity) valid() bool {
+// Valid reports whether an account can have the identity.
+func (i Identity) Valid() bool {
 	return i.Issuer != "" && i.Subject != "" && len(i.Issuer) <= maxIssuerURL && len(i.Subject) <= maxSubject
 }
 
@@ -42,8 +38,8 @@ type Identities string
 
 // List returns each of them.
 func (l Identities) List() (all []Identity) {
-	for r := (reader{b: []byte(l)}); len(r.b) > 0 && !r.bad; {
-		all = append(all, Identity{string(r.bytes()), string(r.bytes())})
+	for r := (Reader{Rest: []byte(l)}); len(r.Rest) > 0 && !r.Bad; {
+		all = append(all, Identity{string(r.Bytes()), string(r.Bytes())})
 	}
 	return all
 }
@@ -79,7 +75,7 @@ func (l Identities) wellFormed() bool {
 	var again Identities
 	list := l.List()
 	for _, i := range list {
-		if !i.valid() || again.Has(i) {
+		if !i.Valid() || again.Has(i) {
 			return false
 		}
 		again = again.With(i)

@@ -1,4 +1,4 @@
-package store
+package record
 
 import (
 	"errors"
@@ -113,14 +113,6 @@ var (
 	ErrClosed = errors.New("the store is closed")
 )
 
-// instead returns other where err is is, else err.
-func instead(err, is, other error) error {
-	if errors.Is(err, is) {
-		return other
-	}
-	return err
-}
-
 // A LockedError is an ErrLocked with the time to wait.
 type LockedError struct {
 	RetryAfter time.Duration
@@ -189,10 +181,6 @@ func (e *RefusedError) Unwrap() error { return ErrCredentials }
 // An InvalidError says what is wrong with an input, field by field. It never holds the
 // input itself.
 type InvalidError struct{ Fields map[string][]string }
-
-func invalidField(field, message string) error {
-	return &InvalidError{Fields: map[string][]string{field: {message}}}
-}
 
 // Add adds a problem of a field.
 func (e *InvalidError) Add(field, message string) {

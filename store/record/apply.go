@@ -1,4 +1,4 @@
-package store
+package record
 
 import (
 	"errors"
@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"time"
 )
-
-// This file has what engines do alike around the functions that they are given.
 
 // Apply runs the rule for an engine, and refuses a change that no rule may make. A rule
 // that panics returns an error.
@@ -52,7 +50,7 @@ func (c SessionChange) Ended(all []Session, by SessionDigest) (gone []Session) {
 	var like []Session // those among which the new one is counted
 	for _, s := range all {
 		switch own := s.Digest == by; {
-		case c.Revoke == RevokeOwn && own, c.Revoke == RevokeOthers && !own, c.Revoke == RevokeVia && c.Via.has(s):
+		case c.Revoke == RevokeOwn && own, c.Revoke == RevokeOthers && !own, c.Revoke == RevokeVia && c.Via.Has(s):
 			gone = append(gone, s)
 		case c.Begin != nil && c.Begin.Pending == s.Pending:
 			like = append(like, s)

@@ -1,0 +1,168 @@
+package record
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"time"
+
+	"pushbox/internal/email"
+)
+
+// An AccountID names an account; the ID of a removed account is never used again. 0 is
+// no account.
+type AccountID uint64
+
+// An Account may own pushes.
+type Account struct {
+	ID           AccountID
+	Email        string // in lower case
+	PasswordHash string // Argon2id in PHC string form; bcrypt until the first sign-in of an imported account
+	CreatedAt    time.Time
+	Disabled     bool        // none of its tokens and sessions is valid
+	Removing     bool        // its pushes are being purged, and it goes after them
+	Admin        bool        // it is an administrator's: on the pages and by the API it manages accounts and the instance
+	TOTP         string      // the secret of its authenticator app, sealed; empty: it has none
+	TOTPStep     int64       // the last step whose code was accepted: steps are 30 seconds, counted since 1970
+	Recovery     string      // digests of the remaining recovery codes, concatenated
+	SignedInAt   time.Time   // the last sign-in on the pages; zero: none yet
+	Unconfirmed  bool        // its user signed up and has not shown that the address is theirs: it sends no mail
+	Code         AddressCode // of an address that is not confirmed
+	Identities   Identities  // by which sign-in providers know its user
+	Passkeys     string      // records of its passkeys, concatenated
+	Name         string      // what recipients see of its user; empty: nothing
+	Language     string      // of its pages and mails; empty: that of the browser
+	Mails        EventSet    // which events of its pushes are mailed to it
+	Policy       string      // the name of its policy in the settings; empty: none but that for all
+}
+
+// Active reports whether the account may act.
+func (a Account) Active() bool { return !a.Disabled && !a.Removing }
+
+// Administers reports whether the account may manage others. One that was invited does not
+// before its user can sign in.
+func (a Account) Administers() bool { return a.Admin && a.Active() && !a.Invited() }
+
+// Invited reports whether the account has no way to sign in yet: it has no password, and no
+// provider knows its user.
+func (a Account) Invited() bool { return a.PasswordHash == "" && a.Identities == "" }
+
+// SignsInElsewhere reports whether the account has no password, and a provider in its place.
+func (a Account) SignsInElsewhere() bool { return a.PasswordHash == "" && a.Identities != "" }
+
+// MFA reports whether signing in takes a second factor.
+func (a Account) MFA() bool { return a.TOTP != "" || a.Passkeys != "" }
+
+// A TokenID names an API token; it is not a secret.
+type TokenID uint64
+
+// A TokenDigest is the SHA-256 digest of an API token.
+type TokenDigest [32]byte
+
+// An APIToken lets a program act as an account. The token itself is not kept.
+type APIToken struct {
+	ID         TokenID
+	Digest     TokenDigest
+	Owner      AccountID
+	Label      string
+	Scopes     Scopes
+	CreatedAt  time.Time
+	ExpiresAt  time.Time // zero: never
+	LastUsedAt time.Time // written once a minute at most; zero: never
+}
+
+// Limits of accounts and API tokens.
+const (
+	MaxEmail    = email.MaxLength // bytes
+	MinPassword = 10              // characters
+	MaxPassword = 1024            // bytes
+	MaxLabel    = 100             // bytes
+	MaxTokens   = 25              // that an account has at once, expired ones too
+)
+
+// Before reports whether t is set and not after now.
+func Before(t, now time.Time) bool { return !t.IsZero() && !t.After(now) }
+
+// DropRecovery removes the recovery codes of an account that has nothing to recover.
+func (a *Account) DropRecovery() {
+	if !a.MFA() {
+		a.Recovery = ""
+	}
+}
+
+// RecoverySize is how many bytes the digest of a recovery code has.
+const RecoverySize = 16
+
+// Limits of the codes that are mailed to an address to confirm it.
+const (
+	CodeTries   = 5 // wrong ones, after which a code is used up
+	CodesPerDay = 5 // of an account, in UTC
+)
+
+// An AddressCode is what an account keeps of the codes that were mailed to its address.
+// Zero: none was.
+type AddressCode struct {
+	Sum    [16]byte  // HMAC of the last code; zero: it is used up
+	SentAt time.Time // when it was made
+	Wrong  int       // codes that were entered in vain since
+	Sent   int       // codes on the day of SentAt, with that one
+}
+
+// append appends the record to b.
+func (c AddressCode) append(b []byte) []byte {
+	b = AppendTime(append(b, c.Sum[:]...), c.SentAt)
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.Wrong)), uint64(c.Sent))
+}
+
+// addressCode reads what append wrote.
+func (r *Reader) addressCode() AddressCode {
+	c := AddressCode{Sum: [16]byte(r.Take(16)), SentAt: r.Time(), Wrong: int(r.Uvarint(CodeTries)), Sent: int(r.Uvarint(CodesPerDay))}
+	if c.SentAt.IsZero() || c.Sent == 0 {
+		r.Bad = true
+	}
+	return c
+}
+
+// Confirm makes the address of the account a confirmed one.
+func (a *Account) Confirm() { a.Unconfirmed, a.Code = false, AddressCode{} }
+
+// MaxPasskeys is how many passkeys an account may have.
+const MaxPasskeys = 10
+
+// A PasskeyID names a passkey among those of its account; it is not a secret.
+type PasskeyID [16]byte
+
+// String returns the ID in hexadecimal.
+func (id PasskeyID) String() string { return hex.EncodeToString(id[:]) }
+
+// A Passkey is a passkey as an account keeps it. The key is public. The name and what
+// a browser needs to find the passkey are sealed: they tell of its user's devices.
+type Passkey struct {
+	ID            PasskeyID
+	Key           []byte // public, in COSE form
+	Count         uint32 // that the device told at the last use; 0: it does not count
+	Created, Used time.Time
+	Sealed        []byte // passkeyDetails
+}
+
+// PasskeyList reads the passkeys of an account. Their times are those of the record, in whole
+// milliseconds.
+func (a Account) PasskeyList() (all []Passkey, err error) {
+	for r := (Reader{Rest: []byte(a.Passkeys)}); len(r.Rest) > 0; {
+		p := Passkey{ID: PasskeyID(r.Take(16)), Key: r.Bytes(), Count: uint32(r.Uvarint(1<<32 - 1)), Created: r.Time(), Used: r.Time(), Sealed: r.Bytes()}
+		if all = append(all, p); r.Bad || len(all) > MaxPasskeys {
+			return nil, ErrRecord
+		}
+	}
+	return all, nil
+}
+
+// SetPasskeyList gives the account these passkeys in place of all that it has.
+func (a *Account) SetPasskeyList(all []Passkey) {
+	var b []byte
+	for _, p := range all {
+		b = binary.AppendUvarint(AppendBytes(append(b, p.ID[:]...), p.Key), uint64(p.Count))
+		b = AppendBytes(AppendTime(AppendTime(b, p.Created), p.Used), p.Sealed)
+	}
+	a.Passkeys = string(b)
+	a.DropRecovery()
+}

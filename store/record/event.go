@@ -1,0 +1,63 @@
+package record
+
+// An Event is a change of a push that its owner may ask to be sent.
+type Event uint8
+
+// The events. The numbers are stored.
+const (
+	EventTest             Event = iota // a test of whether messages arrive
+	EventView                          // a view was counted
+	EventLastView                      // it was the last one; sent beside EventView
+	EventExpire                        // the push ended; Notice.Cause says why
+	EventFailedPassphrase              // a wrong passphrase was given
+	EventFreeze                        // it was one too many, and the push is frozen; sent beside EventFailedPassphrase
+	EventAnswer                        // a push came that answers a request
+	EventCount
+)
+
+var eventNames = [...]string{
+	EventTest:             "test",
+	EventView:             "view",
+	EventLastView:         "last_view",
+	EventExpire:           "expire",
+	EventFailedPassphrase: "failed_passphrase",
+	EventFreeze:           "freeze",
+	EventAnswer:           "request.answered",
+}
+
+// Events lists the events that a webhook can ask for.
+func Events() []Event {
+	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase, EventFreeze, EventAnswer}
+}
+
+// String is the event's name on the wire.
+func (e Event) String() string {
+	if e < EventCount {
+		return eventNames[e]
+	}
+	return ""
+}
+
+// An EventSet is the events that a webhook asks for.
+type EventSet uint8
+
+// NewEventSet is the set of those events.
+func NewEventSet(events ...Event) (s EventSet) {
+	for _, e := range events {
+		s |= 1 << e
+	}
+	return s
+}
+
+// Has reports whether e is asked for.
+func (s EventSet) Has(e Event) bool { return s&(1<<e) != 0 }
+
+// Events lists what is in the set.
+func (s EventSet) Events() (list []Event) {
+	for _, e := range Events() {
+		if s.Has(e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}

@@ -1,0 +1,68 @@
+package record
+
+import (
+	"time"
+)
+
+// A HookID names a webhook; it is not a secret. 0 is the webhook of the instance, which
+// the configuration holds.
+type HookID uint64
+
+// A Hook is a webhook: an address that the events of its owner's pushes are sent to.
+type Hook struct {
+	ID        HookID
+	Owner     AccountID
+	CreatedAt time.Time
+	Events    EventSet
+	Disabled  bool       // its receiver answered that it is gone, so it is sent nothing
+	Sealed    []byte     // the address and the signing secret
+	Tried     []Delivery // the last tries to send it something, oldest first
+}
+
+const (
+	flagHookDisabled = 1 << iota
+	flagHookTried    // the record has Tried
+	allHookFlags     = flagHookDisabled | flagHookTried
+)
+
+// AppendBinary appends the webhook's record to b. Owner and ID are not part of it:
+// they are the key.
+func (h Hook) AppendBinary(b []byte) ([]byte, error) {
+	var f byte
+	if h.Disabled {
+		f = flagHookDisabled
+	}
+	if len(h.Tried) > 0 {
+		f |= flagHookTried
+	}
+	b = AppendTime(append(b, recordVersion, f, byte(h.Events)), h.CreatedAt)
+	if b = AppendBytes(b, h.Sealed); len(h.Tried) > 0 {
+		b = append(b, byte(len(h.Tried)))
+		for _, d := range h.Tried {
+			b = d.append(b)
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary reads a record and leaves owner and ID as they are. The webhook
+// shares no memory with b.
+func (h *Hook) UnmarshalBinary(b []byte) error {
+	r := Reader{Rest: b}
+	r.Version()
+	f := r.Flags(allHookFlags)
+	n := Hook{ID: h.ID, Owner: h.Owner, Disabled: f&flagHookDisabled != 0, Events: EventSet(r.Byte())}
+	n.CreatedAt, n.Sealed = r.Time(), r.Bytes()
+	if f&flagHookTried != 0 {
+		count := int(r.Byte())
+		r.Bad = r.Bad || count == 0 || count > MaxDeliveries
+		for range min(count, MaxDeliveries) {
+			n.Tried = append(n.Tried, r.delivery())
+		}
+	}
+	if err := r.End(); err != nil {
+		return err
+	}
+	*h = n
+	return nil
+}

@@ -1,0 +1,71 @@
+package record
+
+import (
+	"encoding/binary"
+)
+
+// A MailBatch is the mail of a step. All of it goes into the outbox and counts against
+// its quotas, or the step fails.
+type MailBatch struct {
+	Messages []Message
+	Quotas   []Quota   // of different accounts and addresses
+	Sender   AccountID // whose address must be confirmed; 0: the instance sends it
+	Optional bool      // where it would fail the step, it is left out instead
+}
+
+// A Quota adds to a count of one day, which has a limit.
+type Quota struct {
+	To   Addressee // zero: it is not the count of an address
+	Of   AccountID // 0: all accounts together
+	Day  uint64    // since 1970, in UTC
+	Add  uint64
+	Most uint64 // on that day
+}
+
+// Whose says whose quota it is.
+func (q Quota) Whose() QuotaOf {
+	switch {
+	case q.To != Addressee{}:
+		return QuotaOfAddressee
+	case q.Of != 0:
+		return QuotaOfAccount
+	default:
+		return QuotaOfInstance
+	}
+}
+
+const (
+	// quotaOfAddressee begins the key of a quota of an address: no account has so high an
+	// ID.
+	quotaOfAddressee = 'r'
+	addresseeLen     = 1 + len(Addressee{})
+)
+
+// Key is the key of the quota's count, for all days: the ID of an account as uint64 (0: of
+// all together), or that of an addressee.
+func (q Quota) Key() []byte {
+	if q.Whose() == QuotaOfAddressee {
+		return q.To.Key()
+	}
+	return binary.BigEndian.AppendUint64(nil, uint64(q.Of))
+}
+
+// Key is the key of the count of what is sent to an addressee.
+func (a Addressee) Key() []byte { return append([]byte{quotaOfAddressee}, a[:]...) }
+
+// QuotaOfKey returns To and Of of the quotas with that key; ok is false if there are none.
+func QuotaOfKey(key []byte) (q Quota, ok bool) {
+	switch {
+	case len(key) == 8:
+		return Quota{Of: AccountID(binary.BigEndian.Uint64(key))}, true
+	case len(key) == addresseeLen && key[0] == quotaOfAddressee:
+		q.To = Addressee(key[1:])
+		return q, q.To != Addressee{}
+	default:
+		return q, false
+	}
+}
+
+// An Addressee stands for an e-mail address in the counts of quotas: an HMAC of it in
+// lower case. So the file names no recipient.
+type Addressee [16]byte

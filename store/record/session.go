@@ -1,0 +1,100 @@
+package record
+
+import (
+	"time"
+)
+
+// A SessionID names a session; it is not a secret.
+type SessionID uint64
+
+// A SessionDigest is the SHA-256 digest of a session's secret.
+type SessionDigest [32]byte
+
+// A Session lets a browser use the pages as an account. Its secret is not kept.
+type Session struct {
+	ID         SessionID
+	Digest     SessionDigest
+	Owner      AccountID
+	CreatedAt  time.Time
+	LastUsedAt time.Time // written once a minute at most
+	ExpiresAt  time.Time // however much it is used; zero: never
+	Pending    bool      // it waits for the code of the second factor
+	Sealed     []byte    // the IP address and the user agent that it began with
+	Via        Identity  // by which its user signed in; zero: with a password
+	ViaName    string    // of Via: what the provider calls its own session; may be empty
+	Strong     bool      // of Via: the provider asked for a second factor
+}
+
+// A SessionCutoff says which sessions have ended at one moment.
+type SessionCutoff struct {
+	Expired time.Time // those whose ExpiresAt is set and not after this
+	Unused  time.Time // those last used no later than this; zero: does not matter
+	Begun   time.Time // those created after this: the clock was wrong, and they would last too long
+}
+
+// Ended reports whether s has ended.
+func (c SessionCutoff) Ended(s Session) bool {
+	return Before(s.ExpiresAt, c.Expired) || !c.Unused.IsZero() && !s.LastUsedAt.After(c.Unused) || s.CreatedAt.After(c.Begun)
+}
+
+// A Revoke says which of an account's sessions end.
+type Revoke uint8
+
+// What a change revokes.
+const (
+	RevokeNone   Revoke = iota
+	RevokeOwn           // the caller's
+	RevokeOthers        // all but the caller's; all if the caller has none
+	RevokeVia           // those that SessionChange.Via selects
+)
+
+// A ViaSelection selects sessions that began at a provider by a moment.
+type ViaSelection struct {
+	Of   Identity
+	Name string // the provider's name of the session; empty: all of the identity's
+	By   time.Time
+}
+
+func (v ViaSelection) Has(s Session) bool {
+	return s.Via == v.Of && (v.Name == "" || s.ViaName == v.Name) && !s.CreatedAt.After(v.By)
+}
+
+// A SessionChange is what a change of an account does to its sessions and API tokens, and
+// the mail that it sends.
+type SessionChange struct {
+	Revoke Revoke
+	Via    ViaSelection // for RevokeVia
+	Begin  *Session     // a session that begins, under a new ID; nil: none
+	Most   int          // how many sessions as pending as Begin may then exist: the oldest go
+
+	EndTokens bool      // all of its API tokens end
+	Token     *APIToken // one that begins, under a new ID; nil: none
+
+	Mail *MailBatch // nil: none
+
+	EvenLast   bool      // it may leave the instance without an account that administers
+	OtherAdmin AccountID // one that administers still, if this one does so no more; 0: none is known
+
+	// Successor is a new account, without identities, under the address that this one gives up. The
+	// event is about it. nil: none.
+	Successor *Account
+
+	Untold bool // the change has no event, since it is of counts or of a code alone
+}
+
+// An AccountRule decides one change of an account and of its sessions, and returns the
+// event that tells it. Like a Rule it is pure, quick, and may run several times. If it
+// changes nothing and sends nothing, nothing is written, and no event.
+type AccountRule func(a Account) (next Account, t SessionChange, e AdminEvent, err error)
+
+// An AccountChange is what an AccountRule did.
+type AccountChange struct {
+	Account Account
+	Session Session // the one that began
+	Token   TokenID // of the API token that began
+}
+
+// SameVia notes in a session that its user came the same way as to this one.
+func (s Session) SameVia(next *Session) {
+	next.Via, next.ViaName, next.Strong = s.Via, s.ViaName, s.Strong
+}
