@@ -194,6 +194,14 @@ test('nothing is sent to keys that are not those of the link', async (t) => {
     await sender.page.getByText(say('answer_changed', { email })).waitFor()
     assert.equal(await sender.page.getByRole('button', { name: say('answer_send') }).isVisible(), false)
   }
+  const moved = await scene.guest(t) // between whom and the server a redirect puts another end on the link
+  for (const end of ['#b', new URL(others[0].link).hash]) {
+    scene.secure.redirects.set('/before', link.replace(/#.*/, end))
+    await moved.go('about:blank')
+    await moved.go(`${new URL(link).origin}/before${hash}`)
+    await moved.page.getByText(say('answer_changed', { email })).waitFor()
+    assert.equal(await moved.page.getByRole('button', { name: say('answer_send') }).isVisible(), false)
+  }
   for (const good of [link, link.replace(/#.*/, '')]) {
     await sender.go('about:blank')
     await answer(sender, good, { text: 'x' })

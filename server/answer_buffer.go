@@ -138,6 +138,8 @@ func (s *Server) render(r *request, rep *reply) error {
 		return s.renderPage(r, rep)
 	case rep.body != nil:
 		return encode(r, rep)
+	case rep.text != nil && rep.text.write != nil:
+		return fill(r, rep, func(b *answerBuffer) error { return rep.text.write(b) })
 	case rep.text != nil && len(rep.text.body) > smallBody:
 		return hold(r, rep)
 	default:

@@ -105,5 +105,5 @@ func (s *Server) favicon(*request) (reply, error) {
 
 // robots asks crawlers to visit nothing.
 func (s *Server) robots(*request) (reply, error) {
-	return reply{status: http.StatusOK, text: &text{textType[0], []byte("User-agent: *\nDisallow: /\n")}}, nil
+	return reply{status: http.StatusOK, text: &text{media: textType[0], body: []byte("User-agent: *\nDisallow: /\n")}}, nil
 }

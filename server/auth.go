@@ -69,7 +69,7 @@ func (s *Server) authenticate(r *request) error {
 		if err != nil {
 			return err
 		}
-		r.actor.Account, r.token = a.ID, &t
+		r.actor.Account, r.token, r.unconfirmed = a.ID, &t, a.Unconfirmed
 		if r.route.access == administrating && !a.Administers() {
 			return record.ErrNotFound
 		}

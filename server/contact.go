@@ -29,5 +29,5 @@ func (s *Server) contact(*request) (reply, error) {
 	if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Host != "" {
 		lines = append(lines, "Canonical: "+originOf(u)+securityPath) // the file is of the whole host
 	}
-	return reply{status: http.StatusOK, text: &text{textType[0], []byte(strings.Join(lines, "\n") + "\n")}}, nil
+	return reply{status: http.StatusOK, text: &text{media: textType[0], body: []byte(strings.Join(lines, "\n") + "\n")}}, nil
 }

@@ -192,6 +192,7 @@ func (c *createRequest) File(f *body.File) error {
 		}
 		c.files = c.server.store.NewUpload(c.policy)
 	}
+	c.r.deadlines.arrived()
 	if err := f.Reserve(); err != nil { // before the deadline is set, since it may wait
 		return err
 	}

@@ -22,6 +22,8 @@ type deadlines struct {
 	request time.Duration // for the rest of a request
 	end     time.Time     // of the request
 	files   pace          // of all files that the request has brought so far
+	rested  time.Time     // when the last file ended; zero: there was none
+	between time.Duration // that passed between files
 }
 
 // textStall is the part of the stall timeout for which a text may make no progress: 16 KiB of
@@ -29,7 +31,7 @@ type deadlines struct {
 const textStall = 6
 
 func newDeadlines(w http.ResponseWriter, l *config.Limits) deadlines {
-	return deadlines{*http.NewResponseController(w), l.StallTimeout, l.RequestTimeout, time.Now().Add(l.RequestTimeout), pace{}}
+	return deadlines{*http.NewResponseController(w), l.StallTimeout, l.RequestTimeout, time.Now().Add(l.RequestTimeout), pace{}, time.Time{}, 0}
 }
 
 // Step gives an incoming text more time, but no more than its request has.
@@ -50,12 +52,20 @@ func (d *deadlines) answering() {
 // sending gives an outgoing line more time.
 func (d *deadlines) sending() { _ = d.control.SetWriteDeadline(time.Now().Add(d.stall)) }
 
-// rest gives what follows a file the time of a request without files.
+// rest gives what follows a file the time of a request without files, less what has passed between
+// files before.
 func (d *deadlines) rest() {
 	now := time.Now()
-	d.files.took, d.end = now.Sub(d.files.begin), now.Add(d.request)
-	_ = d.control.SetReadDeadline(d.end)
+	d.files.took, d.rested, d.end = now.Sub(d.files.begin), now, now.Add(d.request)
+	_ = d.control.SetReadDeadline(now.Add(d.request - d.between))
 	_ = d.control.SetWriteDeadline(d.end)
+}
+
+// arrived notes that another file begins.
+func (d *deadlines) arrived() {
+	if !d.rested.IsZero() {
+		d.between += time.Since(d.rested)
+	}
 }
 
 // cut stops the sending of the answer.

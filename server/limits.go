@@ -182,6 +182,7 @@ func (s *Server) countRequest(r *request) error {
 	}
 	allow, name, key := s.limits.anonymous.AllowFor, limitAnonymous, r.actor.Client
 	switch {
+	case r.unconfirmed, r.session.Unconfirmed: // to sign up must not lift the limits of a client
 	case r.token != nil:
 		allow, name, key = s.limits.tokens.Allow, limitToken, strconv.FormatUint(uint64(r.token.ID), 10)
 	case r.actor.Account != 0:

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -80,6 +81,7 @@ func sendAsset(w http.ResponseWriter, r *request, a web.Asset) (int64, error) {
 type text struct {
 	media string
 	body  []byte
+	write func(io.Writer) error // in place of body, for a text that may be long; nil: none
 }
 
 // where names the page in the navigation.

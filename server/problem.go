@@ -169,7 +169,7 @@ func (s *Server) errorReply(r *request, err error) reply {
 	case errors.Is(err, errMFA):
 		return goTo(mfaPath)
 	case errors.Is(err, errHostUnknown) && r.forPeople(): // styles and scripts are at that host neither
-		return reply{status: http.StatusMisdirectedRequest, text: &text{textType[0], []byte(r.locale.Text("problem_host_text") + "\n")}}
+		return reply{status: http.StatusMisdirectedRequest, text: &text{media: textType[0], body: []byte(r.locale.Text("problem_host_text") + "\n")}}
 	case r.forPeople():
 		return problemOf(r, err).page(r)
 	default:

@@ -266,6 +266,33 @@ func TestFilesOfAnUploadStallTogether(t *testing.T) {
 	})
 }
 
+// Nor do many files with much time between them.
+func TestTheTimeBetweenFilesAddsUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const request, files = 10 * time.Second, 8
+		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.RequestTimeout = request })
+		ann := a.AddTokenUser("ann@example.com")
+		l := a.Dial(servertest.Declared("multipart/form-data; boundary=b", 1<<20, ann), "--b\r\n")
+		begun, cut := time.Now(), make(chan time.Duration, 1)
+		go func() {
+			_, _ = io.Copy(io.Discard, l)
+			cut <- time.Since(begun)
+		}()
+		for range files {
+			if _, err := io.WriteString(l, "Content-Disposition: form-data; name=\"push[files][]\"; filename=\"a\"\r\n\r\na\r\n--b\r\n"); err != nil {
+				break
+			}
+			time.Sleep(request * 2 / 3)
+		}
+		if after := <-cut; after > 3*request {
+			t.Errorf("it is cut after %v", after)
+		}
+		_ = l.Close()
+		a.WantNothing(ann)
+	})
+}
+
 func TestAFullStoreTakesNoFileAndKeepsNothingOfIt(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, func(c *config.Config) { c.MaxStoreSize = 4 << 20 })

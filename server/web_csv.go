@@ -1,8 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"encoding/csv"
+	"io"
 	"net/http"
 	"strings"
 
@@ -23,30 +23,36 @@ const maxCSV = 4096
 // auditCSV answers with the whole audit log of a push as CSV (RFC 4180), oldest first.
 // It reads the log page by page, which is safe because entries never move.
 func (s *Server) auditCSV(r *request) (reply, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
+	if _, err := s.store.Audit(r.Context(), r.actor, r.push, 1); err != nil {
+		return reply{}, err
+	}
+	return reply{
+		status: http.StatusOK,
+		text:   &text{media: "text/csv; charset=utf-8", write: func(to io.Writer) error { return s.writeCSV(r, to) }},
+		header: [][2]string{{"Content-Disposition", `attachment; filename="` + csvName + `"`}},
+	}, nil
+}
+
+func (s *Server) writeCSV(r *request, to io.Writer) error {
+	w := csv.NewWriter(to)
 	w.UseCRLF = true
 	rows := [][]string{csvHead}
 	for page := 1; page <= maxCSV; page++ {
 		log, err := s.store.Audit(r.Context(), r.actor, r.push, page)
 		if err != nil {
-			return reply{}, err
+			return err
 		}
 		for _, e := range log {
 			rows = append(rows, []string{Stamp(e.At), e.Kind.String(), escapeFormulas(e.IP), escapeFormulas(e.UserAgent), escapeFormulas(e.Referrer.Reveal()), requestIDText(e.Request)})
 		}
 		if err := w.WriteAll(rows); err != nil {
-			return reply{}, err
+			return err
 		}
 		if rows = rows[:0]; len(log) < store.PageSize {
 			break
 		}
 	}
-	return reply{
-		status: http.StatusOK,
-		text:   &text{"text/csv; charset=utf-8", b.Bytes()},
-		header: [][2]string{{"Content-Disposition", `attachment; filename="` + csvName + `"`}},
-	}, nil
+	return nil
 }
 
 // formulaStarts are what a spreadsheet may take for the start of a formula. Some read the

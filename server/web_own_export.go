@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -190,6 +191,8 @@ func (s *Server) exportPush(r *request, p store.PushInfo, write func(any) error)
 		Kind: p.Kind.String(), Name: p.Name.Reveal(), Note: p.Note.Reveal(), CreatedAt: Stamp(p.CreatedAt), ExpiresAt: Stamp(p.ExpiresAt),
 		ExpiredOn: stampOrNone(p.ExpiredAt), Deleted: p.State == record.Deleted, Views: p.Views, MostViews: p.ViewLimit, Audit: []entryJSON{},
 	}
+	defer r.memory.Release()
+	held := int64(0)
 	for page := 1; ; page++ { // entries never move
 		log, err := s.store.Audit(r.Context(), r.actor, nameOf(p), page)
 		switch {
@@ -199,12 +202,33 @@ func (s *Server) exportPush(r *request, p store.PushInfo, write func(any) error)
 			return err
 		}
 		for _, e := range log {
+			held += int64(entrySize + len(e.UserAgent) + e.Referrer.Len() + e.Recipients.Len())
 			x.Audit = append(x.Audit, newEntryJSON(e))
+		}
+		if err := r.holds(held); err != nil {
+			return err
 		}
 		if len(log) < store.PageSize {
 			return write(exportLine{Push: &x})
 		}
 	}
+}
+
+// entrySize is what an entry of an audit log takes beside its texts, and lineFactor how much more
+// memory encoding takes.
+const (
+	entrySize  = 256
+	lineFactor = 3
+)
+
+// holds takes memory for a line of that size.
+func (r *request) holds(size int64) error {
+	if size <= smallBody {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), memoryWait)
+	defer cancel()
+	return r.memory.Resize(ctx, lineFactor*size)
 }
 
 // nameOf is what names a push to its owner: once it has ended, its handle.

@@ -85,7 +85,10 @@ func (s *Store) mailCode(ctx context.Context, by Actor, session secret.Text, lan
 // accounts sign up. Accounts that are not confirmed have one half of theirs, the others the
 // other half: of the first, one client can make many.
 func (s *Store) codeQuotas(a record.Account, now time.Time) []record.Quota {
-	all := s.quotas(a.ID, now, a.Email)
+	return s.shareOfCodes(a, s.quotas(a.ID, now, a.Email))
+}
+
+func (s *Store) shareOfCodes(a record.Account, all []record.Quota) []record.Quota {
 	for _, q := range all {
 		if q.Whose() == record.QuotaOfInstance {
 			half := s.ring.Load().MAC(fmt.Sprintf("codes of the day, confirmed %t", !a.Unconfirmed)) // no url_token has a space

@@ -384,6 +384,25 @@ func TestACodeGoesOnlyToAnAddressThatLinksCanBeMailedTo(t *testing.T) {
 	}
 }
 
+// Strangers who ask for the link of a person's password use up no mail that others send there, and
+// little of the person's own.
+func TestForgottenPasswordsUseUpNoOtherMail(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine, sendsMail, unhurried, func(s *storetest.Setup) {
+			s.Mail.PerAccount, s.Mail.PerInstance, s.Mail.PerAddressee = 100, 1000, 2
+		})
+		storetest.AddMember(t, f, email)
+		var quota *record.QuotaError
+		for i := range 6 {
+			if err := f.AskForPassword(ctx, anonymous, email, "https://push.example", ""); errors.As(err, &quota) != (i == 5) || err != nil && i < 5 {
+				t.Errorf("link %d: %v", i, err)
+			}
+		}
+		storetest.Push(t, f, f.Account("dan@example.com"), func(in *store.NewPush) { in.Mail = mailing(email) })
+	})
+}
+
 // One client can make many accounts, and must not use up the links for passwords of others with them.
 func TestCodesLeaveLinksForPasswordsTheirHalf(t *testing.T) {
 	t.Parallel()

@@ -44,8 +44,38 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 	if err != nil {
 		return PushInfo{}, err
 	}
+	if err := s.mayGrow(ctx, id, e, policy); err != nil {
+		return PushInfo{}, err
+	}
 	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), policy.Terms, e, s.rename))
 	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
+}
+
+// mayGrow returns a *RoomError where the account has no room for words that are longer than those
+// before. Edits at the same moment may go beyond it by what they add.
+func (s *Store) mayGrow(ctx context.Context, id record.ID, e PushEdit, policy Policy) error {
+	if e.Name == nil && e.Note == nil {
+		return nil
+	}
+	p, err := s.engine.Push(ctx, id)
+	if err != nil {
+		return err
+	}
+	d, err := s.openDetails(p)
+	if err != nil {
+		return err
+	}
+	more := 0
+	if e.Name != nil {
+		more += e.Name.Len() - d.name.Len()
+	}
+	if e.Note != nil {
+		more += e.Note.Len() - d.note.Len()
+	}
+	if more <= 0 || !p.Live() {
+		return nil
+	}
+	return s.engine.HasRoom(ctx, p, record.Room{Bytes: int64(more)}, policy.Room)
 }
 
 // rename returns the sealed details of a push with other words, and whether they differ.

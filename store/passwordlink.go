@@ -164,7 +164,18 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 	if !a.Active() || a.SignsInElsewhere() || !s.canMail(a) || a.ID == 0 {
 		return s.Ping(ctx) // else the time would tell
 	}
-	return s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.codeQuotas(a, at.Now))
+	return s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.forgottenQuotas(a, at.Now))
+}
+
+// maxForgotten is how many links for its password an account gets in a day from those who ask
+// without having signed in.
+const maxForgotten = 5
+
+// forgottenQuotas are the quotas of such a link. It counts for no quota of the address: a stranger
+// must not use up the mails that others send there.
+func (s *Store) forgottenQuotas(a record.Account, now time.Time) []record.Quota {
+	own := record.Quota{To: s.ring.Load().MAC(fmt.Sprintf("forgotten password of account %d", a.ID)), Day: dayOf(now), Add: 1, Most: maxForgotten} // no url_token has a space
+	return append(s.shareOfCodes(a, s.ownQuotas(a.ID, now, 1)), own)
 }
 
 // MailPasswordLink mails the link of MakePasswordLink to the address of the account.

@@ -161,6 +161,57 @@ func TestNoLongNoteOfAClientIsLeft(t *testing.T) {
 	})
 }
 
+// What a client without a confirmed address has sent stays a day once it has ended, as without an
+// account, however long others' stays.
+func TestEndedPushesOfAClientGoAfterADay(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		bound := record.RoomLimits{Client: record.Room{Pushes: 10}}
+		f := storetest.New(t, engine, sendsMail, bounded(bound), func(s *storetest.Setup) { s.Space.Room = bound })
+		eve, ann := signedUp(t, f, "eve@example.com"), f.Account(email)
+		for _, by := range []store.Actor{eve.by, ann} {
+			p, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
+			if err == nil {
+				_, err = f.DeletePush(ctx, by, p.Token)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, step := range []struct {
+			wait time.Duration
+			eves int
+		}{{23 * time.Hour, 1}, {2 * time.Hour, 0}} {
+			f.Clock.Advance(step.wait)
+			if _, err := f.Sweep(ctx); err != nil {
+				t.Fatal(err)
+			}
+			hers, err := f.Pushes(ctx, eve.by, false, 1)
+			anns, annsErr := f.Pushes(ctx, ann, false, 1)
+			if err := errors.Join(err, annsErr); err != nil || len(hers) != step.eves || len(anns) != 1 {
+				t.Errorf("after another %v: %d and %d, %v", step.wait, len(hers), len(anns), err)
+			}
+		}
+	})
+}
+
+// Words of a live push that become longer need room, as when it was made.
+func TestAnEditNeedsRoom(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, bounded(record.RoomLimits{Account: record.Room{Bytes: 15_000}}), engine)
+		ann := f.Account(email)
+		edit := func(n int) error {
+			p := storetest.Push(t, f, ann, nil)
+			_, err := f.EditPush(ctx, ann, p.Token, store.PushEdit{Note: ptr(secret.New(strings.Repeat("n", n)))})
+			return err
+		}
+		wantRoom(t, "the first", edit(10_000), 0)
+		wantRoom(t, "the second", edit(10_000), record.RoomOfAccount)
+		wantRoom(t, "a short one", edit(100), 0)
+	})
+}
+
 // A note that comes later counts as one that was there from the start.
 func TestAnEditedNoteTakesRoom(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,7 @@ async function selfSigned(host) {
 export class Front {
   answered = new Journal() // requests, by method, path and status
   heard = [] // every byte of the requests, in pieces
+  redirects = new Map() // from a path to a location, in place of the server's answer
   url = ''
   #server
   #target
@@ -70,6 +71,11 @@ export class Front {
   }
 
   #pass(request, response) {
+    const location = this.redirects.get(request.url)
+    if (location) {
+      response.writeHead(302, { location }).end()
+      return
+    }
     const { [clientHeader]: client, ...headers } = request.headers
     const onward = http.request(
       {

@@ -15,7 +15,7 @@ import (
 
 func TestEachErrorOfTheStoreHasOneCode(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../store/errors.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../store/record/errors.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

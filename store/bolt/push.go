@@ -199,6 +199,9 @@ func (t *tx) update(old record.Push, c record.Change) error {
 // fitsJournal reports whether a row of the journal can say how next differs from old:
 // it has another entry or has ended, and else only other counts. Or it does not differ.
 func (t *tx) fitsJournal(old, next record.Push) (bool, error) {
+	if old.Live() && !next.Live() && next.Owner != 0 && next.RoomOf() == record.RoomOfClient {
+		return false, nil // it waits in another queue than the journal, which knows its owner alone, would say
+	}
 	from, to, as := deltaOf(old), deltaOf(next), old
 	if from != to && !to.follows(from.seq, old.Live()) || !old.Live() && from.endOf() != to.endOf() {
 		return false, nil

@@ -141,8 +141,8 @@ type ExpiryQueue uint8
 // The queues. The numbers are stored.
 const (
 	Expiring     ExpiryQueue = 1 + iota // live pushes, by ExpiresAt
-	ExpiredAnon                         // expired pushes without an owner, by when they expired
-	ExpiredOwned                        // expired pushes of an account, by when they expired
+	ExpiredAnon                         // expired pushes without an owner, or that count for their client, by when they expired
+	ExpiredOwned                        // other expired pushes of an account, by when they expired
 	Granted                             // expired pushes whose files can still be downloaded, by when that ends
 )
 
@@ -153,7 +153,7 @@ func (p Push) ExpiryQueue() (ExpiryQueue, time.Time) {
 		return Expiring, p.ExpiresAt
 	case p.HoldsFiles():
 		return Granted, p.FilesEnd()
-	case p.Owner == 0:
+	case p.Owner == 0, p.RoomOf() == RoomOfClient:
 		return ExpiredAnon, p.staysFrom()
 	default:
 		return ExpiredOwned, p.staysFrom()
