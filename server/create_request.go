@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"pushbox/internal/limit"
@@ -26,7 +25,6 @@ type createRequest struct {
 	bodyRead bool          // the body was read to its end
 
 	content int64 // bytes of the files so far
-	coming  int64 // of them, as it is noted among all that arrives
 
 	by     limit.Holder      // of its memory, and of its upload slot
 	asked  store.RequestInfo // that the push answers
@@ -77,7 +75,6 @@ func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.Pu
 	if err != nil {
 		return c, store.PushInfo{}, err
 	}
-	c.arriving(0) // from here on it counts as a push
 	ctx, cancel := context.WithDeadline(r.Context(), c.deadline)
 	defer cancel()
 	p, err := s.store.CreatePush(ctx, r.actor, push)
@@ -111,22 +108,6 @@ func (c *createRequest) close() {
 		_ = c.files.Close(c.r.Context()) // if it fails, the next sweep frees them
 		c.server.limits.uploads.Free(c.by)
 	}
-	c.arriving(0)
-}
-
-// arriving notes how many bytes of files the request brings, and returns what all requests bring
-// that will count for the same room.
-func (c *createRequest) arriving(bytes int64) int64 {
-	whose := "account " + strconv.FormatUint(uint64(c.r.actor.Account), 10)
-	switch {
-	case c.answers():
-		whose = "account " + strconv.FormatUint(uint64(c.asked.Owner), 10)
-	case c.policy.Unconfirmed:
-		whose = "client " + c.r.actor.Client
-	}
-	more := bytes - c.coming
-	c.coming = bytes
-	return c.server.limits.arrivals.add(whose, more)
 }
 
 // read reads the body, and maps body errors to the API's field errors.
@@ -185,17 +166,9 @@ func (c *createRequest) Field(name string, v body.Value) error {
 	return nil
 }
 
-// Expect refuses files for which the sender has no room now, beside what arrives by other uploads
-// for the same room.
+// Expect refuses files for which the sender has no room now. While they arrive, it is asked
+// again, so an upload that cannot become a push does not run to its end.
 func (c *createRequest) Expect(files int64) error {
-	return c.mayHave(c.arriving(c.coming) - c.coming + files)
-}
-
-// arrived is Expect for files that are there. It is asked while they arrive, so an upload that
-// cannot become a push does not run to its end.
-func (c *createRequest) arrived(files int64) error { return c.mayHave(c.arriving(files)) }
-
-func (c *createRequest) mayHave(files int64) error {
 	if c.answers() {
 		return c.server.store.RequestHasRoom(c.r.Context(), c.asked, files)
 	}
@@ -224,7 +197,7 @@ func (c *createRequest) File(f *body.File) error {
 		return err
 	}
 	d := &c.r.deadlines
-	content := &roomReader{r: newProgressReader(f, d), done: c.content, ask: c.arrived}
+	content := &roomReader{r: newProgressReader(f, d), done: c.content, ask: c.Expect}
 	if err := c.files.Add(c.r.Context(), content); err != nil {
 		d.sending() // time for the answer: the file may have used it up
 		return err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"pushbox/config"
@@ -24,28 +23,9 @@ type limits struct {
 
 	downloads *limit.Slots
 	uploads   *limit.Slots
-	arrivals  *arrivals
 
 	requestMemory *limit.Memory // of request bodies and most pages
 	answerMemory  *limit.Memory // of answers that open a push, so that other requests cannot keep them waiting
-}
-
-// arrivals are the bytes of files that arrive now, by whose room they will count.
-type arrivals struct {
-	mu    sync.Mutex
-	bytes map[string]int64
-}
-
-// add returns how many there are then.
-func (a *arrivals) add(whose string, more int64) int64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.bytes[whose] += more
-	all := a.bytes[whose]
-	if all == 0 {
-		delete(a.bytes, whose)
-	}
-	return all
 }
 
 func newLimits(l config.Limits, clock limit.Clock) *limits {
@@ -56,7 +36,6 @@ func newLimits(l config.Limits, clock limit.Clock) *limits {
 		lines:         newLines(l.Clients, clock),
 		downloads:     limit.NewSlots(l.Downloads),
 		uploads:       newUploadSlots(int64(l.BodyMemory)),
-		arrivals:      &arrivals{bytes: make(map[string]int64)},
 		requestMemory: limit.NewMemory(int64(l.BodyMemory), memoryWait),
 		answerMemory:  limit.NewMemory(int64(l.BodyMemory), memoryWait),
 	}

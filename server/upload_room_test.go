@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"pushbox/config"
 	"pushbox/server/servertest"
@@ -65,24 +64,6 @@ func TestAnUploadBeyondTheRoomOfItsAccountIsCutShort(t *testing.T) {
 	if s := a.Log.String(); strings.Contains(s, `"level":"error"`) {
 		t.Error(s)
 	}
-}
-
-// Uploads that arrive at the same time take the room of one account together.
-func TestUploadsOfAnAccountTakeItsRoomTogether(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const room = 1 << 20
-		a := servertest.InMemory(t, accountRoom(0, room))
-		ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
-		contentType, body := servertest.FilePush{Files: []servertest.File{{Name: "f", Content: servertest.BytesOf(room * 3 / 4)}}}.Multipart()
-		slow := a.Dial(servertest.Declared(contentType, int64(len(body)), ann), body[:len(body)-100])
-		synctest.Wait() // until all that was sent is read
-		a.Post(contentType, body, ann).Want(http.StatusTooManyRequests)
-		a.Post(contentType, body, bob).Want(http.StatusCreated)
-		_ = slow.Close()
-		synctest.Wait()
-		a.Post(contentType, body, ann).Want(http.StatusCreated)
-	})
 }
 
 func TestADeclaredLengthBeyondTheRoomOfTheAccountIsRefusedAtOnce(t *testing.T) {
