@@ -195,8 +195,8 @@ test('nothing is sent to keys that are not those of the link', async (t) => {
     assert.equal(await sender.page.getByRole('button', { name: say('answer_send') }).isVisible(), false)
   }
   const moved = await scene.guest(t) // between whom and the server a redirect puts another end on the link
-  for (const end of ['#b', new URL(others[0].link).hash]) {
-    scene.secure.redirects.set('/before', link.replace(/#.*/, end))
+  for (const to of [link.replace(/#.*/, '#b'), link.replace(/#.*/, new URL(others[0].link).hash), `${others[1].link}#b`]) {
+    scene.secure.redirects.set('/before', to)
     await moved.go('about:blank')
     await moved.go(`${new URL(link).origin}/before${hash}`)
     await moved.page.getByText(say('answer_changed', { email })).waitFor()

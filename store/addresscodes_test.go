@@ -400,6 +400,13 @@ func TestForgottenPasswordsUseUpNoOtherMail(t *testing.T) {
 			}
 		}
 		storetest.Push(t, f, f.Account("dan@example.com"), func(in *store.NewPush) { in.Mail = mailing(email) })
+		if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
+			t.Fatal(err)
+		}
+		storetest.AddMember(t, f, email)
+		if err := f.AskForPassword(ctx, anonymous, email, "https://push.example", ""); !errors.As(err, &quota) {
+			t.Errorf("a link for another account of the address: %v", err)
+		}
 	})
 }
 

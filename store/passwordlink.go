@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"time"
 
 	"pushbox/internal/secret"
@@ -167,14 +168,15 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 	return s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.forgottenQuotas(a, at.Now))
 }
 
-// maxForgotten is how many links for its password an account gets in a day from those who ask
-// without having signed in.
+// maxForgotten is how many links for a password go to an address in a day, of those that are asked
+// for without signing in.
 const maxForgotten = 5
 
-// forgottenQuotas are the quotas of such a link. It counts for no quota of the address: a stranger
-// must not use up the mails that others send there.
+// forgottenQuotas are the quotas of such a link. It does not count among the other mails to the address:
+// a stranger must not use up what others send there. It counts for the address and not for the
+// account, of which one after the other may have the address.
 func (s *Store) forgottenQuotas(a record.Account, now time.Time) []record.Quota {
-	own := record.Quota{To: s.ring.Load().MAC(fmt.Sprintf("forgotten password of account %d", a.ID)), Day: dayOf(now), Add: 1, Most: maxForgotten} // no url_token has a space
+	own := record.Quota{To: s.ring.Load().MAC("forgotten password of " + strings.ToLower(a.Email)), Day: dayOf(now), Add: 1, Most: maxForgotten} // no url_token has a space
 	return append(s.shareOfCodes(a, s.ownQuotas(a.ID, now, 1)), own)
 }
 

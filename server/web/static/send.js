@@ -137,7 +137,7 @@ async function encrypt(data, signal) {
 async function checkKeys() {
   const { hash } = location
   const { keys, changed = '' } = form.dataset
-  const moved = keys && performance.getEntriesByType('navigation')[0]?.redirectCount
+  const moved = /\/q\/[^/]+$/.test(location.pathname) && performance.getEntriesByType('navigation')[0]?.redirectCount
   if (!moved && !/^#a[\w-]+$/.test(hash)) return
   for (const other of document.querySelectorAll('a[hreflang]')) other.hash = hash
   try {
