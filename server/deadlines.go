@@ -31,7 +31,7 @@ type deadlines struct {
 const textStall = 6
 
 func newDeadlines(w http.ResponseWriter, l *config.Limits) deadlines {
-	return deadlines{*http.NewResponseController(w), l.StallTimeout, l.RequestTimeout, time.Now().Add(l.RequestTimeout), pace{}, time.Time{}, 0}
+	return deadlines{control: *http.NewResponseController(w), stall: l.StallTimeout, request: l.RequestTimeout, end: time.Now().Add(l.RequestTimeout)}
 }
 
 // Step gives an incoming text more time, but no more than its request has.

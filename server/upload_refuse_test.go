@@ -246,11 +246,7 @@ func TestFilesOfAnUploadStallTogether(t *testing.T) {
 		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.StallTimeout = stall })
 		ann := a.AddTokenUser("ann@example.com")
 		l := a.Dial(servertest.Declared("multipart/form-data; boundary=b", 1<<20, ann), "")
-		begun, cut := time.Now(), make(chan time.Duration, 1)
-		go func() {
-			_, _ = io.Copy(io.Discard, l) // until the server closes the connection
-			cut <- time.Since(begun)
-		}()
+		cut := cutAfter(l)
 		for range files {
 			if _, err := io.WriteString(l, "--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"a\"\r\n\r\na"); err != nil {
 				break
@@ -266,6 +262,16 @@ func TestFilesOfAnUploadStallTogether(t *testing.T) {
 	})
 }
 
+// cutAfter tells how long it takes from now until the server closes a connection.
+func cutAfter(l *servertest.Line) <-chan time.Duration {
+	begun, cut := time.Now(), make(chan time.Duration, 1)
+	go func() {
+		_, _ = io.Copy(io.Discard, l)
+		cut <- time.Since(begun)
+	}()
+	return cut
+}
+
 // Nor do many files with much time between them.
 func TestTheTimeBetweenFilesAddsUp(t *testing.T) {
 	t.Parallel()
@@ -274,11 +280,7 @@ func TestTheTimeBetweenFilesAddsUp(t *testing.T) {
 		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.RequestTimeout = request })
 		ann := a.AddTokenUser("ann@example.com")
 		l := a.Dial(servertest.Declared("multipart/form-data; boundary=b", 1<<20, ann), "--b\r\n")
-		begun, cut := time.Now(), make(chan time.Duration, 1)
-		go func() {
-			_, _ = io.Copy(io.Discard, l)
-			cut <- time.Since(begun)
-		}()
+		cut := cutAfter(l)
 		for range files {
 			if _, err := io.WriteString(l, "Content-Disposition: form-data; name=\"push[files][]\"; filename=\"a\"\r\n\r\na\r\n--b\r\n"); err != nil {
 				break

@@ -161,7 +161,7 @@ func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) e
 		_, err := s.as(by).changeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Email, a.Identities = to, a.Identities.Without(ByProxy)
 			a.Confirm()
-			forgetFactors(&a)
+			forgetWishes(&a)
 			return a, record.SessionChange{}, event, nil
 		})
 		return err

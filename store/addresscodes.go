@@ -88,6 +88,7 @@ func (s *Store) codeQuotas(a record.Account, now time.Time) []record.Quota {
 	return s.shareOfCodes(a, s.quotas(a.ID, now, a.Email))
 }
 
+// shareOfCodes adds to quotas the share that codeQuotas describes.
 func (s *Store) shareOfCodes(a record.Account, all []record.Quota) []record.Quota {
 	for _, q := range all {
 		if q.Whose() == record.QuotaOfInstance {

@@ -44,7 +44,7 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 	if err != nil {
 		return PushInfo{}, err
 	}
-	if err := s.mayGrow(ctx, id, e, policy); err != nil {
+	if err := s.mayGrow(ctx, by, id, e, policy); err != nil {
 		return PushInfo{}, err
 	}
 	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), policy.Terms, e, s.rename))
@@ -53,12 +53,12 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 
 // mayGrow returns a *RoomError where the account has no room for words that are longer than those
 // before. Edits at the same moment may go beyond it by what they add.
-func (s *Store) mayGrow(ctx context.Context, id record.ID, e PushEdit, policy Policy) error {
+func (s *Store) mayGrow(ctx context.Context, by Actor, id record.ID, e PushEdit, policy Policy) error {
 	if e.Name == nil && e.Note == nil {
 		return nil
 	}
 	p, err := s.engine.Push(ctx, id)
-	if err != nil {
+	if err != nil || !p.Live() || !ownedBy(p, by) { // the rule says what becomes of such an edit
 		return err
 	}
 	d, err := s.openDetails(p)
@@ -72,7 +72,7 @@ func (s *Store) mayGrow(ctx context.Context, id record.ID, e PushEdit, policy Po
 	if e.Note != nil {
 		more += e.Note.Len() - d.note.Len()
 	}
-	if more <= 0 || !p.Live() {
+	if more <= 0 {
 		return nil
 	}
 	return s.engine.HasRoom(ctx, p, record.Room{Bytes: int64(more)}, policy.Room)
@@ -218,16 +218,16 @@ const (
 	LastView // it is live and was opened, and one view is left
 )
 
-// checkOpened reports whether a recipient has opened the push. That of an answer is its owner.
-func checkOpened(p record.Push) bool { return p.Views > 0 || !p.ReadAt.IsZero() }
+// wasOpened reports whether a recipient has opened the push. That of an answer is its owner.
+func wasOpened(p record.Push) bool { return p.Views > 0 || !p.ReadAt.IsZero() }
 
 // Has reports whether the push has that news.
 func (p PushInfo) Has(n News) bool {
 	switch n {
 	case NotOpened:
-		return !checkOpened(p.Push)
+		return !wasOpened(p.Push)
 	case Opened:
-		return checkOpened(p.Push)
+		return wasOpened(p.Push)
 	case Guessed:
 		return p.Failed > 0
 	case EndsSoon:

@@ -209,6 +209,11 @@ func TestAnEditNeedsRoom(t *testing.T) {
 		wantRoom(t, "the first", edit(10_000), 0)
 		wantRoom(t, "the second", edit(10_000), record.RoomOfAccount)
 		wantRoom(t, "a short one", edit(100), 0)
+		// Others do not learn that the owner's room is used up.
+		p, long := storetest.Push(t, f, ann, nil), ptr(secret.New(strings.Repeat("n", 10_000)))
+		if _, err := f.EditPush(ctx, f.Account("bob@example.com"), p.Token, store.PushEdit{Note: long}); !errors.Is(err, record.ErrDenied) {
+			t.Errorf("an edit of another account: %v", err)
+		}
 	})
 }
 

@@ -131,5 +131,5 @@ func (s *Store) sender(ctx context.Context, p record.Push) (Sender, error) {
 	return senderOf(a), nil
 }
 
-// forgetFactors removes what only the person of the account's address wished.
-func forgetFactors(a *record.Account) { a.Name, a.Language, a.Mails = "", "", 0 }
+// forgetWishes removes what only the person of the account's address wished.
+func forgetWishes(a *record.Account) { a.Name, a.Language, a.Mails = "", "", 0 }

@@ -133,6 +133,7 @@ func (p Push) DaysRemaining(t time.Time) int {
 	return int((left + Day - 1) / Day)
 }
 
+// Day is a day of a time limit, whatever the calendar says.
 const Day = 24 * time.Hour
 
 // An ExpiryQueue is a part of the expiry index: pushes that wait for the same end.
@@ -227,6 +228,7 @@ type NewGrant struct {
 // Where keep is false, the engine removes the grant.
 type GrantRule func(p Push, g Grant) (nextPush Push, nextGrant Grant, keep bool)
 
+// Earlier returns the earlier of two times.
 func Earlier(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
@@ -234,6 +236,7 @@ func Earlier(a, b time.Time) time.Time {
 	return b
 }
 
+// Later returns the later of two times.
 func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

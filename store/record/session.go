@@ -55,6 +55,7 @@ type ViaSelection struct {
 	By   time.Time
 }
 
+// Has reports whether the session is one of them.
 func (v ViaSelection) Has(s Session) bool {
 	return s.Via == v.Of && (v.Name == "" || s.ViaName == v.Name) && !s.CreatedAt.After(v.By)
 }
