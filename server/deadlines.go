@@ -56,9 +56,9 @@ func (d *deadlines) sending() { _ = d.control.SetWriteDeadline(time.Now().Add(d.
 // files before.
 func (d *deadlines) rest() {
 	now := time.Now()
-	d.files.took, d.rested, d.end = now.Sub(d.files.begin), now, now.Add(d.request)
-	_ = d.control.SetReadDeadline(now.Add(d.request - d.between))
-	_ = d.control.SetWriteDeadline(d.end)
+	d.files.took, d.rested, d.end = now.Sub(d.files.begin), now, now.Add(d.request-d.between)
+	_ = d.control.SetReadDeadline(d.end)
+	_ = d.control.SetWriteDeadline(now.Add(d.request))
 }
 
 // arrived notes that another file begins.

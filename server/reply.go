@@ -79,7 +79,7 @@ const linesType = "application/jsonl"
 
 // sendLines sends the lines of a reply. The client must take each line within the stall
 // timeout. If it stops in the middle, the connection is cut, and the client knows that the end
-// is missing.
+// is missing. The error is why a line could not be read: a client may leave when it likes.
 func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	w.Header()["Content-Type"] = []string{linesType}
 	w.WriteHeader(rep.status)
@@ -95,11 +95,11 @@ func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 		broken = enc.Encode(line)
 		return broken
 	})
-	if broken != nil {
-		return out.n, broken
-	}
 	if err != nil {
 		r.deadlines.cut()
+	}
+	if broken != nil {
+		err = nil
 	}
 	return out.n, err
 }

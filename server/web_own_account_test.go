@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"pushbox/internal/secret"
@@ -158,6 +160,69 @@ func (e restless) Pushes(ctx context.Context, owner record.AccountID, live bool,
 func (e restless) Requests(ctx context.Context, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
 	e.look()
 	return e.Engine.Requests(ctx, owner, after, skip, limit)
+}
+
+// A sink is a client that takes an answer as it likes.
+type sink struct {
+	*httptest.ResponseRecorder
+	take func(line []byte) error
+}
+
+func (s sink) Write(b []byte) (int, error) {
+	if err := s.take(b); err != nil {
+		return 0, err
+	}
+	return s.ResponseRecorder.Write(b)
+}
+
+// export asks for the export of the session's account.
+func export(a *servertest.Server, session http.Header, take func(line []byte) error) {
+	hr := httptest.NewRequest(http.MethodGet, "/users/account/export", nil)
+	hr.Header = session
+	a.Handler.ServeHTTP(sink{httptest.NewRecorder(), take}, hr)
+}
+
+func TestALongLineOfAnExportHoldsMemory(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	session := a.AddSessionUser(servertest.AnnEmail)
+	token := a.Create(`"payload":"x"`, a.AddToken(servertest.AnnEmail))
+	for range 150 {
+		a.Get(pushes+"/"+token+"?passphrase=x", http.Header{"User-Agent": {strings.Repeat("\U0001f600", 255)}})
+	}
+	long := 0
+	export(a, session, func(line []byte) error {
+		held := a.Handler.Stats().RequestMemory
+		switch size := int64(len(line)); {
+		case size > 100_000 && held < size:
+			t.Errorf("a line of %d bytes holds %d", size, held)
+		case size > 100_000:
+			long++
+		case held != 0:
+			t.Errorf("a line of %d bytes holds %d", size, held)
+		}
+		return nil
+	})
+	if long != 1 {
+		t.Errorf("%d lines are long", long)
+	}
+}
+
+func TestAClientThatLeavesAnExportIsNoError(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	session := a.AddSessionUser(servertest.AnnEmail)
+	a.Create(`"payload":"x"`, a.AddToken(servertest.AnnEmail))
+	taken := 0
+	export(a, session, func([]byte) error {
+		if taken++; taken > 1 {
+			return syscall.EPIPE
+		}
+		return nil
+	})
+	if log := a.Log.String(); taken != 2 || strings.Contains(log, `"level":"error"`) {
+		t.Errorf("after %d lines the log has %s", taken, log)
+	}
 }
 
 // What begins and ends while an export runs takes nothing else out of it, and brings nothing
