@@ -70,8 +70,8 @@ var kits = map[string]string{
 	"server/servertest":    "config internal/instance internal/secret internal/testkit/env server store store/record store/seal store/storetest",
 	"store/harness/damage": "", "store/harness/forgery": "", "store/harness/golden": "", "store/harness/model": "",
 	"store/harness/power": "", "store/harness/residue": "",
-	"store/storetest":             "internal/secret internal/testkit/env internal/testkit/pgtest store store/bolt store/postgres store/record store/seal",
-	"store/storetest/conformance": "internal/limit store store/record",
+	"store/storetest":             "internal/secret internal/testkit/env internal/testkit/pgtest store store/bolt store/cold store/postgres store/record store/seal",
+	"store/storetest/conformance": "internal/limit store store/cold store/record",
 }
 
 // layers are the packages of the product. Each may import only packages of later lines.
@@ -85,6 +85,7 @@ var layers = []string{
 	"server",
 	"store/postgres",
 	"config server/body server/web store store/bolt",
+	"store/cold",
 	"store/bolt/page",
 	"store/record store/seal",
 	"internal/durable internal/endtoend internal/httpd internal/openid internal/passkey internal/pwpush",

@@ -16,6 +16,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -242,7 +243,7 @@ func unconfirm(t *testing.T, a *servertest.Server, email string) {
 	all, err := a.Store.Accounts(t.Context())
 	for _, one := range all {
 		if one.Email == email {
-			_, err = a.Store.Engine().ChangeAccount(t.Context(), one.ID, record.SessionDigest{}, func(now record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+			_, err = cold.ChangeAccount(t.Context(), a.Store.Engine(), one.ID, record.SessionDigest{}, func(now record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				now.Unconfirmed = true
 				return now, record.SessionChange{}, storetest.Told(a.Store.Engine()), nil
 			})

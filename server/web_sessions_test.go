@@ -89,11 +89,21 @@ type keeper struct {
 	fails *atomic.Bool
 }
 
-func (e keeper) RemoveSession(ctx context.Context, owner record.AccountID, id record.SessionID, event record.AdminEvent) error {
-	if e.fails.CompareAndSwap(true, false) {
+func (e keeper) Update(ctx context.Context, change func(record.Tx) error) error {
+	return e.Engine.Update(ctx, func(t record.Tx) error { return change(keeperTx{t, e.fails}) })
+}
+
+// A keeperTx is a transaction of a keeper.
+type keeperTx struct {
+	record.Tx
+	fails *atomic.Bool
+}
+
+func (t keeperTx) Delete(of *record.Table, r record.Record) error {
+	if of == record.Sessions.Table && t.fails.CompareAndSwap(true, false) {
 		return record.ErrFull
 	}
-	return e.Engine.RemoveSession(ctx, owner, id, event)
+	return t.Tx.Delete(of, r)
 }
 
 // A browser whose old session cannot be ended keeps that, and no other begins.

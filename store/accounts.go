@@ -11,6 +11,7 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -45,7 +46,7 @@ func (s *Store) FirstCode(ctx context.Context) (secret.Text, error) {
 	if err != nil || has {
 		return secret.Text{}, err
 	}
-	last, err := s.engine.LastAccount(ctx)
+	last, err := cold.LastAccount(ctx, s.engine)
 	if err != nil {
 		return secret.Text{}, err
 	}
@@ -89,7 +90,7 @@ func (s *Store) addAccount(ctx context.Context, a record.Account, password secre
 
 // HasAccounts reports whether there is an account.
 func (s *Store) HasAccounts(ctx context.Context) (bool, error) {
-	list, err := s.engine.Accounts(ctx, 0, 1)
+	list, err := cold.Accounts(ctx, s.engine, 0, 1)
 	return len(list) > 0, err
 }
 
@@ -313,17 +314,21 @@ func (s *Store) EndAccess(ctx context.Context, by Actor, email string, tokens bo
 
 // AccountByID returns an account, or ErrNotFound.
 func (s *Store) AccountByID(ctx context.Context, id record.AccountID) (record.Account, error) {
-	return s.engine.Account(ctx, id)
+	return cold.Account(ctx, s.engine, id)
 }
 
 // Accounts lists every account, oldest first.
 func (s *Store) Accounts(ctx context.Context) ([]record.Account, error) {
-	return all(func(last record.Account) ([]record.Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) })
+	return all(func(last record.Account) ([]record.Account, error) {
+		return cold.Accounts(ctx, s.engine, last.ID, listBatch)
+	})
 }
 
 // adminBeside returns an account that administers, other than id, or ErrLastAdmin.
 func (s *Store) adminBeside(ctx context.Context, id record.AccountID) (record.AccountID, error) {
-	for list, err := range batches(func(last record.Account) ([]record.Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) }) {
+	for list, err := range batches(func(last record.Account) ([]record.Account, error) {
+		return cold.Accounts(ctx, s.engine, last.ID, listBatch)
+	}) {
 		if err != nil {
 			return 0, err
 		}
@@ -337,7 +342,7 @@ func (s *Store) adminBeside(ctx context.Context, id record.AccountID) (record.Ac
 }
 
 func (s *Store) account(ctx context.Context, email string) (record.Account, error) {
-	return s.engine.AccountByEmail(ctx, accountKey(email))
+	return cold.AccountByEmail(ctx, s.engine, accountKey(email))
 }
 
 // accountKey returns the form of a typed address by which accounts are found.

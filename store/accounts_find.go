@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -16,7 +17,7 @@ const maxAccountsRead = 20 * listBatch
 // of accounts, so it may find fewer. rest is the before of the next call; 0 if there are no
 // more accounts.
 func (s *Store) FindAccounts(ctx context.Context, words string, before record.AccountID) (found []record.Account, rest record.AccountID, err error) {
-	last, err := s.engine.LastAccount(ctx)
+	last, err := cold.LastAccount(ctx, s.engine)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -29,7 +30,7 @@ func (s *Store) FindAccounts(ctx context.Context, words string, before record.Ac
 			return found, 0, nil
 		}
 		after := before - min(before, listBatch+1)
-		list, err := s.engine.Accounts(ctx, after, int(before-1-after))
+		list, err := cold.Accounts(ctx, s.engine, after, int(before-1-after))
 		if err != nil {
 			return nil, 0, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -270,7 +271,7 @@ func TestLongListsComeWhole(t *testing.T) {
 	f := storetest.New(t)
 	const many = 1001
 	for n := range many {
-		if _, err := f.Engine().CreateAccount(ctx, record.Account{Email: fmt.Sprint(n)}, storetest.Told(f.Engine())); err != nil {
+		if _, err := cold.CreateAccount(ctx, f.Engine(), record.Account{Email: fmt.Sprint(n)}, storetest.Told(f.Engine())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -339,16 +340,36 @@ type accountReader struct {
 	stuck *atomic.Bool
 }
 
-func (e accountReader) Accounts(ctx context.Context, after record.AccountID, limit int) ([]record.Account, error) {
-	e.lists.Add(1)
-	return e.Engine.Accounts(ctx, after, limit)
+func (e accountReader) View(ctx context.Context, read func(record.View) error) error {
+	return e.Engine.View(ctx, func(v record.View) error { return read(accountView{v, e.lists}) })
 }
 
-func (e accountReader) RemoveAccount(ctx context.Context, id record.AccountID, event record.AdminEvent) error {
-	if e.stuck.Load() {
+func (e accountReader) Update(ctx context.Context, change func(record.Tx) error) error {
+	return e.Engine.Update(ctx, func(t record.Tx) error { return change(accountTx{t, e.stuck}) })
+}
+
+type accountView struct {
+	record.View
+	lists *atomic.Int64
+}
+
+func (v accountView) List(of *record.Table, r record.Range) ([]record.Record, error) {
+	if of == record.Accounts.Table {
+		v.lists.Add(1)
+	}
+	return v.View.List(of, r)
+}
+
+type accountTx struct {
+	record.Tx
+	stuck *atomic.Bool
+}
+
+func (t accountTx) Delete(of *record.Table, r record.Record) error {
+	if of == record.Accounts.Table && t.stuck.Load() {
 		return record.ErrFull
 	}
-	return e.Engine.RemoveAccount(ctx, id, event)
+	return t.Tx.Delete(of, r)
 }
 
 // A sweep does not read all accounts each minute, and still finishes what was cut short: at
@@ -407,7 +428,7 @@ func TestAnAddressThatPassesForAnotherIsRefusedAndOneOfBeforeGoesOn(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Engine().ChangeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	_, err = cold.ChangeAccount(ctx, f.Engine(), a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Email = odd
 		return a, record.SessionChange{}, storetest.Told(f.Engine()), nil
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -70,14 +71,14 @@ func (s *Store) tallyPushes(ctx context.Context, a *Activity, days int, longest 
 
 // tallySignIns reads the instance log from its end. It opens no event.
 func (s *Store) tallySignIns(ctx context.Context, a *Activity, days int) error {
-	last, err := s.engine.LastAdminEvent(ctx)
+	last, err := cold.LastAdminEvent(ctx, s.engine)
 	if err != nil {
 		return err
 	}
 	done, refused := make([]int, days), make([]int, days)
 	for before := last + 1; ; {
 		after := before - min(before, listBatch+1)
-		list, err := s.engine.AdminEvents(ctx, after, int(before-1-after))
+		list, err := cold.AdminEvents(ctx, s.engine, after, int(before-1-after))
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -50,7 +51,7 @@ func (s *Store) AdminEvents(ctx context.Context, since time.Time, after uint64, 
 func (s *Store) adminEvents(ctx context.Context, after uint64) func(func([]record.AdminEvent, error) bool) {
 	return batches(func(last record.AdminEvent) ([]record.AdminEvent, error) {
 		from := max(after, last.Number)
-		list, err := s.engine.AdminEvents(ctx, from, listBatch)
+		list, err := cold.AdminEvents(ctx, s.engine, from, listBatch)
 		if errors.Is(err, record.ErrCorrupt) {
 			return s.adminEventsOneByOne(ctx, from)
 		}
@@ -61,7 +62,7 @@ func (s *Store) adminEvents(ctx context.Context, after uint64) func(func([]recor
 // adminEventsOneByOne reads events until one is damaged, and names that one.
 func (s *Store) adminEventsOneByOne(ctx context.Context, after uint64) (list []record.AdminEvent, err error) {
 	for len(list) < listBatch {
-		one, err := s.engine.AdminEvents(ctx, after, 1)
+		one, err := cold.AdminEvents(ctx, s.engine, after, 1)
 		switch {
 		case err != nil && after == 0: // the log need not begin with 1
 			return list, fmt.Errorf("the first event: %w", err)
@@ -78,7 +79,7 @@ func (s *Store) adminEventsOneByOne(ctx context.Context, after uint64) (list []r
 // LastAdminEvent returns the number of the newest event of the instance log; 0 if there is
 // none.
 func (s *Store) LastAdminEvent(ctx context.Context) (number uint64, err error) {
-	return s.engine.LastAdminEvent(ctx)
+	return cold.LastAdminEvent(ctx, s.engine)
 }
 
 // emailOf returns the address of an account; empty if it has gone.
@@ -87,7 +88,7 @@ func (s *Store) emailOf(ctx context.Context, id record.AccountID, known map[reco
 	if ok || id == 0 {
 		return email, nil
 	}
-	a, err := s.engine.Account(ctx, id)
+	a, err := cold.Account(ctx, s.engine, id)
 	if err != nil {
 		return "", instead(err, record.ErrNotFound, nil)
 	}
@@ -99,7 +100,7 @@ func (s *Store) emailOf(ctx context.Context, id record.AccountID, known map[reco
 // may be renewed meanwhile.
 func checkAdminEvents(ctx context.Context, e record.Engine, ring func() *seal.Ring, report func(problem string)) error {
 	list := batches(func(last record.AdminEvent) ([]record.AdminEvent, error) {
-		return e.AdminEvents(ctx, last.Number, listBatch)
+		return cold.AdminEvents(ctx, e, last.Number, listBatch)
 	})
 	for batch, err := range list {
 		if errors.Is(err, record.ErrCorrupt) { // the engine's own check names it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -85,13 +86,13 @@ func (a administration) createAccount(ctx context.Context, one record.Account) (
 // createAccountBy is createAccount with a detail of the event.
 func (a administration) createAccountBy(ctx context.Context, one record.Account, how string) (record.AccountID, error) {
 	return sealing(ctx, a.store, func(ctx context.Context) (record.AccountID, error) {
-		return a.store.engine.CreateAccount(ctx, one, a.event(record.AdminAccountCreate, matter{email: one.Email, detail: how}))
+		return cold.CreateAccount(ctx, a.store.engine, one, a.event(record.AdminAccountCreate, matter{email: one.Email, detail: how}))
 	})
 }
 
 func (a administration) createFirstAccount(ctx context.Context, one record.Account) (record.AccountID, error) {
 	return sealing(ctx, a.store, func(ctx context.Context) (record.AccountID, error) {
-		return a.store.engine.CreateFirstAccount(ctx, one, a.event(record.AdminAccountCreate, matter{email: one.Email}))
+		return cold.CreateFirstAccount(ctx, a.store.engine, one, a.event(record.AdminAccountCreate, matter{email: one.Email}))
 	})
 }
 
@@ -105,13 +106,13 @@ func (a administration) changeAccount(ctx context.Context, id record.AccountID, 
 			return record.AccountChange{}, err
 		}
 		defer a.store.watchers.forget(id)
-		c, err := a.store.engine.ChangeAccount(ctx, id, session, r)
+		c, err := cold.ChangeAccount(ctx, a.store.engine, id, session, r)
 		for tries := 0; errors.Is(err, record.ErrLastAdmin) && tries < lastAdminTries; tries++ { // or none was named: the engine looks at one account alone
 			other, findErr := a.store.adminBeside(ctx, id)
 			if findErr != nil {
 				return record.AccountChange{}, findErr
 			}
-			c, err = a.store.engine.ChangeAccount(ctx, id, session, func(one record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+			c, err = cold.ChangeAccount(ctx, a.store.engine, id, session, func(one record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				next, change, e, err := r(one)
 				change.OtherAdmin = other
 				return next, change, e, err
@@ -126,7 +127,7 @@ func (a administration) removeAccount(ctx context.Context, one record.Account) e
 		if err := a.may(0); err != nil {
 			return err
 		}
-		return a.store.engine.RemoveAccount(ctx, one.ID, a.event(record.AdminAccountRemoved, about(one)))
+		return cold.RemoveAccount(ctx, a.store.engine, one.ID, a.event(record.AdminAccountRemoved, about(one)))
 	})
 }
 
@@ -135,7 +136,7 @@ func (a administration) removeSession(ctx context.Context, owner record.Account,
 		if err := a.may(owner.ID); err != nil {
 			return err
 		}
-		return a.store.engine.RemoveSession(ctx, owner.ID, id, a.event(k, about(owner)))
+		return cold.RemoveSession(ctx, a.store.engine, owner.ID, id, a.event(k, about(owner)))
 	})
 }
 
@@ -145,7 +146,7 @@ func (a administration) createToken(ctx context.Context, email string, t record.
 		if err := a.may(0); err != nil {
 			return 0, err
 		}
-		return a.store.engine.CreateToken(ctx, t, a.event(record.AdminTokenCreate, matter{t.Owner, email, 0, tokenSays(t)}))
+		return cold.CreateToken(ctx, a.store.engine, t, a.event(record.AdminTokenCreate, matter{t.Owner, email, 0, tokenSays(t)}))
 	})
 }
 
@@ -159,7 +160,7 @@ func (a administration) removeToken(ctx context.Context, id record.TokenID) erro
 		case owner == 0:
 			return record.ErrNotFound
 		}
-		return a.store.engine.RemoveToken(ctx, owner, id, a.event(record.AdminTokenRevoke, matter{subject: uint64(id)}))
+		return cold.RemoveToken(ctx, a.store.engine, owner, id, a.event(record.AdminTokenRevoke, matter{subject: uint64(id)}))
 	})
 }
 
@@ -172,7 +173,7 @@ func (a administration) createHook(ctx context.Context, email string, h record.H
 		for _, e := range h.Events.Events() {
 			events = append(events, e.String())
 		}
-		return a.store.engine.CreateHook(ctx, h, a.event(record.AdminWebhookAdd, matter{h.Owner, email, 0, strings.Join(events, ", ")}))
+		return cold.CreateHook(ctx, a.store.engine, h, a.event(record.AdminWebhookAdd, matter{h.Owner, email, 0, strings.Join(events, ", ")}))
 	})
 }
 
@@ -185,7 +186,7 @@ func (a administration) setHook(ctx context.Context, h record.Hook) error {
 		if h.Disabled {
 			k = record.AdminWebhookDisable
 		}
-		return a.store.engine.SetHook(ctx, h, a.event(k, aboutHook(h)))
+		return cold.SetHook(ctx, a.store.engine, h, a.event(k, aboutHook(h)))
 	})
 }
 
@@ -194,7 +195,7 @@ func (a administration) removeHook(ctx context.Context, h record.Hook) error {
 		if err := a.may(h.Owner); err != nil {
 			return err
 		}
-		return a.store.engine.RemoveHook(ctx, h.Owner, h.ID, a.event(record.AdminWebhookRemove, aboutHook(h)))
+		return cold.RemoveHook(ctx, a.store.engine, h.Owner, h.ID, a.event(record.AdminWebhookRemove, aboutHook(h)))
 	})
 }
 
@@ -211,7 +212,7 @@ func (a administration) setKeyRing(ctx context.Context, root seal.RootKey, r *se
 // from a backup.
 func (a administration) note(ctx context.Context, k record.AdminKind, m matter) error {
 	return a.store.keeping(ctx, func(ctx context.Context) error {
-		return instead(a.store.engine.AddAdminEvent(ctx, a.event(k, m)), record.ErrFull, nil)
+		return instead(cold.AddAdminEvent(ctx, a.store.engine, a.event(k, m)), record.ErrFull, nil)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -126,7 +127,7 @@ func (s *Store) Tokens(ctx context.Context, email string) ([]record.APIToken, er
 		return nil, err
 	}
 	return all(func(last record.APIToken) ([]record.APIToken, error) {
-		return s.engine.Tokens(ctx, a.ID, last.ID, listBatch)
+		return cold.Tokens(ctx, s.engine, a.ID, last.ID, listBatch)
 	})
 }
 
@@ -139,7 +140,7 @@ func (s *Store) RevokeToken(ctx context.Context, by Actor, id record.TokenID) er
 // Authenticate returns the account of an API token, and the token's record as it was
 // before this use. ErrToken if the token is not valid for any reason.
 func (s *Store) Authenticate(ctx context.Context, by Actor, token secret.Text) (record.Account, record.APIToken, error) {
-	t, a, err := s.engine.Token(ctx, seal.Digest(token))
+	t, a, err := cold.Token(ctx, s.engine, seal.Digest(token))
 	at := s.time.Read()
 	switch {
 	case errors.Is(err, record.ErrNotFound):
@@ -149,7 +150,7 @@ func (s *Store) Authenticate(ctx context.Context, by Actor, token secret.Text) (
 	case !a.Active(), record.Before(t.ExpiresAt, at.Denies):
 		return record.Account{}, record.APIToken{}, s.refused(ctx, by, record.AdminTokenRefused, a, record.ErrToken)
 	}
-	return a, t, noteUse(t.LastUsedAt, at, func() error { return s.engine.TouchToken(ctx, t.Digest, at.Now) })
+	return a, t, noteUse(t.LastUsedAt, at, func() error { return cold.TouchToken(ctx, s.engine, t.Digest, at.Now) })
 }
 
 // noteUse calls touch to record a use, unless the last one was recorded recently or the

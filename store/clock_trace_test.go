@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -187,10 +188,10 @@ func (x *trace) add(owned bool, lifetime time.Duration) {
 // owner is who owns what is owned.
 func (x *trace) owner() store.Actor {
 	const email = "ann@example.com"
-	a, err := x.f.Engine().AccountByEmail(ctx, email)
+	a, err := cold.AccountByEmail(ctx, x.f.Engine(), email)
 	if errors.Is(err, record.ErrNotFound) {
 		a.Email = email
-		a.ID, err = x.f.Engine().CreateAccount(ctx, a, storetest.Told(x.f.Engine()))
+		a.ID, err = cold.CreateAccount(ctx, x.f.Engine(), a, storetest.Told(x.f.Engine()))
 	}
 	if err != nil {
 		x.Fatal(err)

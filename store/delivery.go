@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"pushbox/internal/secret"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -14,7 +15,7 @@ func (s *Store) NoteDeliveries(ctx context.Context, id record.HookID, tried []re
 	if !ok || len(tried) == 0 {
 		return nil
 	}
-	return s.keeping(ctx, func(ctx context.Context) error { return s.engine.NoteDeliveries(ctx, h.Owner, id, tried) })
+	return s.keeping(ctx, func(ctx context.Context) error { return cold.NoteDeliveries(ctx, s.engine, h.Owner, id, tried) })
 }
 
 // AddOwnHook is AddHook for the account of a session. The password proves that the account

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -38,11 +39,11 @@ func (s *Store) Follow(ctx context.Context) (wait time.Duration, err error) {
 // many, and change neither.
 func (s *Store) followHooks(ctx context.Context) error {
 	seen := s.followed.Load()
-	last, err := s.engine.LastAdminEvent(ctx)
+	last, err := cold.LastAdminEvent(ctx, s.engine)
 	if err != nil || last == seen {
 		return err
 	}
-	missed, err := s.engine.AdminEvents(ctx, seen, int(min(last-seen, listBatch)))
+	missed, err := cold.AdminEvents(ctx, s.engine, seen, int(min(last-seen, listBatch)))
 	if err == nil && uint64(len(missed)) == last-seen && !slices.ContainsFunc(missed, record.AdminEvent.ChangesHooks) { // an event that cannot be read may be any
 		s.followed.Store(last)
 		return nil

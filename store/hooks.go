@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pushbox/internal/secret"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -50,7 +51,7 @@ func (s *Store) loadHooks(ctx context.Context) error {
 	b := &subscriptions{instance: s.options().Hooks.Instance, active: make(map[record.AccountID][]record.Hook)}
 	var err error
 	b.all, err = all(func(last record.Hook) ([]record.Hook, error) {
-		return s.engine.Hooks(ctx, last.Owner, last.ID, listBatch)
+		return cold.Hooks(ctx, s.engine, last.Owner, last.ID, listBatch)
 	})
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
@@ -58,7 +59,7 @@ func (s *Store) loadHooks(ctx context.Context) error {
 	owners := make(map[record.AccountID]bool)
 	for _, h := range b.all {
 		if _, known := owners[h.Owner]; !known {
-			a, err := s.engine.Account(ctx, h.Owner)
+			a, err := cold.Account(ctx, s.engine, h.Owner)
 			if instead(err, record.ErrNotFound, nil) != nil {
 				return fmt.Errorf("webhooks: %w", err)
 			}
@@ -139,7 +140,7 @@ func (s *Store) Hooks(ctx context.Context, email string) ([]HookInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := s.engine.Hooks(ctx, a.ID, 0, MaxHooks) // with what was tried last
+	kept, err := cold.Hooks(ctx, s.engine, a.ID, 0, MaxHooks) // with what was tried last
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +198,7 @@ func (s *Store) DisableHook(ctx context.Context, by Actor, id record.HookID, dis
 		if !ok {
 			return record.ErrNotFound
 		}
-		kept, err := s.engine.Hooks(ctx, h.Owner, h.ID-1, 1) // with what was tried last
+		kept, err := cold.Hooks(ctx, s.engine, h.Owner, h.ID-1, 1) // with what was tried last
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -279,7 +280,7 @@ func (s *Store) AccountByEmail(ctx context.Context, email string) (record.Accoun
 
 // HasToken reports whether there is an API token with that secret, valid or not.
 func (s *Store) HasToken(ctx context.Context, token secret.Text) (bool, error) {
-	_, _, err := s.engine.Token(ctx, seal.Digest(token))
+	_, _, err := cold.Token(ctx, s.engine, seal.Digest(token))
 	return err == nil, instead(err, record.ErrNotFound, nil)
 }
 

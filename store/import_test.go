@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -250,7 +251,7 @@ func TestAnImportedAccountSignsInWithItsPassword(t *testing.T) {
 	}
 	for range 2 {
 		storetest.SignIn(t, f)
-		b, err := f.Engine().Account(ctx, a.ID)
+		b, err := cold.Account(ctx, f.Engine(), a.ID)
 		if err != nil || !strings.HasPrefix(b.PasswordHash, "$argon2id$") {
 			t.Errorf("after a sign-in its hash begins with %.9s, %v", b.PasswordHash, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -203,7 +204,7 @@ func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted 
 	if err != nil {
 		return Mail{}, false, fmt.Errorf("%w: message %d does not open", record.ErrCorrupt, m.Number)
 	}
-	a, err := s.engine.Account(ctx, record.AccountID(m.To))
+	a, err := cold.Account(ctx, s.engine, record.AccountID(m.To))
 	if err != nil {
 		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}
@@ -280,7 +281,7 @@ func (s *Store) ownerMail(ctx context.Context, p record.Push, about MailSubject,
 	if p.Owner == 0 || at.Jumped {
 		return nil
 	}
-	owner, err := s.engine.Account(ctx, p.Owner)
+	owner, err := cold.Account(ctx, s.engine, p.Owner)
 	if err != nil || !owner.Active() || owner.Unconfirmed || !s.canMail(owner) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -176,7 +177,7 @@ func TestNoCodeIsJudgedByAClockInDoubt(t *testing.T) {
 	if err := f.SignOut(ctx, store.Actor{}, n.Secret); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Engine().ChangeAccount(ctx, ann.ID, record.SessionDigest{}, rule); err != nil {
+	if _, err := cold.ChangeAccount(ctx, f.Engine(), ann.ID, record.SessionDigest{}, rule); err != nil {
 		t.Fatal(err)
 	}
 	f.Clock.Jump(2 * day)

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -150,7 +151,7 @@ func (w *news) about(before, after record.Push, e *record.Entry) error {
 // ask reads the account that about needs.
 func (w *news) ask(ctx context.Context) error {
 	_, era, _ := w.store.watchers.find(w.owner)
-	a, err := w.store.engine.Account(ctx, w.owner)
+	a, err := cold.Account(ctx, w.store.engine, w.owner)
 	if instead(err, record.ErrNotFound, nil) != nil {
 		return err
 	}

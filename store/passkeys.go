@@ -14,6 +14,7 @@ import (
 
 	"pushbox/internal/passkey"
 	"pushbox/internal/secret"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -229,7 +230,7 @@ func (s *Store) byHandle(ctx context.Context, handle []byte) (record.Account, er
 	if !bytes.Equal(handle, s.handle(id)) {
 		return record.Account{}, record.ErrCredentials
 	}
-	a, err := s.engine.Account(ctx, id)
+	a, err := cold.Account(ctx, s.engine, id)
 	return a, instead(err, record.ErrNotFound, record.ErrCredentials)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -81,7 +82,7 @@ func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (Passwor
 	if !ok {
 		return PasswordLink{}, record.ErrCode
 	}
-	a, err := s.engine.Account(ctx, id)
+	a, err := cold.Account(ctx, s.engine, id)
 	if err != nil {
 		return PasswordLink{}, instead(err, record.ErrNotFound, record.ErrCode)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -68,7 +69,7 @@ func (s *Store) PolicyOf(ctx context.Context, by Actor) (Policy, error) {
 	if by.Account == 0 || len(s.Policies()) == 0 && s.options().Space.Room.Client == (record.Room{}) { // all have the same
 		return s.Policy(""), nil
 	}
-	a, err := s.engine.Account(ctx, by.Account)
+	a, err := cold.Account(ctx, s.engine, by.Account)
 	return s.policyFor(a), instead(err, record.ErrNotFound, nil) // the change that follows refuses an account that is gone
 }
 

@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -30,7 +31,7 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 	case at.Jumped:
 		return RequestInfo{}, record.ErrClock
 	}
-	owner, err := s.engine.Account(ctx, by.Account)
+	owner, err := cold.Account(ctx, s.engine, by.Account)
 	switch {
 	case err != nil:
 		return RequestInfo{}, instead(err, record.ErrNotFound, record.ErrToken)
@@ -258,7 +259,7 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 	case !r.Live(at.Denies):
 		return RequestInfo{}, record.ErrClock
 	}
-	owner, err := s.engine.Account(ctx, r.Owner)
+	owner, err := cold.Account(ctx, s.engine, r.Owner)
 	if err != nil {
 		return RequestInfo{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/wraptest"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -498,7 +499,7 @@ func TestTheFileHoldsNothingOfARequestInClear(t *testing.T) {
 
 // unconfirm makes an account one of which it is not known whose address it has.
 func unconfirm(f *storetest.Fixture, id record.AccountID) error {
-	_, err := f.Engine().ChangeAccount(ctx, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	_, err := cold.ChangeAccount(ctx, f.Engine(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Unconfirmed = true
 		return a, record.SessionChange{}, storetest.Told(f.Engine()), nil
 	})

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -23,7 +24,7 @@ func (s *Store) Resume(ctx context.Context, session secret.Text) (SessionInfo, e
 		return SessionInfo{}, err
 	}
 	err = noteUse(c.session.LastUsedAt, c.at, func() error {
-		return s.engine.TouchSession(ctx, c.session.Digest, c.at.Now)
+		return cold.TouchSession(ctx, s.engine, c.session.Digest, c.at.Now)
 	})
 	if err != nil {
 		return SessionInfo{}, err
@@ -33,7 +34,7 @@ func (s *Store) Resume(ctx context.Context, session secret.Text) (SessionInfo, e
 
 // SignOut ends a session at once. An unknown one is no error.
 func (s *Store) SignOut(ctx context.Context, by Actor, session secret.Text) error {
-	found, owner, err := s.engine.Session(ctx, seal.Digest(session))
+	found, owner, err := cold.Session(ctx, s.engine, seal.Digest(session))
 	if err == nil {
 		err = s.as(by.proved(owner.ID)).removeSession(ctx, owner, found.ID, record.AdminSignOut)
 	}
@@ -47,7 +48,7 @@ func (s *Store) Sessions(ctx context.Context, session secret.Text) ([]SessionInf
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.engine.Sessions(ctx, c.account.ID, MaxSessions+maxPending)
+	list, err := cold.Sessions(ctx, s.engine, c.account.ID, MaxSessions+maxPending)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ type caller struct {
 
 // caller returns the caller with a session that has not ended. ErrSession.
 func (s *Store) caller(ctx context.Context, by Actor, session secret.Text) (caller, error) {
-	found, a, err := s.engine.Session(ctx, seal.Digest(session))
+	found, a, err := cold.Session(ctx, s.engine, seal.Digest(session))
 	at := s.time.Read()
 	switch {
 	case err != nil:
@@ -188,7 +189,7 @@ func (s *Store) clearSessions(ctx context.Context, at clock.Instant) error {
 	var last record.SessionDigest
 	for more := true; more; {
 		var err error
-		if last, more, err = s.engine.ClearSessions(ctx, last, clearBatch, ended); err != nil {
+		if last, more, err = cold.ClearSessions(ctx, s.engine, last, clearBatch, ended); err != nil {
 			return err
 		}
 	}

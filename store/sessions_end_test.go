@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -23,7 +24,7 @@ func begun(t *testing.T, f *storetest.Fixture, owner record.AccountID, first, co
 		rule := func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			return a, record.SessionChange{Begin: &one, Most: store.MaxSessions}, told, nil
 		}
-		if _, err := f.Engine().ChangeAccount(ctx, owner, record.SessionDigest{}, rule); err != nil {
+		if _, err := cold.ChangeAccount(ctx, f.Engine(), owner, record.SessionDigest{}, rule); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,7 +33,7 @@ func begun(t *testing.T, f *storetest.Fixture, owner record.AccountID, first, co
 // kept counts the sessions of an account in the file, over or not.
 func kept(t *testing.T, f *storetest.Fixture, owner record.AccountID) int {
 	t.Helper()
-	list, err := f.Engine().Sessions(ctx, owner, 1000)
+	list, err := cold.Sessions(ctx, f.Engine(), owner, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestAnAccountThatIsBeingRemovedHasNoSession(t *testing.T) {
 		a.Removing = true
 		return a, record.SessionChange{}, told, nil
 	}
-	if _, err := f.Engine().ChangeAccount(ctx, ann.ID, record.SessionDigest{}, rule); err != nil {
+	if _, err := cold.ChangeAccount(ctx, f.Engine(), ann.ID, record.SessionDigest{}, rule); err != nil {
 		t.Fatal(err)
 	}
 	wantResume(t, f, n, record.ErrSession)

@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -196,7 +197,7 @@ func TestDamageIsTold(t *testing.T) {
 	told := storetest.Told(f.Engine())
 	alter := func(r record.AccountRule) {
 		t.Helper()
-		if _, err := f.Engine().ChangeAccount(ctx, ann.ID, record.SessionDigest{}, r); err != nil {
+		if _, err := cold.ChangeAccount(ctx, f.Engine(), ann.ID, record.SessionDigest{}, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -227,7 +228,9 @@ type crammed struct {
 	err error
 }
 
-func (e *crammed) TouchSession(context.Context, record.SessionDigest, time.Time) error { return e.err }
+func (e *crammed) Touch(context.Context, *record.Table, [][]byte, func(record.Record) record.Record) error {
+	return e.err
+}
 
 func TestASessionIsResumedWithoutRoomToNoteIt(t *testing.T) {
 	t.Parallel()

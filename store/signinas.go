@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -113,7 +114,7 @@ func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Accoun
 	if whose == (record.Identity{}) {
 		return s.trier(by, typed, accountKey(login)), typed, check, nil
 	}
-	a, err = s.engine.AccountByIdentity(ctx, whose.Digest())
+	a, err = cold.AccountByIdentity(ctx, s.engine, whose.Digest())
 	if errors.Is(err, record.ErrNotFound) { // the first sign-in
 		digest := whose.Digest()
 		return trier{by.Client, by.Client, "identity " + string(digest[:])}, record.Account{}, check, nil
@@ -127,7 +128,7 @@ func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Accoun
 //
 // Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
 func (s *Store) Recheck(ctx context.Context, x External) error {
-	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
+	a, err := cold.AccountByIdentity(ctx, s.engine, x.Digest())
 	switch {
 	case err != nil:
 		return instead(err, record.ErrNotFound, nil)
@@ -184,7 +185,7 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (record.Ac
 	if !x.Valid() {
 		return record.Account{}, x.refuse("its subject is empty or too long")
 	}
-	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
+	a, err := cold.AccountByIdentity(ctx, s.engine, x.Digest())
 	switch {
 	case err == nil && x.Denied:
 		return a, s.deny(ctx, by, a, x)
@@ -213,7 +214,7 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (record.Ac
 	a = record.Account{Email: address, CreatedAt: s.time.Read().Now, Unconfirmed: !x.Verified, Identities: record.Identities("").With(x.Identity)}
 	a.ID, err = s.as(by).createAccountBy(ctx, a, x.by())
 	if errors.Is(err, record.ErrExists) || errors.Is(err, record.ErrIdentityTaken) { // another request was faster
-		return s.engine.AccountByIdentity(ctx, x.Digest())
+		return cold.AccountByIdentity(ctx, s.engine, x.Digest())
 	}
 	return a, err
 }
@@ -295,7 +296,7 @@ func (s *Store) changeBy(ctx context.Context, by Actor, a record.Account, k reco
 // a name without a session, is no error. provider is the provider's name, for the instance log.
 func (s *Store) EndSessionsOf(ctx context.Context, of record.Identity, name string, at time.Time, provider string) error {
 	if of.Subject != "" {
-		a, err := s.engine.AccountByIdentity(ctx, of.Digest())
+		a, err := cold.AccountByIdentity(ctx, s.engine, of.Digest())
 		if err != nil {
 			return instead(err, record.ErrNotFound, nil)
 		}
@@ -314,7 +315,7 @@ func (s *Store) EndSessionsOf(ctx context.Context, of record.Identity, name stri
 
 // endSessionsOf ends the selected sessions of an account. Without one there is no event.
 func (s *Store) endSessionsOf(ctx context.Context, a record.Account, v record.ViaSelection, detail string) error {
-	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions+maxPending)
+	list, err := cold.Sessions(ctx, s.engine, a.ID, MaxSessions+maxPending)
 	if err != nil || !slices.ContainsFunc(list, v.Has) {
 		return err
 	}

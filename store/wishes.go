@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -124,7 +125,7 @@ func (s *Store) sender(ctx context.Context, p record.Push) (Sender, error) {
 	if p.Owner == 0 || p.IsAnswer() {
 		return Sender{}, nil
 	}
-	a, err := s.engine.Account(ctx, p.Owner)
+	a, err := cold.Account(ctx, s.engine, p.Owner)
 	if err != nil || a.Name == "" || a.Unconfirmed || !a.Active() {
 		return Sender{}, instead(err, record.ErrNotFound, nil)
 	}

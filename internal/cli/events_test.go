@@ -128,19 +128,34 @@ func damageEvent(t *testing.T, dir string, damage func(*record.AdminEvent)) {
 	}
 }
 
-// A spoiler is an engine that damages the first event of its AddAdminEvent.
+// A spoiler is an engine that damages the first event without another change.
 type spoiler struct {
 	record.Engine
 	damage func(*record.AdminEvent)
 	done   bool
 }
 
-func (s *spoiler) AddAdminEvent(ctx context.Context, e record.AdminEvent) error {
-	if !s.done {
-		s.damage(&e)
-		s.done = true
+func (s *spoiler) Update(ctx context.Context, change func(record.Tx) error) error {
+	return s.Engine.Update(ctx, func(t record.Tx) error { return change(&spoiledTx{t, s, false}) })
+}
+
+type spoiledTx struct {
+	record.Tx
+	by    *spoiler
+	wrote bool
+}
+
+func (t *spoiledTx) Put(of *record.Table, r record.Record) error {
+	t.wrote = true
+	return t.Tx.Put(of, r)
+}
+
+func (t *spoiledTx) Tell(e record.AdminEvent) error {
+	if !t.by.done && !t.wrote {
+		t.by.damage(&e)
+		t.by.done = true
 	}
-	return s.Engine.AddAdminEvent(ctx, e)
+	return t.Tx.Tell(e)
 }
 
 func TestAnEventOfAnAccountThatIsGoneHasItsID(t *testing.T) {

@@ -244,12 +244,22 @@ type spoiler struct {
 	on *atomic.Bool
 }
 
-func (e spoiler) Hooks(ctx context.Context, owner record.AccountID, after record.HookID, limit int) ([]record.Hook, error) {
-	list, err := e.Engine.Hooks(ctx, owner, after, limit)
+func (e spoiler) View(ctx context.Context, read func(record.View) error) error {
+	return e.Engine.View(ctx, func(v record.View) error { return read(spoiled{v, e.on}) })
+}
+
+type spoiled struct {
+	record.View
+	on *atomic.Bool
+}
+
+func (v spoiled) List(of *record.Table, r record.Range) ([]record.Record, error) {
+	list, err := v.View.List(of, r)
 	for i := range list {
-		if e.on.Load() {
-			list[i].Sealed = bytes.Clone(list[i].Sealed)
-			list[i].Sealed[len(list[i].Sealed)-1] ^= 1
+		if h, ok := list[i].(record.Hook); ok && v.on.Load() {
+			h.Sealed = bytes.Clone(h.Sealed)
+			h.Sealed[len(h.Sealed)-1] ^= 1
+			list[i] = h
 		}
 	}
 	return list, err

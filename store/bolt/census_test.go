@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -100,7 +101,7 @@ func (w *pushWriter) create() {
 func (w *pushWriter) step() {
 	switch w.random.IntN(5) {
 	case 0:
-		if _, err := w.db.CreateAccount(w.Context(), record.Account{}, conformance.Told); err == nil { // fails while it writes
+		if _, err := cold.CreateAccount(w.Context(), w.db, record.Account{}, conformance.Told); err == nil { // fails while it writes
 			w.Error("an empty address was kept")
 		}
 	case 1, 2:

@@ -126,7 +126,7 @@ func (c *checker) tokenIndexes() error {
 		tokenOwners: func(a record.APIToken) []byte { return tokenOwnerKey(a.Owner, a.ID) },
 	} {
 		err := c.each(b, func(k, digest []byte) error {
-			a, err := c.token(digest)
+			a, err := record.Tokens.Get(c.tables(), digest)
 			if err != nil || !bytes.Equal(row(a), k) {
 				c.notef("%s: a row leads to a token that does not have it", b)
 			}
@@ -162,9 +162,28 @@ func (c *checker) sessions() error {
 // sessionIndex reports index rows that do not belong to their session.
 func (c *checker) sessionIndex() error {
 	return c.each(sessionOwners, func(k, digest []byte) error {
-		s, err := c.session(digest)
+		s, err := record.Sessions.Get(c.tables(), digest)
 		if err != nil || !bytes.Equal(sessionOwnerKey(s.Owner, s.ID), k) {
 			c.notef("session_owners: a row leads to a session that does not have it")
+		}
+		return nil
+	})
+}
+
+// hooks reports webhooks of no account.
+func (c *checker) hooks() error {
+	return c.each(hooks, func(k, v []byte) error {
+		if len(k) != hookLen {
+			c.notef("hooks: a key of %d bytes instead of %d", len(k), hookLen)
+			return nil
+		}
+		r, err := readRecord(record.Hooks.Table, hooks, k, v)
+		if err != nil {
+			c.notef("hooks: a record is malformed")
+			return nil
+		}
+		if h := r.(record.Hook); !c.has(accounts, uint64Key(uint64(h.Owner))) {
+			c.notef("webhook %d: account %d, its owner, does not exist", h.ID, h.Owner)
 		}
 		return nil
 	})

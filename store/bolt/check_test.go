@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -25,7 +26,7 @@ var (
 // plant stores one push of an account, which has a token and a session.
 func plant(t *testing.T, db *DB) {
 	t.Helper()
-	owner, err := db.CreateAccount(t.Context(), record.Account{Email: testEmail, Identities: record.Identities("").With(testIdentity)}, conformance.Told)
+	owner, err := cold.CreateAccount(t.Context(), db, record.Account{Email: testEmail, Identities: record.Identities("").With(testIdentity)}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +35,10 @@ func plant(t *testing.T, db *DB) {
 	if err := db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.CreateToken(t.Context(), record.APIToken{Digest: testDigest, Owner: owner, Scopes: record.AllScopes}, conformance.Told); err != nil {
+	if _, err := cold.CreateToken(t.Context(), db, record.APIToken{Digest: testDigest, Owner: owner, Scopes: record.AllScopes}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	if _, err := cold.ChangeAccount(t.Context(), db, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		return a, record.SessionChange{Begin: &record.Session{Digest: testSession}, Most: 1}, conformance.Told, nil
 	}); err != nil {
 		t.Fatal(err)
@@ -172,7 +173,7 @@ var faults = map[string]struct {
 			hook, _ := record.Hook{}.AppendBinary(nil)
 			message, _ := record.Message{Route: record.ByWebhook}.AppendBinary(nil)
 			return errors.Join(
-				t.put(hooks, hookKey(1, 1), []byte("?")), t.put(hooks, hookKey(9, 2), hook),
+				t.put(hooks, record.PairKey(1, 1), []byte("?")), t.put(hooks, record.PairKey(9, 2), hook),
 				t.put(outbox, messageKey(record.Message{Number: 1}), []byte("?")), t.put(outbox, messageKey(record.Message{Number: 7}), message),
 			)
 		},

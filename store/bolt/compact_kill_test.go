@@ -13,6 +13,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -155,7 +156,7 @@ func TestAFileIsInUseWhileItIsReplaced(t *testing.T) {
 
 func account(t *testing.T, db *bolt.DB, email string) {
 	t.Helper()
-	if _, err := db.CreateAccount(t.Context(), record.Account{Email: email}, conformance.Told); err != nil {
+	if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: email}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -50,7 +51,7 @@ func perform(db *bolt.DB, g int, list []action) error {
 			err = db.CreatePush(ctx, newPush(n), make([]byte, a.size), record.Entry{Kind: record.EntryCreation})
 		case "account":
 			if g == 0 {
-				_, err = db.CreateAccount(ctx, record.Account{Email: fmt.Sprint(a.push, a.size)}, conformance.Told)
+				_, err = cold.CreateAccount(ctx, db, record.Account{Email: fmt.Sprint(a.push, a.size)}, conformance.Told)
 			}
 		default:
 			_, err = db.Change(ctx, id(n), map[string]record.Rule{"view": view, "end": expire, "purge": purge}[a.kind])

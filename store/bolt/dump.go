@@ -303,22 +303,13 @@ func (t *tx) loadRecord(r record.DumpRecord) error {
 		return t.loadNumbers(r.Value)
 	case record.RecordHead:
 		return t.put(meta, []byte(metaEvents), r.Value)
-	case record.RecordAccount:
-		var a record.Account
-		if err := decode(&a, accounts, r.Value); err != nil {
+	case record.RecordAccount, record.RecordSession, record.RecordToken, record.RecordHook, record.RecordEvent:
+		of := loadTables[r.Kind]
+		one, err := readRecord(of, tables[of], r.Key, r.Value)
+		if err != nil {
 			return err
 		}
-		if err := t.put(emails, []byte(a.Email), bytes.Clone(r.Key)); err != nil {
-			return err
-		}
-		if err := t.putIdentities("", a); err != nil {
-			return err
-		}
-		return t.put(accounts, r.Key, r.Value)
-	case record.RecordSession:
-		return t.loadSession(r)
-	case record.RecordToken:
-		return t.loadToken(r)
+		return t.tables().Put(of, one)
 	case record.RecordRequest:
 		q := record.Request{ID: record.RequestID(r.Key)}
 		if err := decode(&q, requests, r.Value); err != nil {
@@ -353,8 +344,10 @@ var (
 		record.RecordEvent: 8, record.RecordPush: idLen, record.RecordPayload: idLen, record.RecordEntry: auditLen, record.RecordOrphan: idLen,
 		record.RecordGrant: digestLen, record.RecordMessage: messageLen,
 	}
-	loadBuckets = map[record.RecordKind]bucket{
-		record.RecordHook: hooks, record.RecordQuota: quotas, record.RecordEvent: events, record.RecordEntry: audit, record.RecordOrphan: orphans,
+	loadBuckets = map[record.RecordKind]bucket{record.RecordQuota: quotas, record.RecordEntry: audit, record.RecordOrphan: orphans}
+	loadTables  = map[record.RecordKind]*record.Table{
+		record.RecordAccount: record.Accounts.Table, record.RecordSession: record.Sessions.Table, record.RecordToken: record.Tokens.Table,
+		record.RecordHook: record.Hooks.Table, record.RecordEvent: record.AdminEvents.Table,
 	}
 )
 
@@ -369,31 +362,6 @@ func (t *tx) loadNumbers(v []byte) error {
 		}
 	}
 	return nil
-}
-
-func (t *tx) loadSession(r record.DumpRecord) error {
-	s := record.Session{Digest: record.SessionDigest(r.Key)}
-	if err := decode(&s, sessions, r.Value); err != nil {
-		return err
-	}
-	if err := t.put(sessionOwners, sessionOwnerKey(s.Owner, s.ID), r.Key); err != nil {
-		return err
-	}
-	return t.put(sessions, r.Key, r.Value)
-}
-
-func (t *tx) loadToken(r record.DumpRecord) error {
-	var a record.APIToken
-	if err := decode(&a, tokens, r.Value); err != nil {
-		return err
-	}
-	if err := t.put(tokenIDs, uint64Key(uint64(a.ID)), r.Key); err != nil {
-		return err
-	}
-	if err := t.put(tokenOwners, tokenOwnerKey(a.Owner, a.ID), r.Key); err != nil {
-		return err
-	}
-	return t.put(tokens, r.Key, r.Value)
 }
 
 func (t *tx) loadPush(r record.DumpRecord) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -17,7 +18,7 @@ func TestAReadWaitsUntilWhatItSawIsOnTheDisk(t *testing.T) {
 		end := db.MidCommit()
 		answered := make(chan error, 1)
 		go func() {
-			_, err := db.Accounts(t.Context(), 0, 1)
+			_, err := cold.Accounts(t.Context(), db, 0, 1)
 			answered <- err
 		}()
 		for range 1000 { // as much time as the reader wants

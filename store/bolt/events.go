@@ -1,35 +1,12 @@
 package bolt
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"pushbox/store/record"
 )
-
-// AddAdminEvent appends an event to the instance log.
-func (db *DB) AddAdminEvent(ctx context.Context, e record.AdminEvent) error {
-	return db.do(ctx, 0, func(t *tx) error { return t.addEvent(e) })
-}
-
-// AdminEvents lists events by number, from the first after the given one.
-func (db *DB) AdminEvents(ctx context.Context, after uint64, limit int) ([]record.AdminEvent, error) {
-	return viewed(ctx, db, func(t *tx) (list []record.AdminEvent, err error) {
-		c := t.cursor(events)
-		for k, v := c.Seek(append(uint64Key(after), 0)); k != nil && limit > 0; k, v = c.Next() {
-			e, err := readEvent(k, v)
-			if err != nil {
-				return nil, err
-			}
-			if list = append(list, e); len(list) == limit { // the next may be damaged
-				break
-			}
-		}
-		return list, nil
-	})
-}
 
 // addEvent appends an event to the instance log. While there are more than there may be,
 // it removes the oldest.
@@ -67,14 +44,6 @@ func (t *tx) removeEvent(head *record.LogHead) error {
 	return t.delete(events, key)
 }
 
-// LastAdminEvent returns the number of the newest event; 0 if there was none.
-func (db *DB) LastAdminEvent(ctx context.Context) (uint64, error) {
-	return viewed(ctx, db, func(t *tx) (uint64, error) {
-		h, err := t.eventHead()
-		return h.Last.Number, err
-	})
-}
-
 // eventHead returns the ends of the instance log.
 func (t *tx) eventHead() (h record.LogHead, err error) {
 	err = t.find(meta, []byte(metaEvents), &h)
@@ -85,16 +54,6 @@ func (t *tx) eventHead() (h record.LogHead, err error) {
 		return h, fmt.Errorf("%w: the ends of the instance log are missing", record.ErrCorrupt)
 	}
 	return h, nil
-}
-
-// readEvent decodes a row.
-func readEvent(k, v []byte) (record.AdminEvent, error) {
-	if len(k) != 8 {
-		return record.AdminEvent{}, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, events, len(k))
-	}
-	e := record.AdminEvent{Number: binary.BigEndian.Uint64(k)}
-	err := decode(&e, events, v)
-	return e, err
 }
 
 // events walks the chain of the instance log, and reports events that are missing or
@@ -110,12 +69,12 @@ func (c *checker) events() error {
 	}
 	w := record.NewLogWalk(head, c.report)
 	if err := c.each(events, func(k, v []byte) error {
-		e, err := readEvent(k, v)
 		if len(k) != 8 {
 			c.notef("events: a key of %d bytes instead of 8", len(k))
 			return nil
 		}
-		w.Step(e, err)
+		e := record.AdminEvent{Number: binary.BigEndian.Uint64(k)}
+		w.Step(e, decode(&e, events, v))
 		return nil
 	}); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -159,7 +160,7 @@ func TestTheLogKeepsTheNewestEvents(t *testing.T) {
 	db := newDB(t, Options{})
 	addEvents(t, db, record.MaxAdminEvents)
 	for removed := range uint64(3) {
-		list, err := db.AdminEvents(t.Context(), 0, record.MaxAdminEvents+1)
+		list, err := cold.AdminEvents(t.Context(), db, 0, record.MaxAdminEvents+1)
 		if err != nil || len(list) != record.MaxAdminEvents || list[0].Number != removed+1 {
 			t.Fatalf("%d events were removed: %d are there, %v", removed, len(list), err)
 		}
@@ -186,10 +187,10 @@ func TestADamagedLogRefusesChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
+	if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("an account is added: %v", err)
 	}
-	if list, err := db.Accounts(t.Context(), 0, 9); err != nil || len(list) > 0 {
+	if list, err := cold.Accounts(t.Context(), db, 0, 9); err != nil || len(list) > 0 {
 		t.Errorf("there are %d accounts, %v", len(list), err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
@@ -121,7 +122,7 @@ func TestACheckReportsWhatBboltFindsWithoutTheKeys(t *testing.T) {
 	path := newPath(t)
 	db := open(t, bolt.Options{Path: path})
 	for n := range 100 {
-		if _, err := db.CreateAccount(t.Context(), record.Account{Email: fmt.Sprintf("marker-%03d", n)}, conformance.Told); err != nil {
+		if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: fmt.Sprintf("marker-%03d", n)}, conformance.Told); err != nil {
 			t.Fatal(err)
 		}
 	}

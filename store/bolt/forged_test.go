@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -26,7 +27,7 @@ func filled(t *testing.T) *DB {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.CreateHook(t.Context(), record.Hook{Owner: 1}, conformance.Told); err != nil {
+	if _, err := cold.CreateHook(t.Context(), db, record.Hook{Owner: 1}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
 	if found := problems(t, db); len(found) > 0 {
@@ -148,7 +149,7 @@ func TestANumberIsNotGivenOutTwice(t *testing.T) {
 	t.Parallel()
 	db := filled(t)
 	forge(t, db, accounts, func(in *bbolt.Bucket) error { return in.SetSequence(0) })
-	if _, err := db.CreateAccount(t.Context(), record.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
+	if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("an account is made: %v", err)
 	}
 	wantFound(t, db, accounts, "its numbers do not go on")
@@ -166,7 +167,7 @@ func TestSumsThatWereChangedStayAsTheyAre(t *testing.T) {
 	if err := createSize(t, db, 999, 1); err != nil {
 		t.Errorf("a push is not made: %v", err)
 	}
-	if _, err := db.CreateAccount(t.Context(), record.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
+	if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("an account is made: %v", err)
 	}
 	wantFound(t, db, meta, errRow.Error())
@@ -197,11 +198,11 @@ func TestRowsOfTwoKeysAreReadSideBySide(t *testing.T) {
 		}
 	}
 	use(versions{1, 2})
-	a, err := db.CreateAccount(t.Context(), record.Account{Email: "new@example.com"}, conformance.Told)
+	a, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "new@example.com"}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ChangeAccount(t.Context(), 1, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	if _, err := cold.ChangeAccount(t.Context(), db, 1, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = !a.Disabled
 		return a, record.SessionChange{}, conformance.Told, nil
 	}); err != nil {
@@ -212,7 +213,7 @@ func TestRowsOfTwoKeysAreReadSideBySide(t *testing.T) {
 	}
 	use(versions{2, 2})
 	for _, id := range []record.AccountID{1, a} {
-		if _, err := db.Account(t.Context(), id); err != nil {
+		if _, err := cold.Account(t.Context(), db, id); err != nil {
 			t.Errorf("account %d, under the second key: %v", id, err)
 		}
 	}

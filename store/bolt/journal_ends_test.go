@@ -16,6 +16,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -44,7 +45,7 @@ func createOwned(t *testing.T, db *bolt.DB, n int, owner record.AccountID) {
 // newOwner adds an account.
 func newOwner(t *testing.T, db *bolt.DB) record.AccountID {
 	t.Helper()
-	owner, err := db.CreateAccount(t.Context(), record.Account{Email: "owner@example.org", PasswordHash: "$argon2id$"}, conformance.Told)
+	owner, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "owner@example.org", PasswordHash: "$argon2id$"}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -200,7 +201,7 @@ func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
 	for n := range waiting {
 		wg.Go(func() {
 			if n%3 == 0 { // bbolt has no empty keys, so this fails after the ID was given out
-				if _, err := db.CreateAccount(t.Context(), record.Account{}, conformance.Told); !errors.Is(err, berrors.ErrKeyRequired) {
+				if _, err := cold.CreateAccount(t.Context(), db, record.Account{}, conformance.Told); !errors.Is(err, berrors.ErrKeyRequired) {
 					t.Errorf("got error %v", err)
 				}
 				return
@@ -219,7 +220,7 @@ func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
 			t.Errorf("push %d is missing", 1+n)
 		}
 	}
-	first, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
+	first, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told)
 	if err != nil || first != 1 {
 		t.Errorf("the failed operations left a trace: account %d, error %v", first, err)
 	}

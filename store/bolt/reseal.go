@@ -171,11 +171,11 @@ func (t *tx) resealed(r record.Resealer, b bucket, key, value []byte) (encoding.
 		}
 		return r.ResealSession(s)
 	case hooks:
-		h, err := readHook(key, value)
+		h, err := readRecord(record.Hooks.Table, b, key, value)
 		if err != nil {
 			return nil, err
 		}
-		return r.ResealHook(h)
+		return r.ResealHook(h.(record.Hook))
 	case requests:
 		q := record.Request{ID: record.RequestID(key)}
 		if err := decode(&q, b, value); err != nil {

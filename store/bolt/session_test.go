@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -37,10 +38,10 @@ func TestDamagedSessionsAreReported(t *testing.T) {
 			if err := db.do(t.Context(), 0, c.harm); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := db.Session(t.Context(), testSession); !errors.Is(err, c.find) {
+			if _, _, err := cold.Session(t.Context(), db, testSession); !errors.Is(err, c.find) {
 				t.Errorf("session: %v", err)
 			}
-			if _, _, err := db.ClearSessions(t.Context(), record.SessionDigest{}, 9, allOver(false)); !errors.Is(err, c.clear) {
+			if _, _, err := cold.ClearSessions(t.Context(), db, record.SessionDigest{}, 9, allOver(false)); !errors.Is(err, c.clear) {
 				t.Errorf("clear: %v", err)
 			}
 			if err := createSize(t, db, 2, 1); err != nil {
@@ -66,7 +67,7 @@ func TestClearingNothingWritesNothing(t *testing.T) {
 	last := func() int { return db.TxID(t) }
 	clear := func(over bool) {
 		t.Helper()
-		if _, _, err := db.ClearSessions(t.Context(), record.SessionDigest{}, 9, allOver(over)); err != nil {
+		if _, _, err := cold.ClearSessions(t.Context(), db, record.SessionDigest{}, 9, allOver(over)); err != nil {
 			t.Fatal(err)
 		}
 	}

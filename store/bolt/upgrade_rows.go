@@ -87,10 +87,11 @@ func (u *upgrade) convertToken(raw []byte) ([]byte, error) {
 }
 
 func (u *upgrade) convertHook(key, raw []byte) ([]byte, error) {
-	h, err := readHook(key, raw)
-	if err == nil {
-		h, err = u.convert.ConvertHook(h)
+	r, err := readRecord(record.Hooks.Table, hooks, key, raw)
+	if err != nil {
+		return nil, err
 	}
+	h, err := u.convert.ConvertHook(r.(record.Hook))
 	if err != nil {
 		return nil, err
 	}

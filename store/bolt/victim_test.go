@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -149,7 +150,7 @@ func waitForFile(path string) error {
 	if err != nil {
 		return err
 	}
-	list, err := db.Accounts(ctx, 0, 1000)
+	list, err := cold.Accounts(ctx, db, 0, 1000)
 	if err == nil {
 		_, err = fmt.Println(len(list))
 	}

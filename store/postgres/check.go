@@ -351,16 +351,23 @@ func (c *checker) checkRooms() error {
 	return nil
 }
 
-func (c *checker) accounts() error {
-	err := eachRow(c, "select "+accountColumns+" from account a", func(r pgx.Rows) error {
-		var a accountRow
-		if err := r.Scan(&a.id, &a.email, &a.identities, &a.value); err != nil {
-			return err
+// records reports rows of a table that are not as pushbox wrote them: each by its number, if
+// that is its key.
+func (c *checker) records(of *record.Table, what string) error {
+	l := layouts[of]
+	return eachRow(c, l.selects(), func(r pgx.Rows) error {
+		_, _, err := l.scan(c.sealer, of, r)
+		if columns, _ := r.Values(); err != nil && len(l.keys[nil]) == 1 && len(columns) > 0 {
+			if n, ok := columns[0].(int64); ok {
+				return c.note(fmt.Sprintf("%s %d", what, n), err)
+			}
 		}
-		_, _, err := c.scanAccount(a)
-		return c.note(fmt.Sprintf("account %d", a.id), err)
+		return c.note(what, err)
 	})
-	if err != nil {
+}
+
+func (c *checker) accounts() error {
+	if err := c.records(record.Accounts.Table, "account"); err != nil {
 		return err
 	}
 	return c.reportRows("select id from push p where owner <> 0 and not exists (select from account a where a.id = p.owner)", func(id []byte) {
@@ -381,36 +388,16 @@ func (c *checker) owned(table, what string) error {
 }
 
 func (c *checker) sessions() error {
-	err := eachRow(c, "select "+sessionColumns+" from session s", func(r pgx.Rows) error {
-		_, _, err := c.scanSession(r)
-		return c.note("sessions", err)
-	})
-	if err != nil {
-		return err
-	}
-	return c.owned(tableSession, "session")
+	return c.ownedRecords(record.Sessions.Table, "sessions", "session")
 }
+func (c *checker) tokens() error { return c.ownedRecords(record.Tokens.Table, "tokens", "token") }
+func (c *checker) hooks() error  { return c.ownedRecords(record.Hooks.Table, "webhooks", "webhook") }
 
-func (c *checker) tokens() error {
-	err := eachRow(c, "select "+tokenColumns+" from token t", func(r pgx.Rows) error {
-		_, _, err := c.scanToken(r)
-		return c.note("tokens", err)
-	})
-	if err != nil {
+func (c *checker) ownedRecords(of *record.Table, what, one string) error {
+	if err := c.records(of, what); err != nil {
 		return err
 	}
-	return c.owned(tableToken, "token")
-}
-
-func (c *checker) hooks() error {
-	err := eachRow(c, "select owner, id, value from hook", func(r pgx.Rows) error {
-		_, err := c.listedHook(r)
-		return c.note("webhooks", err)
-	})
-	if err != nil {
-		return err
-	}
-	return c.owned(tableHook, "webhook")
+	return c.owned(layouts[of].name, one)
 }
 
 func (c *checker) requests() error {

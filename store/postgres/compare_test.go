@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
+	"pushbox/store/cold"
 	"pushbox/store/postgres"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -110,11 +111,11 @@ func TestAChangeOfAnAccountThatComesTooLateLeavesNothing(t *testing.T) {
 	all := servers(t, 2)
 	id := newAccount(t, all[0])
 	var want []string
-	_, err := all[0].ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	_, err := cold.ChangeAccount(t.Context(), all[0], id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		if want != nil {
 			return a, record.SessionChange{}, conformance.Told, nil
 		}
-		if err := all[1].AddAdminEvent(t.Context(), conformance.Told); err != nil {
+		if err := cold.AddAdminEvent(t.Context(), all[1], conformance.Told); err != nil {
 			t.Error(err)
 		}
 		want = contents(t, all[1])
@@ -146,14 +147,14 @@ func TestAChangeOfAnAccountIsMadeOfWhatIsThere(t *testing.T) {
 		}
 	}
 	var once sync.Once
-	_, err := all[0].ChangeAccount(t.Context(), id, record.SessionDigest{}, appends("second", func() {
+	_, err := cold.ChangeAccount(t.Context(), all[0], id, record.SessionDigest{}, appends("second", func() {
 		once.Do(func() {
-			if _, err := all[1].ChangeAccount(t.Context(), id, record.SessionDigest{}, appends("first ", func() {})); err != nil {
+			if _, err := cold.ChangeAccount(t.Context(), all[1], id, record.SessionDigest{}, appends("first ", func() {})); err != nil {
 				t.Error(err)
 			}
 		})
 	}))
-	if a, getErr := all[1].Account(t.Context(), id); err != nil || getErr != nil || a.PasswordHash != "first second" {
+	if a, getErr := cold.Account(t.Context(), all[1], id); err != nil || getErr != nil || a.PasswordHash != "first second" {
 		t.Errorf("it is %q, %v, %v", a.PasswordHash, err, getErr)
 	}
 }
@@ -198,7 +199,7 @@ func TestWhatIsFoundOutIsConfirmed(t *testing.T) {
 		return err
 	})
 	holds(t, direct, "the view is not confirmed", "select p.xmin <> a.xmin from push p join audit a using (id) where a.number = 1")
-	l.lose("update head set", func() error { return db.AddAdminEvent(t.Context(), conformance.Told) })
+	l.lose("update head set", func() error { return cold.AddAdminEvent(t.Context(), db, conformance.Told) })
 	holds(t, direct, "the event is not confirmed", "select h.xmin <> e.xmin from head h, event e where e.number = 1")
 	conformance.CheckClean(t, db)
 }
@@ -266,9 +267,9 @@ func TestWhatAnotherServerDidIsNotTakenForOwn(t *testing.T) {
 	if stood, err := db.CountTry(t.Context(), at, one); err != nil || limit.AllLeft(stood) {
 		t.Errorf("the last try was the other's: %v, %v", stood, err)
 	}
-	rival("update head set", func() error { return other.AddAdminEvent(t.Context(), conformance.Told) })
-	id, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
-	if a, getErr := other.AccountByEmail(t.Context(), "a@example.org"); err != nil || getErr != nil || a.ID != id {
+	rival("update head set", func() error { return cold.AddAdminEvent(t.Context(), other, conformance.Told) })
+	id, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told)
+	if a, getErr := cold.AccountByEmail(t.Context(), other, "a@example.org"); err != nil || getErr != nil || a.ID != id {
 		t.Errorf("the account: %v, %v", err, getErr)
 	}
 	if p.lost() != 4 {
@@ -350,7 +351,7 @@ func TestServersMakeOneKeyRing(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	events, err := all[0].AdminEvents(t.Context(), 0, 9)
+	events, err := cold.AdminEvents(t.Context(), all[0], 0, 9)
 	if made != 1 || err != nil || len(events) != 1 {
 		t.Errorf("%d rings were kept, with %d events, %v", made, len(events), err)
 	}
@@ -370,7 +371,7 @@ func TestADumpShowsOneMoment(t *testing.T) {
 		}
 		if !changed {
 			changed = true
-			id, err := all[1].CreateAccount(t.Context(), record.Account{Email: "late@example.org"}, conformance.Told)
+			id, err := cold.CreateAccount(t.Context(), all[1], record.Account{Email: "late@example.org"}, conformance.Told)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
+	"pushbox/store/cold"
 	"pushbox/store/postgres"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -69,7 +70,7 @@ func pushed(t *testing.T, db *postgres.DB, p record.Push) record.Push {
 // newAccount creates the account of a@example.org.
 func newAccount(t *testing.T, db *postgres.DB) record.AccountID {
 	t.Helper()
-	id, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
+	id, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -403,28 +403,36 @@ const (
 	digestLen = len(record.GrantDigest{})
 )
 
+// loadedTable is where records of a table go.
+func loadedTable(of *record.Table, key int) loadTable {
+	l := layouts[of]
+	t := loadTable{table: l.name, key: key}
+	for _, c := range l.columns {
+		t.columns = append(t.columns, c.name)
+	}
+	t.columns = append(t.columns, "value")
+	t.row = func(to *load, k, v []byte) ([]any, error) {
+		r, err := of.Read(k, v)
+		if err != nil {
+			return nil, err
+		}
+		var row []any
+		for _, c := range l.columns {
+			row = append(row, c.of(r))
+		}
+		return append(row, to.sealValue(l.name, k, v)), nil
+	}
+	return t
+}
+
 func signed(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }
 
 // loadTables are the tables of records of which there may be many.
 var loadTables = map[record.RecordKind]loadTable{
-	record.RecordAccount: {tableAccount, []string{"id", "email", "identities", "value"}, 8, func(l *load, k, v []byte) ([]any, error) {
-		var a record.Account
-		err := a.UnmarshalBinary(v)
-		return []any{signed(k), []byte(a.Email), identitiesOf(a), l.sealValue(tableAccount, k, v)}, err
-	}},
-	record.RecordSession: {tableSession, []string{"digest", "id", "owner", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
-		var s record.Session
-		err := s.UnmarshalBinary(v)
-		return []any{k, int64(s.ID), int64(s.Owner), l.sealValue(tableSession, k, v)}, err
-	}},
-	record.RecordToken: {tableToken, []string{"digest", "id", "owner", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
-		var t record.APIToken
-		err := t.UnmarshalBinary(v)
-		return []any{k, int64(t.ID), int64(t.Owner), l.sealValue(tableToken, k, v)}, err
-	}},
-	record.RecordHook: {tableHook, []string{"owner", "id", "value"}, 16, func(l *load, k, v []byte) ([]any, error) {
-		return []any{signed(k), signed(k[8:]), l.sealValue(tableHook, k, v)}, nil
-	}},
+	record.RecordAccount: loadedTable(record.Accounts.Table, 8),
+	record.RecordSession: loadedTable(record.Sessions.Table, digestLen),
+	record.RecordToken:   loadedTable(record.Tokens.Table, digestLen),
+	record.RecordHook:    loadedTable(record.Hooks.Table, 2*8),
 	record.RecordRequest: {tableRequest, []string{"id", "owner", "live", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
 		var r record.Request
 		err := r.UnmarshalBinary(v)

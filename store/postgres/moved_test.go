@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/pgtest"
+	"pushbox/store/cold"
 	"pushbox/store/postgres"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -276,7 +277,7 @@ func TestAServerThatDoesNotKnowOfADepartureWritesNothing(t *testing.T) {
 			return err
 		},
 		"an account": func() error {
-			_, err := frozen.CreateAccount(t.Context(), record.Account{Email: "a"}, conformance.Told)
+			_, err := cold.CreateAccount(t.Context(), frozen, record.Account{Email: "a"}, conformance.Told)
 			return err
 		},
 		"a time": func() error { return frozen.SetLatestTime(t.Context(), at) },

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
+	"pushbox/store/cold"
 	"pushbox/store/postgres"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -56,13 +57,13 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 			})
 			var id record.AccountID
 			l.lose("update head set", func() (err error) {
-				id, err = db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
+				id, err = cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told)
 				return err
 			})
-			if a, err := db.AccountByEmail(t.Context(), "a@example.org"); err != nil || a.ID != id {
+			if a, err := cold.AccountByEmail(t.Context(), db, "a@example.org"); err != nil || a.ID != id {
 				t.Errorf("account %d, %v; its ID was %d", a.ID, err, id)
 			}
-			events, err := db.AdminEvents(t.Context(), 0, 10)
+			events, err := cold.AdminEvents(t.Context(), db, 0, 10)
 			if err != nil || len(events) != 1 {
 				t.Errorf("%d events, %v", len(events), err)
 			}
@@ -107,7 +108,7 @@ func TestLateStatementsAboutARequestAreFoundOut(t *testing.T) {
 	p, url := newProxy(t, pgtest.URL(t))
 	db := openURL(t, url, again(300*time.Millisecond))
 	defer db.Close()
-	owner, err := db.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, conformance.Told)
+	owner, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func loseSilently(l loser, db *postgres.DB, id record.AccountID) {
 	l.Helper()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	send := func() error {
-		_, err := db.ChangeAccount(l.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		_, err := cold.ChangeAccount(l.Context(), db, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Unconfirmed, a.Code.SentAt, a.Code.Sent = true, at, 1
 			a.Code.Wrong++
 			return a, record.SessionChange{Mail: conformance.MailTo(7, 4, 1), Untold: true}, record.AdminEvent{}, nil
@@ -156,7 +157,7 @@ func loseSilently(l loser, db *postgres.DB, id record.AccountID) {
 	l.lose("update head set", send)
 	l.lose("insert into tally", try)
 	l.lose("insert into tally", func() error { return db.UncountTry(l.Context(), at, tally[:1]) })
-	a, err := db.Account(l.Context(), id)
+	a, err := cold.Account(l.Context(), db, id)
 	if err != nil || a.Code.Wrong != 3 {
 		l.Errorf("%d wrong codes are counted, %v", a.Code.Wrong, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/postgres"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -105,14 +106,14 @@ func TestServersShareOneLog(t *testing.T) {
 	for i, db := range all {
 		for n := range each {
 			writers.Go(func() {
-				if _, err := db.CreateAccount(t.Context(), record.Account{Email: fmt.Sprintf("%d-%d@example.org", i, n)}, conformance.Told); err != nil {
+				if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: fmt.Sprintf("%d-%d@example.org", i, n)}, conformance.Told); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 	}
 	writers.Wait()
-	accounts, err := all[0].Accounts(t.Context(), 0, 100)
+	accounts, err := cold.Accounts(t.Context(), all[0], 0, 100)
 	if err != nil || len(accounts) != each*len(all) || int(accounts[len(accounts)-1].ID) != each*len(all) {
 		t.Errorf("%d accounts, %v", len(accounts), err)
 	}
@@ -129,7 +130,7 @@ func TestServersLoseNoChangeWithoutAnEvent(t *testing.T) {
 	for _, db := range all {
 		for range each {
 			writers.Go(func() {
-				_, err := db.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+				_, err := cold.ChangeAccount(t.Context(), db, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 					a.PasswordHash += "x"
 					return a, record.SessionChange{Untold: true}, record.AdminEvent{}, nil
 				})
@@ -140,11 +141,11 @@ func TestServersLoseNoChangeWithoutAnEvent(t *testing.T) {
 		}
 	}
 	writers.Wait()
-	a, err := all[0].Account(t.Context(), id)
+	a, err := cold.Account(t.Context(), all[0], id)
 	if err != nil || len(a.PasswordHash) != each*len(all) {
 		t.Errorf("%d changes count, %v", len(a.PasswordHash), err)
 	}
-	events, err := all[0].AdminEvents(t.Context(), 0, 9)
+	events, err := cold.AdminEvents(t.Context(), all[0], 0, 9)
 	if err != nil || len(events) != 1 {
 		t.Errorf("%d events, %v", len(events), err)
 	}
@@ -298,7 +299,7 @@ func TestServersCountMailTogether(t *testing.T) {
 				count(db.CreatePush(t.Context(), p, []byte("payload"), e))
 				return
 			}
-			_, err := db.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+			_, err := cold.ChangeAccount(t.Context(), db, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				a.PasswordHash += "x"
 				return a, record.SessionChange{Mail: mail, Untold: true}, record.AdminEvent{}, nil
 			})
@@ -312,7 +313,7 @@ func TestServersCountMailTogether(t *testing.T) {
 	if err != nil || sent.Load() != most || len(waiting) != 2*most {
 		t.Errorf("%d were sent, and %d mails wait: %v", sent.Load(), len(waiting), err)
 	}
-	a, err := all[1].Account(t.Context(), id)
+	a, err := cold.Account(t.Context(), all[1], id)
 	if err != nil || len(a.PasswordHash) != int(codes.Load()) {
 		t.Errorf("%d codes were sent, and %d count: %v", codes.Load(), len(a.PasswordHash), err)
 	}
@@ -433,7 +434,7 @@ func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 			e.Messages = messages(1, anonymous.CreatedAt, 1)
 			return all[1].CreatePush(t.Context(), anonymous, []byte("payload"), e)
 		},
-		"event": func() error { return all[1].AddAdminEvent(t.Context(), conformance.Told) },
+		"event": func() error { return cold.AddAdminEvent(t.Context(), all[1], conformance.Told) },
 		"keys": func() error {
 			return all[1].SetKeyRing(t.Context(), []byte("x"), conformance.Version(2), conformance.Told)
 		},
@@ -563,7 +564,7 @@ func TestRecordsMove(t *testing.T) {
 	if err := file.Load(t.Context(), second.Dump(t.Context()), keepAll); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a load into a file that is not empty: %v", err)
 	}
-	id, err := second.CreateAccount(t.Context(), record.Account{Email: "next@example.org"}, conformance.Told)
+	id, err := cold.CreateAccount(t.Context(), second, record.Account{Email: "next@example.org"}, conformance.Told)
 	if err != nil || id != 2 {
 		t.Errorf("the next account is %d, %v", id, err)
 	}
@@ -596,7 +597,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 		return err
 	}
 	account := func(db *postgres.DB) error {
-		_, err := db.Account(context.Background(), 1)
+		_, err := cold.Account(context.Background(), db, 1)
 		return err
 	}
 	mail := func(db *postgres.DB) error {
@@ -643,7 +644,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 			url := pgtest.URL(t)
 			db := openURL(t, url)
 			defer db.Close()
-			if _, err := db.CreateAccount(t.Context(), record.Account{Email: "a"}, conformance.Told); err != nil {
+			if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a"}, conformance.Told); err != nil {
 				t.Fatal(err)
 			}
 			pushed(t, db, p)

@@ -155,13 +155,14 @@ func (s sealer) withOwners(ctx context.Context, c *pgxpool.Conn, all []*creation
 	if len(ids) == 0 {
 		return all, nil, nil
 	}
+	owners := layouts[record.Accounts.Table]
 	accounts, err = collect(ctx, c, func(r pgx.CollectableRow) (ownerRow, error) {
-		a, stored, err := s.scanAccount(r)
-		if err != nil || !a.Active() {
+		one, stored, err := owners.scan(s, record.Accounts.Table, r)
+		if err != nil || !one.(record.Account).Active() {
 			return ownerRow{}, err
 		}
-		return ownerRow{a.ID, stored}, nil
-	}, "select "+accountColumns+" from account a where id = any ($1)", ids)
+		return ownerRow{one.(record.Account).ID, stored}, nil
+	}, owners.selects()+" where id = any ($1)", ids)
 	for _, n := range all {
 		if n.push.Owner == 0 || slices.ContainsFunc(accounts, func(a ownerRow) bool { return a.id == n.push.Owner }) {
 			some = append(some, n)

@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
+	"pushbox/store/cold"
 	"pushbox/store/postgres"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -25,11 +26,11 @@ func TestCreatesTogetherAreJudgedAlone(t *testing.T) {
 	var owners [2]record.AccountID
 	for i, email := range []string{"a@example.org", "gone@example.org"} {
 		var err error
-		if owners[i], err = all[0].CreateAccount(t.Context(), record.Account{Email: email}, conformance.Told); err != nil {
+		if owners[i], err = cold.CreateAccount(t.Context(), all[0], record.Account{Email: email}, conformance.Told); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := all[0].ChangeAccount(t.Context(), owners[1], record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	if _, err := cold.ChangeAccount(t.Context(), all[0], owners[1], record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = true
 		return a, record.SessionChange{}, conformance.Told, nil
 	}); err != nil {

@@ -41,13 +41,9 @@ type Change struct {
 type Engine interface {
 	PushEngine
 	FileEngine
-	AccountEngine
-	SessionEngine
 	RequestEngine
-	TokenEngine
-	HookEngine
+	TableEngine
 	OutboxEngine
-	EventEngine
 	TallyEngine
 	KeyEngine
 	UpkeepEngine
@@ -122,89 +118,6 @@ type FileEngine interface {
 	FreeOrphans(ctx context.Context, id ID, limit int) (more bool, err error)
 }
 
-// An AccountEngine keeps accounts. Methods of this and of other roles that take an
-// AdminEvent append it to the instance log in the same step, with the IDs that they give
-// out.
-type AccountEngine interface {
-	// CreateAccount keeps a new account under a new ID, which it returns. ErrExists if
-	// the address is taken; ErrIdentityTaken if one of its identities is.
-	CreateAccount(ctx context.Context, a Account, e AdminEvent) (AccountID, error)
-	// CreateFirstAccount is CreateAccount if there is no account, else ErrExists.
-	CreateFirstAccount(ctx context.Context, a Account, e AdminEvent) (AccountID, error)
-	// LastAccount returns the last ID that was given to an account, there still or not; 0 in a
-	// new store.
-	LastAccount(ctx context.Context) (AccountID, error)
-	// Account returns ErrNotFound if there is none.
-	Account(ctx context.Context, id AccountID) (Account, error)
-	// AccountByEmail returns ErrNotFound if there is none.
-	AccountByEmail(ctx context.Context, email string) (Account, error)
-	// AccountByIdentity returns the account that has the identity with that digest, or
-	// ErrNotFound.
-	AccountByIdentity(ctx context.Context, d IdentityDigest) (Account, error)
-	// Accounts lists accounts by ID, from the first after the given one.
-	Accounts(ctx context.Context, after AccountID, limit int) ([]Account, error)
-	// ChangeAccount applies r to an account and its sessions. The ID does not change.
-	// ErrExists if another account has the new address, ErrIdentityTaken if one has a new
-	// identity, and nothing was changed. If by is
-	// not zero it must be the digest of one of its sessions, else ErrSession. ErrNotFound
-	// if there is no such account; ErrTokens if a token is to begin and the account has
-	// MaxTokens; ErrLastAdmin if the account administers no more, OtherAdmin does not either,
-	// and r does not allow that; for its mail the errors of CreatePush. A successor gets a new
-	// ID. An error of r is returned as it
-	// is, and nothing was changed.
-	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
-	// RemoveAccount removes an account with its tokens, sessions, requests, webhooks and quota.
-	// ErrExists if it still owns pushes, and nothing was changed.
-	RemoveAccount(ctx context.Context, id AccountID, e AdminEvent) error
-}
-
-// A SessionEngine keeps the sessions that AccountEngine.ChangeAccount begins.
-type SessionEngine interface {
-	// Session returns a session and its account, or ErrNotFound.
-	Session(ctx context.Context, d SessionDigest) (Session, Account, error)
-	// Sessions lists an account's sessions, newest first.
-	Sessions(ctx context.Context, owner AccountID, limit int) ([]Session, error)
-	// TouchSession sets when a session was last used, if it still exists.
-	TouchSession(ctx context.Context, d SessionDigest, t time.Time) error
-	// RemoveSession returns ErrNotFound if that account has no such session.
-	RemoveSession(ctx context.Context, owner AccountID, id SessionID, e AdminEvent) error
-	// ClearSessions reads up to limit sessions of all accounts by digest, from the
-	// first after the given one, and removes those that c.Ended. It returns the last
-	// digest that it read, and whether there are more.
-	ClearSessions(ctx context.Context, after SessionDigest, limit int, c SessionCutoff) (last SessionDigest, more bool, err error)
-}
-
-// A TokenEngine keeps API tokens.
-type TokenEngine interface {
-	// CreateToken keeps a new API token under a new ID, which it returns.
-	// ErrNotFound if there is no such account; ErrTokens if it has MaxTokens.
-	CreateToken(ctx context.Context, t APIToken, e AdminEvent) (TokenID, error)
-	// Token returns a token and its account, or ErrNotFound.
-	Token(ctx context.Context, d TokenDigest) (APIToken, Account, error)
-	// Tokens lists an account's tokens by ID, from the first after the given one.
-	Tokens(ctx context.Context, owner AccountID, after TokenID, limit int) ([]APIToken, error)
-	// TouchToken sets when a token was last used, if it still exists.
-	TouchToken(ctx context.Context, d TokenDigest, t time.Time) error
-	// RemoveToken returns ErrNotFound if the owner has no such token; owner 0 is any
-	// account.
-	RemoveToken(ctx context.Context, owner AccountID, id TokenID, e AdminEvent) error
-}
-
-// A HookEngine keeps webhooks.
-type HookEngine interface {
-	// CreateHook keeps a new webhook under a new ID, which it returns. ErrToken if its
-	// owner is not an account that may act.
-	CreateHook(ctx context.Context, h Hook, e AdminEvent) (HookID, error)
-	// Hooks lists webhooks by owner and ID, from the first after the given pair.
-	Hooks(ctx context.Context, owner AccountID, after HookID, limit int) ([]Hook, error)
-	// SetHook replaces the webhook with the same owner and ID, or returns ErrNotFound.
-	SetHook(ctx context.Context, h Hook, e AdminEvent) error
-	// NoteDeliveries changes a webhook as Hook.With does, if it still exists.
-	NoteDeliveries(ctx context.Context, owner AccountID, id HookID, tried []Delivery) error
-	// RemoveHook returns ErrNotFound if that account has no such webhook.
-	RemoveHook(ctx context.Context, owner AccountID, id HookID, e AdminEvent) error
-}
-
 // A RequestEngine keeps requests, and counts their answers.
 type RequestEngine interface {
 	// CreateRequest keeps a new request. ErrExists if the ID is taken; ErrToken if its owner
@@ -252,17 +165,6 @@ type OutboxEngine interface {
 	// first after the given one, and removes those of days before that day. It returns
 	// the last one that it read, and whether there are more.
 	ClearQuotas(ctx context.Context, after Addressee, limit int, day uint64) (last Addressee, more bool, err error)
-}
-
-// An EventEngine keeps the instance log, the newest MaxAdminEvents events of it. Check
-// names each event that is missing or was changed.
-type EventEngine interface {
-	// AddAdminEvent appends an event that tells of no other change in the engine.
-	AddAdminEvent(ctx context.Context, e AdminEvent) error
-	// AdminEvents lists events by number, from the first after the given one.
-	AdminEvents(ctx context.Context, after uint64, limit int) ([]AdminEvent, error)
-	// LastAdminEvent returns the number of the newest event; 0 if there was none.
-	LastAdminEvent(ctx context.Context) (uint64, error)
 }
 
 // A TallyEngine counts tries: of passphrases, of passwords and codes, of sign-ups. All

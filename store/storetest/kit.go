@@ -20,6 +20,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -239,7 +240,7 @@ func UsedBytes(image []byte) int {
 // Told returns an event that opens with the keys of a store, for a change that a test
 // makes at its engine. It is zero if the engine fails.
 func Told(e record.Engine) (told record.AdminEvent) {
-	if list, err := e.AdminEvents(ctx, 0, 1); err == nil && len(list) > 0 {
+	if list, err := cold.AdminEvents(ctx, e, 0, 1); err == nil && len(list) > 0 {
 		told = list[0]
 	}
 	return told

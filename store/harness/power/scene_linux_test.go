@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
@@ -106,7 +107,7 @@ func (s *scene) close(ctx context.Context) error {
 
 // account adds the account that owns some pushes.
 func (s *scene) account(ctx context.Context) error {
-	id, err := s.engine.CreateAccount(ctx, record.Account{Email: ownerEmail}, storetest.Told(s.engine))
+	id, err := cold.CreateAccount(ctx, s.engine, record.Account{Email: ownerEmail}, storetest.Told(s.engine))
 	if err == nil {
 		s.owner = store.Actor{Account: id, Client: "192.0.2.1"}
 		s.trackedStore.owner = s.owner

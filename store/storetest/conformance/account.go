@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -27,25 +28,25 @@ var accountSuite = suite{
 
 func keepsAccounts(t *testing.T, e record.Engine) {
 	want := record.Account{Email: "a@example.org", PasswordHash: "$argon2id$x", CreatedAt: epoch, Disabled: true}
-	id, err := e.CreateAccount(t.Context(), want, Told)
+	id, err := cold.CreateAccount(t.Context(), e, want, Told)
 	must(t, err)
 	if id == 0 {
 		t.Error("an account got the ID 0")
 	}
 	want.ID = id
-	got, err := e.Account(t.Context(), id)
+	got, err := cold.Account(t.Context(), e, id)
 	must(t, err)
 	same(t, "account", got, want)
-	got, err = e.AccountByEmail(t.Context(), want.Email)
+	got, err = cold.AccountByEmail(t.Context(), e, want.Email)
 	must(t, err)
 	same(t, "account", got, want)
 
-	_, err = e.CreateAccount(t.Context(), record.Account{Email: want.Email}, Told)
+	_, err = cold.CreateAccount(t.Context(), e, record.Account{Email: want.Email}, Told)
 	wantErr(t, err, record.ErrExists)
-	_, err = e.Account(t.Context(), id+1)
+	_, err = cold.Account(t.Context(), e, id+1)
 	wantErr(t, err, record.ErrNotFound)
 	for _, email := range []string{"", "a@example.or", "a@example.orgs"} {
-		_, err = e.AccountByEmail(t.Context(), email)
+		_, err = cold.AccountByEmail(t.Context(), e, email)
 		wantErr(t, err, record.ErrNotFound)
 	}
 }
@@ -58,7 +59,7 @@ func identity(subject string) record.Identity {
 func findsIdentities(t *testing.T, e record.Engine) {
 	want := func(subject string, id record.AccountID) {
 		t.Helper()
-		got, err := e.AccountByIdentity(t.Context(), identity(subject).Digest())
+		got, err := cold.AccountByIdentity(t.Context(), e, identity(subject).Digest())
 		if id == 0 {
 			wantErr(t, err, record.ErrNotFound)
 			return
@@ -72,16 +73,16 @@ func findsIdentities(t *testing.T, e record.Engine) {
 		}
 		return all
 	}
-	a, err := e.CreateAccount(t.Context(), record.Account{Email: "a@example.org", Identities: of("a", "b")}, Told)
+	a, err := cold.CreateAccount(t.Context(), e, record.Account{Email: "a@example.org", Identities: of("a", "b")}, Told)
 	must(t, err)
 	b := account(t, e, "b@example.org")
 	want("a", a)
 	want("b", a)
 	want("c", 0)
 	for _, taken := range []record.Identities{of("b"), of("c", "a")} {
-		_, err = e.CreateAccount(t.Context(), record.Account{Email: "c@example.org", Identities: taken}, Told)
+		_, err = cold.CreateAccount(t.Context(), e, record.Account{Email: "c@example.org", Identities: taken}, Told)
 		wantErr(t, err, record.ErrIdentityTaken)
-		_, err = e.ChangeAccount(t.Context(), b, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		_, err = cold.ChangeAccount(t.Context(), e, b, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Identities = taken
 			return a, record.SessionChange{EvenLast: true}, Told, nil
 		})
@@ -93,7 +94,7 @@ func findsIdentities(t *testing.T, e record.Engine) {
 	want("c", a)
 	alter(t, e, b, func(a *record.Account) { a.Identities = of("b") })
 	want("b", b)
-	must(t, e.RemoveAccount(t.Context(), a, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, a, Told))
 	want("a", 0)
 	alter(t, e, b, func(b *record.Account) { b.Identities = of("a") })
 	want("a", b)
@@ -103,7 +104,7 @@ func findsIdentities(t *testing.T, e record.Engine) {
 func knowsTheLastAccount(t *testing.T, e record.Engine) {
 	want := func(id record.AccountID) {
 		t.Helper()
-		got, err := e.LastAccount(t.Context())
+		got, err := cold.LastAccount(t.Context(), e)
 		must(t, err)
 		same(t, "last account", got, id)
 	}
@@ -111,8 +112,8 @@ func knowsTheLastAccount(t *testing.T, e record.Engine) {
 	a := account(t, e, "a@example.org")
 	want(a)
 	b := account(t, e, "b@example.org")
-	must(t, e.RemoveAccount(t.Context(), b, Told))
-	must(t, e.RemoveAccount(t.Context(), a, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, b, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, a, Told))
 	want(b)
 }
 
@@ -121,7 +122,7 @@ func listsAccounts(t *testing.T, e record.Engine) {
 	for n := range 5 {
 		all = append(all, account(t, e, fmt.Sprintf("%d@example.org", 9-n)))
 	}
-	must(t, e.RemoveAccount(t.Context(), all[2], Told))
+	must(t, cold.RemoveAccount(t.Context(), e, all[2], Told))
 	for _, c := range []struct {
 		after record.AccountID
 		limit int
@@ -135,7 +136,7 @@ func listsAccounts(t *testing.T, e record.Engine) {
 		{1<<64 - 1, 10, nil},
 		{0, 0, nil},
 	} {
-		list, err := e.Accounts(t.Context(), c.after, c.limit)
+		list, err := cold.Accounts(t.Context(), e, c.after, c.limit)
 		must(t, err)
 		var got []record.AccountID
 		for _, a := range list {
@@ -148,7 +149,7 @@ func listsAccounts(t *testing.T, e record.Engine) {
 // alter changes an account and none of its sessions.
 func alter(t *testing.T, e record.Engine, id record.AccountID, f func(*record.Account)) record.Account {
 	t.Helper()
-	c, err := e.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	c, err := cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		f(&a)
 		return a, record.SessionChange{EvenLast: true}, Told, nil
 	})
@@ -158,20 +159,20 @@ func alter(t *testing.T, e record.Engine, id record.AccountID, f func(*record.Ac
 
 func keepsTheFirstAccount(t *testing.T, e record.Engine) {
 	first := record.Account{Email: "first@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch}
-	id, err := e.CreateFirstAccount(t.Context(), first, Told)
+	id, err := cold.CreateFirstAccount(t.Context(), e, first, Told)
 	must(t, err)
 	first.ID = id
-	got, err := e.AccountByEmail(t.Context(), first.Email)
+	got, err := cold.AccountByEmail(t.Context(), e, first.Email)
 	must(t, err)
 	same(t, "account", got, first)
 	for _, email := range []string{first.Email, "second@example.org"} {
-		_, err = e.CreateFirstAccount(t.Context(), record.Account{Email: email}, Told)
+		_, err = cold.CreateFirstAccount(t.Context(), e, record.Account{Email: email}, Told)
 		wantErr(t, err, record.ErrExists)
 	}
-	_, err = e.AccountByEmail(t.Context(), "second@example.org")
+	_, err = cold.AccountByEmail(t.Context(), e, "second@example.org")
 	wantErr(t, err, record.ErrNotFound)
-	must(t, e.RemoveAccount(t.Context(), id, Told))
-	again, err := e.CreateFirstAccount(t.Context(), record.Account{Email: "second@example.org"}, Told)
+	must(t, cold.RemoveAccount(t.Context(), e, id, Told))
+	again, err := cold.CreateFirstAccount(t.Context(), e, record.Account{Email: "second@example.org"}, Told)
 	must(t, err)
 	if again <= id {
 		t.Errorf("account %d came after %d", again, id)
@@ -192,7 +193,7 @@ func changesAccounts(t *testing.T, e record.Engine) {
 	})
 	same(t, "changed account", got, want)
 	same(t, "account that was left alone", alter(t, e, id, func(*record.Account) {}), want)
-	got, err := e.AccountByEmail(t.Context(), "a@example.org")
+	got, err := cold.AccountByEmail(t.Context(), e, "a@example.org")
 	must(t, err)
 	same(t, "account", got, want)
 	refusal := errors.New("no")
@@ -200,14 +201,14 @@ func changesAccounts(t *testing.T, e record.Engine) {
 		id   record.AccountID
 		want error
 	}{{id, refusal}, {id + 1, record.ErrNotFound}} {
-		changed, err := e.ChangeAccount(t.Context(), c.id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		changed, err := cold.ChangeAccount(t.Context(), e, c.id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Disabled = true
 			return a, record.SessionChange{Begin: newSession(1, false)}, Told, refusal
 		})
 		wantErr(t, err, c.want)
 		same(t, "change", changed, record.AccountChange{})
 	}
-	got, err = e.Account(t.Context(), id)
+	got, err = cold.Account(t.Context(), e, id)
 	must(t, err)
 	same(t, "account", got, want)
 	wantSessions(t, e, id)
@@ -215,21 +216,21 @@ func changesAccounts(t *testing.T, e record.Engine) {
 
 func renamesAccounts(t *testing.T, e record.Engine) {
 	id, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	_, err := e.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	_, err := cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Email = "b@example.org"
 		return a, record.SessionChange{EvenLast: true}, Told, nil
 	})
 	wantErr(t, err, record.ErrExists)
 	for email, want := range map[string]record.AccountID{"a@example.org": id, "b@example.org": other} {
-		got, err := e.AccountByEmail(t.Context(), email)
+		got, err := cold.AccountByEmail(t.Context(), e, email)
 		must(t, err)
 		same(t, "ID", got.ID, want)
 	}
 	alter(t, e, id, func(a *record.Account) { a.Email = "c@example.org" })
-	got, err := e.AccountByEmail(t.Context(), "c@example.org")
+	got, err := cold.AccountByEmail(t.Context(), e, "c@example.org")
 	must(t, err)
 	same(t, "ID", got.ID, id)
-	_, err = e.AccountByEmail(t.Context(), "a@example.org")
+	_, err = cold.AccountByEmail(t.Context(), e, "a@example.org")
 	wantErr(t, err, record.ErrNotFound)
 	if again := account(t, e, "a@example.org"); again <= other {
 		t.Errorf("account %d has the address that became free", again)
@@ -244,39 +245,39 @@ func replacesAccounts(t *testing.T, e record.Engine) {
 	begin(t, e, id, 1, false)
 	next := record.Account{Email: "a@example.org", PasswordHash: "$new", CreatedAt: epoch, Policy: "finance"}
 	replace := func(refusal error) error {
-		_, err := e.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		_, err := cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Email, a.Identities, a.Removing = "gone", "", true
 			return a, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: true, Successor: &next}, Told, refusal
 		})
 		return err
 	}
-	_, err := e.CreateToken(t.Context(), apiToken(1, id), Told)
+	_, err := cold.CreateToken(t.Context(), e, apiToken(1, id), Told)
 	must(t, err)
 	refusal := errors.New("no")
 	wantErr(t, replace(refusal), refusal)
-	got, err := e.AccountByEmail(t.Context(), "a@example.org")
+	got, err := cold.AccountByEmail(t.Context(), e, "a@example.org")
 	must(t, err)
 	same(t, "ID", got.ID, id)
 	must(t, replace(nil))
-	got, err = e.AccountByEmail(t.Context(), "a@example.org")
+	got, err = cold.AccountByEmail(t.Context(), e, "a@example.org")
 	must(t, err)
 	if next.ID = got.ID; next.ID <= id {
 		t.Errorf("account %d came after %d", next.ID, id)
 	}
 	same(t, "successor", got, next)
-	old, err := e.Account(t.Context(), id)
+	old, err := cold.Account(t.Context(), e, id)
 	must(t, err)
 	if old.Email != "gone" || !old.Removing || old.Identities != "" {
 		t.Errorf("the account before it is %+v", old)
 	}
 	wantSessions(t, e, id)
-	_, _, err = e.Token(t.Context(), apiToken(1, id).Digest)
+	_, _, err = cold.Token(t.Context(), e, apiToken(1, id).Digest)
 	wantErr(t, err, record.ErrNotFound)
-	events, err := e.AdminEvents(t.Context(), 0, 100)
+	events, err := cold.AdminEvents(t.Context(), e, 0, 100)
 	must(t, err)
 	same(t, "account of the event", events[len(events)-1].Account, next.ID)
-	must(t, e.RemoveAccount(t.Context(), id, Told))
-	got, err = e.AccountByEmail(t.Context(), "a@example.org")
+	must(t, cold.RemoveAccount(t.Context(), e, id, Told))
+	got, err = cold.AccountByEmail(t.Context(), e, "a@example.org")
 	must(t, err)
 	same(t, "successor", got, next)
 }
@@ -290,7 +291,7 @@ func keepsTheLastAdmin(t *testing.T, e record.Engine) {
 		"removed":  func(a *record.Account) { a.Removing = true },
 	} {
 		take := func(evenLast bool, other record.AccountID) error {
-			_, err := e.ChangeAccount(t.Context(), first, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+			_, err := cold.ChangeAccount(t.Context(), e, first, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				f(&a)
 				return a, record.SessionChange{EvenLast: evenLast, OtherAdmin: other}, Told, nil
 			})
@@ -300,7 +301,7 @@ func keepsTheLastAdmin(t *testing.T, e record.Engine) {
 		for _, other := range []record.AccountID{0, first, second, second + 1} {
 			wantErr(t, take(false, other), record.ErrLastAdmin)
 		}
-		if a, err := e.Account(t.Context(), first); err != nil || !a.Administers() {
+		if a, err := cold.Account(t.Context(), e, first); err != nil || !a.Administers() {
 			t.Errorf("%s: it was refused, and the account is %+v, %v", what, a, err)
 		}
 		must(t, take(true, 0))
@@ -315,50 +316,50 @@ func keepsTheLastAdmin(t *testing.T, e record.Engine) {
 
 func keepsOwners(t *testing.T, e record.Engine) {
 	id := account(t, e, "a@example.org")
-	_, err := e.CreateToken(t.Context(), apiToken(1, id), Told)
+	_, err := cold.CreateToken(t.Context(), e, apiToken(1, id), Told)
 	must(t, err)
 	create(t, e, 1, id)
-	wantErr(t, e.RemoveAccount(t.Context(), id, Told), record.ErrExists)
+	wantErr(t, cold.RemoveAccount(t.Context(), e, id, Told), record.ErrExists)
 	change(t, e, pushID(1), end(record.Expired))
-	wantErr(t, e.RemoveAccount(t.Context(), id, Told), record.ErrExists)
-	_, _, err = e.Token(t.Context(), apiToken(1, id).Digest)
+	wantErr(t, cold.RemoveAccount(t.Context(), e, id, Told), record.ErrExists)
+	_, _, err = cold.Token(t.Context(), e, apiToken(1, id).Digest)
 	must(t, err)
 	change(t, e, pushID(1), purge)
-	must(t, e.RemoveAccount(t.Context(), id, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, id, Told))
 }
 
 func removesAccounts(t *testing.T, e record.Engine) {
 	goes, stays := account(t, e, "goes@example.org"), account(t, e, "stays@example.org")
 	for n := range 6 {
 		owner := []record.AccountID{goes, stays}[n%2]
-		_, err := e.CreateToken(t.Context(), apiToken(n, owner), Told)
+		_, err := cold.CreateToken(t.Context(), e, apiToken(n, owner), Told)
 		must(t, err)
 		begin(t, e, owner, n+1, n > 3)
 	}
-	must(t, e.RemoveAccount(t.Context(), goes, Told))
-	wantErr(t, e.RemoveAccount(t.Context(), goes, Told), record.ErrNotFound)
-	_, err := e.Account(t.Context(), goes)
+	must(t, cold.RemoveAccount(t.Context(), e, goes, Told))
+	wantErr(t, cold.RemoveAccount(t.Context(), e, goes, Told), record.ErrNotFound)
+	_, err := cold.Account(t.Context(), e, goes)
 	wantErr(t, err, record.ErrNotFound)
-	_, err = e.AccountByEmail(t.Context(), "goes@example.org")
+	_, err = cold.AccountByEmail(t.Context(), e, "goes@example.org")
 	wantErr(t, err, record.ErrNotFound)
 	for n := range 6 {
-		_, _, err := e.Token(t.Context(), apiToken(n, 0).Digest)
+		_, _, err := cold.Token(t.Context(), e, apiToken(n, 0).Digest)
 		if gone := n%2 == 0; (err != nil) != gone {
 			t.Errorf("token %d: error %v", n, err)
 		}
 	}
 	wantSessions(t, e, goes)
 	wantSessions(t, e, stays, 6, 4, 2)
-	_, _, err = e.Session(t.Context(), digestOf(1))
+	_, _, err = cold.Session(t.Context(), e, digestOf(1))
 	wantErr(t, err, record.ErrNotFound)
-	list, err := e.Tokens(t.Context(), goes, 0, 10)
+	list, err := cold.Tokens(t.Context(), e, goes, 0, 10)
 	must(t, err)
 	same(t, "number of tokens", len(list), 0)
 }
 
 func givesOutNewIDs(t *testing.T, e record.Engine) {
 	first := account(t, e, "a@example.org")
-	must(t, e.RemoveAccount(t.Context(), first, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, first, Told))
 	if second := account(t, e, "a@example.org"); second <= first {
 		t.Errorf("account %d came after %d", second, first)
 	}

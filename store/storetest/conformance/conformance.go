@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -121,7 +122,7 @@ func create(t *testing.T, e record.Engine, n int, owner record.AccountID) record
 // account keeps an active account of that address.
 func account(t *testing.T, e record.Engine, email string) record.AccountID {
 	t.Helper()
-	id, err := e.CreateAccount(t.Context(), record.Account{Email: email, PasswordHash: "$argon2id$", CreatedAt: epoch}, Told)
+	id, err := cold.CreateAccount(t.Context(), e, record.Account{Email: email, PasswordHash: "$argon2id$", CreatedAt: epoch}, Told)
 	must(t, err)
 	return id
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -29,7 +30,7 @@ func happened(n int) record.AdminEvent {
 // eventsOf lists all events, whose numbers and chain must be as they should.
 func eventsOf(t *testing.T, e record.Engine) []record.AdminEvent {
 	t.Helper()
-	list, err := e.AdminEvents(t.Context(), 0, 1000)
+	list, err := cold.AdminEvents(t.Context(), e, 0, 1000)
 	must(t, err)
 	var before [32]byte
 	for i, one := range list {
@@ -45,7 +46,7 @@ func eventsOf(t *testing.T, e record.Engine) []record.AdminEvent {
 // wantLast fails the test unless the newest event has that number.
 func wantLast(t *testing.T, e record.Engine, number uint64) {
 	t.Helper()
-	last, err := e.LastAdminEvent(t.Context())
+	last, err := cold.LastAdminEvent(t.Context(), e)
 	must(t, err)
 	same(t, "newest event", last, number)
 }
@@ -54,7 +55,7 @@ func keepsEvents(t *testing.T, e record.Engine) {
 	same(t, "events of a new store", len(eventsOf(t, e)), 0)
 	wantLast(t, e, 0)
 	for n := range 6 {
-		must(t, e.AddAdminEvent(t.Context(), happened(n+1)))
+		must(t, cold.AddAdminEvent(t.Context(), e, happened(n+1)))
 		wantLast(t, e, uint64(n+1))
 	}
 	all := eventsOf(t, e)
@@ -70,11 +71,11 @@ func keepsEvents(t *testing.T, e record.Engine) {
 	}{
 		{0, 10, all}, {0, 2, all[:2]}, {2, 2, all[2:4]}, {5, 2, all[5:]}, {6, 2, nil}, {1<<64 - 1, 2, nil}, {0, 0, nil},
 	} {
-		list, err := e.AdminEvents(t.Context(), c.after, c.limit)
+		list, err := cold.AdminEvents(t.Context(), e, c.after, c.limit)
 		must(t, err)
 		same(t, "events", list, c.want)
 	}
-	if err := e.AddAdminEvent(t.Context(), record.AdminEvent{}); err == nil {
+	if err := cold.AddAdminEvent(t.Context(), e, record.AdminEvent{}); err == nil {
 		t.Error("an event of no kind is kept")
 	}
 }
@@ -86,34 +87,34 @@ func tellsChanges(t *testing.T, e record.Engine) {
 	var hook record.Hook
 	for what, change := range []func(record.AdminEvent) error{
 		func(told record.AdminEvent) (err error) {
-			token, err = e.CreateToken(t.Context(), apiToken(1, owner), told)
+			token, err = cold.CreateToken(t.Context(), e, apiToken(1, owner), told)
 			return err
 		},
 		func(told record.AdminEvent) (err error) {
 			hook = hookOf(owner)
-			hook.ID, err = e.CreateHook(t.Context(), hook, told)
+			hook.ID, err = cold.CreateHook(t.Context(), e, hook, told)
 			return err
 		},
-		func(told record.AdminEvent) error { return e.SetHook(t.Context(), hook, told) },
-		func(told record.AdminEvent) error { return e.RemoveHook(t.Context(), owner, hook.ID, told) },
-		func(told record.AdminEvent) error { return e.RemoveToken(t.Context(), 0, token, told) },
+		func(told record.AdminEvent) error { return cold.SetHook(t.Context(), e, hook, told) },
+		func(told record.AdminEvent) error { return cold.RemoveHook(t.Context(), e, owner, hook.ID, told) },
+		func(told record.AdminEvent) error { return cold.RemoveToken(t.Context(), e, 0, token, told) },
 		func(told record.AdminEvent) error { return e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, told) },
 		func(told record.AdminEvent) error {
-			_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+			_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				return a, record.SessionChange{Begin: newSession(1, false), Most: 1}, told, nil
 			})
 			return err
 		},
 		func(told record.AdminEvent) error {
-			list, err := e.Sessions(t.Context(), owner, 1)
+			list, err := cold.Sessions(t.Context(), e, owner, 1)
 			if err != nil {
 				return err
 			}
-			return e.RemoveSession(t.Context(), owner, list[0].ID, told)
+			return cold.RemoveSession(t.Context(), e, owner, list[0].ID, told)
 		},
-		func(told record.AdminEvent) error { return e.RemoveAccount(t.Context(), owner, told) },
+		func(told record.AdminEvent) error { return cold.RemoveAccount(t.Context(), e, owner, told) },
 		func(told record.AdminEvent) error {
-			_, err := e.CreateFirstAccount(t.Context(), record.Account{Email: "b@example.org"}, told)
+			_, err := cold.CreateFirstAccount(t.Context(), e, record.Account{Email: "b@example.org"}, told)
 			return err
 		},
 	} {
@@ -132,12 +133,12 @@ func tellsChanges(t *testing.T, e record.Engine) {
 func tellsIDs(t *testing.T, e record.Engine) {
 	account(t, e, "first@example.org")
 	owner := account(t, e, "a@example.org")
-	other, err := e.CreateToken(t.Context(), apiToken(1, owner), Told)
+	other, err := cold.CreateToken(t.Context(), e, apiToken(1, owner), Told)
 	must(t, err)
-	token, err := e.CreateToken(t.Context(), apiToken(2, owner), Told)
+	token, err := cold.CreateToken(t.Context(), e, apiToken(2, owner), Told)
 	must(t, err)
-	must(t, e.RemoveToken(t.Context(), 0, other, record.AdminEvent{Kind: record.AdminTokenRevoke, At: epoch, Subject: uint64(other)}))
-	hook, err := e.CreateHook(t.Context(), hookOf(owner), Told)
+	must(t, cold.RemoveToken(t.Context(), e, 0, other, record.AdminEvent{Kind: record.AdminTokenRevoke, At: epoch, Subject: uint64(other)}))
+	hook, err := cold.CreateHook(t.Context(), e, hookOf(owner), Told)
 	must(t, err)
 	var got [][2]uint64
 	for _, one := range eventsOf(t, e)[1:] {
@@ -151,17 +152,17 @@ func tellsIDs(t *testing.T, e record.Engine) {
 func tellsNoRefusals(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	create(t, e, 1, owner)
-	_, err := e.CreateAccount(t.Context(), record.Account{Email: "a@example.org"}, Told)
+	_, err := cold.CreateAccount(t.Context(), e, record.Account{Email: "a@example.org"}, Told)
 	wantErr(t, err, record.ErrExists)
-	_, err = e.CreateFirstAccount(t.Context(), record.Account{Email: "b@example.org"}, Told)
+	_, err = cold.CreateFirstAccount(t.Context(), e, record.Account{Email: "b@example.org"}, Told)
 	wantErr(t, err, record.ErrExists)
-	wantErr(t, e.RemoveAccount(t.Context(), owner, Told), record.ErrExists)
-	wantErr(t, e.RemoveSession(t.Context(), owner, 1, Told), record.ErrNotFound)
-	wantErr(t, e.RemoveToken(t.Context(), 0, 1, Told), record.ErrNotFound)
-	wantErr(t, e.RemoveHook(t.Context(), owner, 1, Told), record.ErrNotFound)
-	wantErr(t, e.SetHook(t.Context(), hookOf(owner), Told), record.ErrNotFound)
+	wantErr(t, cold.RemoveAccount(t.Context(), e, owner, Told), record.ErrExists)
+	wantErr(t, cold.RemoveSession(t.Context(), e, owner, 1, Told), record.ErrNotFound)
+	wantErr(t, cold.RemoveToken(t.Context(), e, 0, 1, Told), record.ErrNotFound)
+	wantErr(t, cold.RemoveHook(t.Context(), e, owner, 1, Told), record.ErrNotFound)
+	wantErr(t, cold.SetHook(t.Context(), e, hookOf(owner), Told), record.ErrNotFound)
 	for _, c := range []error{nil, errors.New("no")} {
-		_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			if c != nil {
 				a.Disabled = true
 			}
@@ -177,7 +178,7 @@ func ordersEvents(t *testing.T, e record.Engine) {
 	var all sync.WaitGroup
 	for n := range many {
 		all.Go(func() {
-			if err := e.AddAdminEvent(t.Context(), happened(n)); err != nil {
+			if err := cold.AddAdminEvent(t.Context(), e, happened(n)); err != nil {
 				t.Error(err)
 			}
 		})

@@ -3,6 +3,7 @@ package conformance
 import (
 	"testing"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -30,7 +31,7 @@ func Fill(t *testing.T, e record.Engine) {
 	}
 	change(t, e, pushID(32), release)
 	upload(t, e, 33)
-	_, err := e.CreateToken(t.Context(), apiToken(1, owner), Told)
+	_, err := cold.CreateToken(t.Context(), e, apiToken(1, owner), Told)
 	must(t, err)
 	must(t, answer(t, e, ask(t, e, 40, owner, 1), 41))
 	ask(t, e, 42, owner, 1)
@@ -60,7 +61,7 @@ func CheckFilled(t *testing.T, e record.Engine) {
 		wantChunks(t, e, n, newGrant(n, 1).Grant)
 	}
 	wantOrphans(t, e, 32, 33)
-	owner, err := e.AccountByEmail(t.Context(), "owner@example.org")
+	owner, err := cold.AccountByEmail(t.Context(), e, "owner@example.org")
 	must(t, err)
 	list, err := e.Pushes(t.Context(), owner.ID, true, record.ID{}, 0, 100)
 	must(t, err)
@@ -69,7 +70,7 @@ func CheckFilled(t *testing.T, e record.Engine) {
 	must(t, err)
 	same(t, "requests of the owner", len(requests), 2)
 	same(t, "answers", requests[1].Answers, []record.ID{pushID(41)})
-	_, a, err := e.Token(t.Context(), apiToken(1, 0).Digest)
+	_, a, err := cold.Token(t.Context(), e, apiToken(1, 0).Digest)
 	must(t, err)
 	same(t, "the token's account", a, owner)
 	wantSessions(t, e, owner.ID, 2, 1)

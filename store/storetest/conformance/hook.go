@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -22,7 +23,7 @@ func allHooks(t *testing.T, e record.Engine) (all []record.Hook) {
 		if len(all) > 0 {
 			last = all[len(all)-1]
 		}
-		list, err := e.Hooks(t.Context(), last.Owner, last.ID, 2)
+		list, err := cold.Hooks(t.Context(), e, last.Owner, last.ID, 2)
 		must(t, err)
 		all = append(all, list...)
 		if len(list) < 2 {
@@ -37,10 +38,10 @@ func keepsHooks(t *testing.T, e record.Engine) {
 	first, other, second := keepHook(t, e, ann), keepHook(t, e, bob), keepHook(t, e, ann)
 	same(t, "webhooks", allHooks(t, e), []record.Hook{first, second, other})
 	second.Disabled, second.Events = true, record.NewEventSet(record.EventExpire, record.EventView)
-	must(t, e.SetHook(t.Context(), second, Told))
+	must(t, cold.SetHook(t.Context(), e, second, Told))
 	same(t, "webhooks after one was changed", allHooks(t, e), []record.Hook{first, second, other})
 	second.Owner = bob
-	wantErr(t, e.SetHook(t.Context(), second, Told), record.ErrNotFound)
+	wantErr(t, cold.SetHook(t.Context(), e, second, Told), record.ErrNotFound)
 	scribble(allHooks(t, e)[0].Sealed)
 	same(t, "webhook after its copy was changed", allHooks(t, e)[0], first)
 }
@@ -50,28 +51,28 @@ func keepsDeliveries(t *testing.T, e record.Engine) {
 	first, other := keepHook(t, e, ann), keepHook(t, e, ann)
 	for n := range record.MaxDeliveries + 2 {
 		tried := []record.Delivery{{At: epoch.Add(time.Duration(n) * time.Second), Event: record.EventView, Status: 200 + n}, {At: epoch, Fault: record.FaultSlow}}
-		must(t, e.NoteDeliveries(t.Context(), ann, first.ID, tried))
+		must(t, cold.NoteDeliveries(t.Context(), e, ann, first.ID, tried))
 		first = first.With(tried)
 	}
 	if len(first.Tried) != record.MaxDeliveries {
 		t.Errorf("it keeps %d", len(first.Tried))
 	}
 	same(t, "webhooks", allHooks(t, e), []record.Hook{first, other})
-	must(t, e.RemoveHook(t.Context(), ann, first.ID, Told))
-	must(t, e.NoteDeliveries(t.Context(), ann, first.ID, first.Tried))
+	must(t, cold.RemoveHook(t.Context(), e, ann, first.ID, Told))
+	must(t, cold.NoteDeliveries(t.Context(), e, ann, first.ID, first.Tried))
 	same(t, "webhooks without it", allHooks(t, e), []record.Hook{other})
 }
 
 func refusesAHook(t *testing.T, e record.Engine) {
-	_, err := e.CreateHook(t.Context(), hookOf(7), Told)
+	_, err := cold.CreateHook(t.Context(), e, hookOf(7), Told)
 	wantErr(t, err, record.ErrToken)
 	owner := account(t, e, "a@example.org")
-	_, err = e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	_, err = cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = true
 		return a, record.SessionChange{}, Told, nil
 	})
 	must(t, err)
-	_, err = e.CreateHook(t.Context(), hookOf(owner), Told)
+	_, err = cold.CreateHook(t.Context(), e, hookOf(owner), Told)
 	wantErr(t, err, record.ErrToken)
 	same(t, "webhooks", allHooks(t, e), []record.Hook(nil))
 }
@@ -79,12 +80,12 @@ func refusesAHook(t *testing.T, e record.Engine) {
 func removesHooks(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	first, other := keepHook(t, e, ann), keepHook(t, e, bob)
-	wantErr(t, e.RemoveHook(t.Context(), bob, first.ID, Told), record.ErrNotFound)
-	must(t, e.RemoveHook(t.Context(), ann, first.ID, Told))
-	wantErr(t, e.RemoveHook(t.Context(), ann, first.ID, Told), record.ErrNotFound)
+	wantErr(t, cold.RemoveHook(t.Context(), e, bob, first.ID, Told), record.ErrNotFound)
+	must(t, cold.RemoveHook(t.Context(), e, ann, first.ID, Told))
+	wantErr(t, cold.RemoveHook(t.Context(), e, ann, first.ID, Told), record.ErrNotFound)
 	if again := keepHook(t, e, ann); again.ID <= other.ID {
 		t.Errorf("webhook %d came after %d", again.ID, other.ID)
 	}
-	must(t, e.RemoveAccount(t.Context(), ann, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, ann, Told))
 	same(t, "webhooks after their account was removed", allHooks(t, e), []record.Hook{other})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -85,7 +86,7 @@ func countsMail(t *testing.T, e record.Engine) {
 
 	_, err := e.Change(t.Context(), his.ID, purge)
 	must(t, err)
-	must(t, e.RemoveAccount(t.Context(), bob, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
 }
 
 func createsWithTwoEntries(t *testing.T, e record.Engine) {
@@ -130,7 +131,7 @@ func countsMailToAddresses(t *testing.T, e record.Engine) {
 	must(t, send(his, 8, 2, 1))
 	_, err := e.Change(t.Context(), his.ID, purge)
 	must(t, err)
-	must(t, e.RemoveAccount(t.Context(), bob, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
 	must(t, send(hers, 8, 2, 1)) // his mail counts after his account has gone
 	wantQuota(t, send(hers, 8, 2, 1), record.QuotaOfAddressee)
 }
@@ -169,7 +170,7 @@ func clearsQuotas(t *testing.T, e record.Engine) {
 // unconfirmed keeps an account whose address is not confirmed.
 func unconfirmed(t *testing.T, e record.Engine, email string) record.AccountID {
 	t.Helper()
-	id, err := e.CreateAccount(t.Context(), record.Account{Email: email, CreatedAt: epoch, Unconfirmed: true}, Told)
+	id, err := cold.CreateAccount(t.Context(), e, record.Account{Email: email, CreatedAt: epoch, Unconfirmed: true}, Told)
 	must(t, err)
 	return id
 }
@@ -196,12 +197,12 @@ func sendsConfirmed(t *testing.T, e record.Engine) {
 			return a, record.SessionChange{}, Told, nil
 		}
 	}
-	_, err = e.ChangeAccount(t.Context(), eve, record.SessionDigest{}, confirm(false))
+	_, err = cold.ChangeAccount(t.Context(), e, eve, record.SessionDigest{}, confirm(false))
 	must(t, err)
-	a, err := e.Account(t.Context(), eve)
+	a, err := cold.Account(t.Context(), e, eve)
 	must(t, err)
 	same(t, "code", a.Code, code)
-	_, err = e.ChangeAccount(t.Context(), eve, record.SessionDigest{}, confirm(true))
+	_, err = cold.ChangeAccount(t.Context(), e, eve, record.SessionDigest{}, confirm(true))
 	must(t, err)
 	change(t, e, p.ID, sendMail(entry.Mail)) // the refusals did not count
 	wantWaiting(t, e, 1)
@@ -235,7 +236,7 @@ func leavesMailOut(t *testing.T, e record.Engine) {
 func changesWithMail(t *testing.T, e record.Engine) {
 	eve := unconfirmed(t, e, "e@example.org")
 	send := func(code byte, b *record.MailBatch, untold bool) error {
-		_, err := e.ChangeAccount(t.Context(), eve, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		_, err := cold.ChangeAccount(t.Context(), e, eve, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			if code != 0 {
 				a.Code = record.AddressCode{Sum: [16]byte{code}, SentAt: epoch, Sent: 1}
 			}
@@ -245,11 +246,11 @@ func changesWithMail(t *testing.T, e record.Engine) {
 	}
 	want := func(code byte, waiting, events int) {
 		t.Helper()
-		a, err := e.Account(t.Context(), eve)
+		a, err := cold.Account(t.Context(), e, eve)
 		must(t, err)
 		same(t, "code", a.Code.Sum[0], code)
 		wantWaiting(t, e, waiting)
-		list, err := e.AdminEvents(t.Context(), 0, 9)
+		list, err := cold.AdminEvents(t.Context(), e, 0, 9)
 		must(t, err)
 		same(t, "events", len(list), events)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -57,7 +58,7 @@ func isolatesFailures(t *testing.T, e record.Engine) {
 	together(64, func(i int) {
 		switch i % 4 {
 		case 0: // fails while it writes, where an engine cannot keep an empty address
-			if id, err := e.CreateAccount(t.Context(), record.Account{}, Told); err == nil && id == 0 {
+			if id, err := cold.CreateAccount(t.Context(), e, record.Account{}, Told); err == nil && id == 0 {
 				t.Error("an account got no ID")
 			}
 		case 1:
@@ -97,7 +98,7 @@ func ordersOwnership(t *testing.T, e record.Engine) {
 				p := livePush(round, owner)
 				created.Store(e.CreatePush(t.Context(), p, payloadOf(round), creation(p)) == nil)
 			} else {
-				removed.Store(e.RemoveAccount(t.Context(), owner, Told) == nil)
+				removed.Store(cold.RemoveAccount(t.Context(), e, owner, Told) == nil)
 			}
 		})
 		if created.Load() == removed.Load() {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -32,7 +33,7 @@ func hookOf(owner record.AccountID) record.Hook {
 func keepHook(t *testing.T, e record.Engine, owner record.AccountID) record.Hook {
 	t.Helper()
 	h := hookOf(owner)
-	id, err := e.CreateHook(t.Context(), h, Told)
+	id, err := cold.CreateHook(t.Context(), e, h, Told)
 	must(t, err)
 	h.ID = id
 	return h

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -219,7 +220,7 @@ func survivesAPanic(t *testing.T, e record.Engine) {
 		t.Errorf("got error %v, want one that does not reveal the panic's value", err)
 	}
 	id := account(t, e, "a@example.org")
-	_, err = e.ChangeAccount(t.Context(), id, record.SessionDigest{}, func(record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	_, err = cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		var none []int
 		return record.Account{Disabled: none[len(none)] == 0}, record.SessionChange{}, Told, nil
 	})

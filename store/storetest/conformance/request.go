@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -124,7 +125,7 @@ func refusesARequest(t *testing.T, e record.Engine) {
 
 func disable(t *testing.T, e record.Engine, owner record.AccountID) {
 	t.Helper()
-	_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = true
 		return a, record.SessionChange{}, Told, nil
 	})
@@ -290,7 +291,7 @@ func removesRequestsOfAnAccount(t *testing.T, e record.Engine) {
 	mustChangeRequest(t, e, ask(t, e, 1, ann, 1).ID, endRequest)
 	ask(t, e, 2, ann, 1)
 	other := ask(t, e, 3, bob, 1)
-	must(t, e.RemoveAccount(t.Context(), ann, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, ann, Told))
 	list, err := e.ScanRequests(t.Context(), record.RequestID{}, 9)
 	must(t, err)
 	same(t, "requests", list, []record.Request{other})

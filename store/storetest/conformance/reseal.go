@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -87,7 +88,7 @@ func (marker) ResealEvent(e record.AdminEvent) (record.AdminEvent, error) {
 
 func resealsEverything(t *testing.T, e record.Engine) {
 	Fill(t, e)
-	owner, err := e.AccountByEmail(t.Context(), "owner@example.org")
+	owner, err := cold.AccountByEmail(t.Context(), e, "owner@example.org")
 	must(t, err)
 	keepHook(t, e, owner.ID)
 	change(t, e, pushID(1), withMessages(messageAt(1)))
@@ -112,15 +113,15 @@ func resealsEverything(t *testing.T, e record.Engine) {
 			has("an entry", en.Sealed)
 		}
 	}
-	owner, err = e.Account(t.Context(), owner.ID)
+	owner, err = cold.Account(t.Context(), e, owner.ID)
 	must(t, err)
 	has("a second factor", []byte(owner.TOTP))
-	sessions, err := e.Sessions(t.Context(), owner.ID, 10)
+	sessions, err := cold.Sessions(t.Context(), e, owner.ID, 10)
 	must(t, err)
 	for _, s := range sessions {
 		has("a session", s.Sealed)
 	}
-	hooks, err := e.Hooks(t.Context(), 0, 0, 10)
+	hooks, err := cold.Hooks(t.Context(), e, 0, 0, 10)
 	must(t, err)
 	for _, h := range hooks {
 		has("a webhook", h.Sealed)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -43,7 +44,7 @@ func digestOf(n int) record.SessionDigest {
 // changeSessions changes the sessions of an account, which itself stays as it is.
 func changeSessions(t *testing.T, e record.Engine, id record.AccountID, by int, to record.SessionChange) (record.AccountChange, error) {
 	t.Helper()
-	return e.ChangeAccount(t.Context(), id, digestOf(by), func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	return cold.ChangeAccount(t.Context(), e, id, digestOf(by), func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		return a, to, Told, nil
 	})
 }
@@ -63,7 +64,7 @@ func endsSessionsOfIdentities(t *testing.T, e record.Engine) {
 		s.Via, s.ViaName, s.Strong = via.Via, via.ViaName, via.Strong
 		_, err := changeSessions(t, e, id, 0, record.SessionChange{Begin: s, Most: 100})
 		must(t, err)
-		got, _, err := e.Session(t.Context(), s.Digest)
+		got, _, err := cold.Session(t.Context(), e, s.Digest)
 		must(t, err)
 		same(t, "origin", [3]any{got.Via, got.ViaName, got.Strong}, [3]any{s.Via, s.ViaName, s.Strong})
 	}
@@ -82,12 +83,12 @@ func endsSessionsOfIdentities(t *testing.T, e record.Engine) {
 // newest first.
 func wantSessions(t *testing.T, e record.Engine, owner record.AccountID, numbers ...int) {
 	t.Helper()
-	list, err := e.Sessions(t.Context(), owner, 1000)
+	list, err := cold.Sessions(t.Context(), e, owner, 1000)
 	must(t, err)
 	var got []int
 	for _, s := range list {
 		got = append(got, int(s.Digest[31]))
-		found, a, err := e.Session(t.Context(), s.Digest)
+		found, a, err := cold.Session(t.Context(), e, s.Digest)
 		must(t, err)
 		same(t, "session that was looked up", found, s)
 		same(t, "its account", a.ID, owner)
@@ -104,16 +105,16 @@ func keepsSessions(t *testing.T, e record.Engine) {
 			t.Error("a session got no ID")
 		}
 		same(t, "session that began", got, want)
-		got, a, err := e.Session(t.Context(), want.Digest)
+		got, a, err := cold.Session(t.Context(), e, want.Digest)
 		must(t, err)
 		same(t, "session", got, want)
 		same(t, "its account", a, record.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
 		scribble(got.Sealed)
-		got, _, err = e.Session(t.Context(), want.Digest)
+		got, _, err = cold.Session(t.Context(), e, want.Digest)
 		must(t, err)
 		same(t, "session after its copy was changed", got, want)
 	}
-	got, a, err := e.Session(t.Context(), digestOf(3))
+	got, a, err := cold.Session(t.Context(), e, digestOf(3))
 	wantErr(t, err, record.ErrNotFound)
 	same(t, "session that is not there", got, record.Session{})
 	same(t, "its account", a, record.Account{})
@@ -136,7 +137,7 @@ func listsSessions(t *testing.T, e record.Engine) {
 	wantSessions(t, e, other, 6, 4, 2)
 	wantSessions(t, e, other+1)
 	for limit, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: 3} {
-		list, err := e.Sessions(t.Context(), owner, limit)
+		list, err := cold.Sessions(t.Context(), e, owner, limit)
 		must(t, err)
 		same(t, "number of sessions", len(list), want)
 		if limit > 0 {
@@ -184,7 +185,7 @@ func refusesStrangeSessions(t *testing.T, e record.Engine) {
 	begin(t, e, other, 2, false)
 	for by, want := range map[int]error{0: nil, 1: nil, 2: record.ErrSession, 3: record.ErrSession} {
 		asked := false
-		_, err := e.ChangeAccount(t.Context(), owner, digestOf(by), func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		_, err := cold.ChangeAccount(t.Context(), e, owner, digestOf(by), func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			asked = true
 			a.TOTPStep++
 			return a, record.SessionChange{}, Told, nil
@@ -194,7 +195,7 @@ func refusesStrangeSessions(t *testing.T, e record.Engine) {
 	}
 	_, err := changeSessions(t, e, other+1, 2, record.SessionChange{})
 	wantErr(t, err, record.ErrSession)
-	a, err := e.Account(t.Context(), owner)
+	a, err := cold.Account(t.Context(), e, owner)
 	must(t, err)
 	same(t, "number of changes", a.TOTPStep, int64(2))
 }
@@ -229,14 +230,14 @@ func replacesOldSessions(t *testing.T, e record.Engine) {
 func touchesSessions(t *testing.T, e record.Engine) {
 	want := begin(t, e, account(t, e, "a@example.org"), 1, false)
 	for range 2 {
-		must(t, e.TouchSession(t.Context(), want.Digest, epoch.Add(time.Minute)))
+		must(t, cold.TouchSession(t.Context(), e, want.Digest, epoch.Add(time.Minute)))
 	}
 	want.LastUsedAt = epoch.Add(time.Minute)
-	got, _, err := e.Session(t.Context(), want.Digest)
+	got, _, err := cold.Session(t.Context(), e, want.Digest)
 	must(t, err)
 	same(t, "session", got, want)
-	must(t, e.TouchSession(t.Context(), digestOf(2), epoch))
-	_, _, err = e.Session(t.Context(), digestOf(2))
+	must(t, cold.TouchSession(t.Context(), e, digestOf(2), epoch))
+	_, _, err = cold.Session(t.Context(), e, digestOf(2))
 	wantErr(t, err, record.ErrNotFound)
 }
 
@@ -254,10 +255,10 @@ func removesSessions(t *testing.T, e record.Engine) {
 		{owner, first.ID, nil},
 		{owner, first.ID, record.ErrNotFound},
 	} {
-		wantErr(t, e.RemoveSession(t.Context(), c.owner, c.id, Told), c.want)
+		wantErr(t, cold.RemoveSession(t.Context(), e, c.owner, c.id, Told), c.want)
 	}
 	wantSessions(t, e, owner, 2)
-	_, _, err := e.Session(t.Context(), first.Digest)
+	_, _, err := cold.Session(t.Context(), e, first.Digest)
 	wantErr(t, err, record.ErrNotFound)
 }
 
@@ -276,7 +277,7 @@ func clearsSessions(t *testing.T, e record.Engine) {
 		more  bool
 	}{{3, 8, true}, {1, 7, true}, {5, 2, true}, {5, 1, false}, {5, 1, false}}
 	for _, c := range steps {
-		last, more, err := e.ClearSessions(t.Context(), after, c.limit, overAt(4*time.Hour))
+		last, more, err := cold.ClearSessions(t.Context(), e, after, c.limit, overAt(4*time.Hour))
 		must(t, err)
 		same(t, "last", last, digestOf(c.last))
 		same(t, "more", more, c.more)
@@ -284,11 +285,11 @@ func clearsSessions(t *testing.T, e record.Engine) {
 	}
 	wantSessions(t, e, owner, 9, 7, 5)
 	wantSessions(t, e, other, 10, 8, 6)
-	last, more, err := e.ClearSessions(t.Context(), record.SessionDigest{}, 6, overAt(24*time.Hour))
+	last, more, err := cold.ClearSessions(t.Context(), e, record.SessionDigest{}, 6, overAt(24*time.Hour))
 	must(t, err)
 	same(t, "last", last, digestOf(5))
 	same(t, "more", more, true) // for all that it knows
-	last, more, err = e.ClearSessions(t.Context(), last, 6, overAt(24*time.Hour))
+	last, more, err = cold.ClearSessions(t.Context(), e, last, 6, overAt(24*time.Hour))
 	must(t, err)
 	same(t, "last", last, digestOf(5))
 	same(t, "more", more, false)
@@ -322,7 +323,7 @@ func clearsWhatHasEndedAlone(t *testing.T, e record.Engine) {
 		{record.SessionCutoff{Expired: epoch, Begun: later, Unused: epoch}, []int{3}},
 		{record.SessionCutoff{Expired: epoch, Begun: later, Unused: later}, nil},
 	} {
-		_, more, err := e.ClearSessions(t.Context(), record.SessionDigest{}, 9, c.cutoff)
+		_, more, err := cold.ClearSessions(t.Context(), e, record.SessionDigest{}, 9, c.cutoff)
 		must(t, err)
 		same(t, "more", more, false)
 		wantSessions(t, e, owner, c.left...)
@@ -338,7 +339,7 @@ func ordersSessions(t *testing.T, e record.Engine) {
 		var all sync.WaitGroup
 		for n := range signIns {
 			all.Go(func() {
-				_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+				_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 					if a.PasswordHash != "$argon2id$" {
 						return a, record.SessionChange{}, Told, record.ErrCredentials
 					}
@@ -350,7 +351,7 @@ func ordersSessions(t *testing.T, e record.Engine) {
 			})
 		}
 		all.Go(func() {
-			_, err := e.ChangeAccount(t.Context(), owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+			_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				a.PasswordHash = "$other"
 				return a, record.SessionChange{Revoke: record.RevokeOthers}, Told, nil
 			})
@@ -360,6 +361,6 @@ func ordersSessions(t *testing.T, e record.Engine) {
 		})
 		all.Wait()
 		wantSessions(t, e, owner)
-		must(t, e.RemoveAccount(t.Context(), owner, Told))
+		must(t, cold.RemoveAccount(t.Context(), e, owner, Told))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -97,58 +98,61 @@ var methods = map[string]func(context.Context, record.Engine) error{
 		return err
 	},
 	"CreateAccount": func(ctx context.Context, e record.Engine) error {
-		_, err := e.CreateAccount(ctx, record.Account{Email: "b@example.org"}, Told)
+		_, err := cold.CreateAccount(ctx, e, record.Account{Email: "b@example.org"}, Told)
 		return err
 	},
-	"Account":        func(ctx context.Context, e record.Engine) error { _, err := e.Account(ctx, 1); return err },
-	"AccountByEmail": func(ctx context.Context, e record.Engine) error { _, err := e.AccountByEmail(ctx, "a"); return err },
-	"Accounts":       func(ctx context.Context, e record.Engine) error { _, err := e.Accounts(ctx, 0, 9); return err },
+	"Account": func(ctx context.Context, e record.Engine) error { _, err := cold.Account(ctx, e, 1); return err },
+	"AccountByEmail": func(ctx context.Context, e record.Engine) error {
+		_, err := cold.AccountByEmail(ctx, e, "a")
+		return err
+	},
+	"Accounts": func(ctx context.Context, e record.Engine) error { _, err := cold.Accounts(ctx, e, 0, 9); return err },
 	"ChangeAccount": func(ctx context.Context, e record.Engine) error {
-		_, err := e.ChangeAccount(ctx, 1, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		_, err := cold.ChangeAccount(ctx, e, 1, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Disabled = true
 			return a, record.SessionChange{}, Told, nil
 		})
 		return err
 	},
 	"CreateFirstAccount": func(ctx context.Context, e record.Engine) error {
-		_, err := e.CreateFirstAccount(ctx, record.Account{Email: "b@example.org"}, Told)
+		_, err := cold.CreateFirstAccount(ctx, e, record.Account{Email: "b@example.org"}, Told)
 		return err
 	},
 	"Session": func(ctx context.Context, e record.Engine) error {
-		_, _, err := e.Session(ctx, newSession(1, false).Digest)
+		_, _, err := cold.Session(ctx, e, newSession(1, false).Digest)
 		return err
 	},
-	"Sessions": func(ctx context.Context, e record.Engine) error { _, err := e.Sessions(ctx, 1, 9); return err },
+	"Sessions": func(ctx context.Context, e record.Engine) error { _, err := cold.Sessions(ctx, e, 1, 9); return err },
 	"TouchSession": func(ctx context.Context, e record.Engine) error {
-		return e.TouchSession(ctx, newSession(1, false).Digest, epoch)
+		return cold.TouchSession(ctx, e, newSession(1, false).Digest, epoch)
 	},
-	"RemoveSession": func(ctx context.Context, e record.Engine) error { return e.RemoveSession(ctx, 1, 1, Told) },
+	"RemoveSession": func(ctx context.Context, e record.Engine) error { return cold.RemoveSession(ctx, e, 1, 1, Told) },
 	"ClearSessions": func(ctx context.Context, e record.Engine) error {
-		_, _, err := e.ClearSessions(ctx, record.SessionDigest{}, 9, record.SessionCutoff{})
+		_, _, err := cold.ClearSessions(ctx, e, record.SessionDigest{}, 9, record.SessionCutoff{})
 		return err
 	},
-	"RemoveAccount": func(ctx context.Context, e record.Engine) error { return e.RemoveAccount(ctx, 1, Told) },
+	"RemoveAccount": func(ctx context.Context, e record.Engine) error { return cold.RemoveAccount(ctx, e, 1, Told) },
 	"CreateToken": func(ctx context.Context, e record.Engine) error {
-		_, err := e.CreateToken(ctx, apiToken(2, 1), Told)
+		_, err := cold.CreateToken(ctx, e, apiToken(2, 1), Told)
 		return err
 	},
 	"Token": func(ctx context.Context, e record.Engine) error {
-		_, _, err := e.Token(ctx, apiToken(1, 1).Digest)
+		_, _, err := cold.Token(ctx, e, apiToken(1, 1).Digest)
 		return err
 	},
-	"Tokens": func(ctx context.Context, e record.Engine) error { _, err := e.Tokens(ctx, 1, 0, 9); return err },
+	"Tokens": func(ctx context.Context, e record.Engine) error { _, err := cold.Tokens(ctx, e, 1, 0, 9); return err },
 	"NoteDeliveries": func(ctx context.Context, e record.Engine) error {
-		return e.NoteDeliveries(ctx, 1, 1, []record.Delivery{{At: epoch, Status: 204}})
+		return cold.NoteDeliveries(ctx, e, 1, 1, []record.Delivery{{At: epoch, Status: 204}})
 	},
 	"TouchToken": func(ctx context.Context, e record.Engine) error {
-		return e.TouchToken(ctx, apiToken(1, 1).Digest, epoch)
+		return cold.TouchToken(ctx, e, apiToken(1, 1).Digest, epoch)
 	},
-	"RemoveToken": func(ctx context.Context, e record.Engine) error { return e.RemoveToken(ctx, 0, 1, Told) },
+	"RemoveToken": func(ctx context.Context, e record.Engine) error { return cold.RemoveToken(ctx, e, 0, 1, Told) },
 	"CreateHook": func(ctx context.Context, e record.Engine) error {
-		_, err := e.CreateHook(ctx, hookOf(1), Told)
+		_, err := cold.CreateHook(ctx, e, hookOf(1), Told)
 		return err
 	},
-	"Hooks":         func(ctx context.Context, e record.Engine) error { _, err := e.Hooks(ctx, 0, 0, 9); return err },
+	"Hooks":         func(ctx context.Context, e record.Engine) error { _, err := cold.Hooks(ctx, e, 0, 0, 9); return err },
 	"CreateRequest": func(ctx context.Context, e record.Engine) error { return e.CreateRequest(ctx, requestOf(1, 1, 1)) },
 	"AnswerRequest": func(ctx context.Context, e record.Engine) error {
 		p := answerTo(requestOf(1, 1, 1), 2)
@@ -171,8 +175,8 @@ var methods = map[string]func(context.Context, record.Engine) error{
 		_, err := e.ChangeRequest(ctx, requestOf(1, 1, 1).ID, endRequest)
 		return err
 	},
-	"SetHook":    func(ctx context.Context, e record.Engine) error { return e.SetHook(ctx, hookOf(1), Told) },
-	"RemoveHook": func(ctx context.Context, e record.Engine) error { return e.RemoveHook(ctx, 1, 1, Told) },
+	"SetHook":    func(ctx context.Context, e record.Engine) error { return cold.SetHook(ctx, e, hookOf(1), Told) },
+	"RemoveHook": func(ctx context.Context, e record.Engine) error { return cold.RemoveHook(ctx, e, 1, 1, Told) },
 	"DueMessages": func(ctx context.Context, e record.Engine) error {
 		_, _, err := e.DueMessages(ctx, dueAt(0, 9))
 		return err
@@ -187,8 +191,8 @@ var methods = map[string]func(context.Context, record.Engine) error{
 		_, err := e.EndMessages(ctx, []record.Message{messageAt(1)})
 		return err
 	},
-	"AddAdminEvent": func(ctx context.Context, e record.Engine) error { return e.AddAdminEvent(ctx, happened(1)) },
-	"AdminEvents":   func(ctx context.Context, e record.Engine) error { _, err := e.AdminEvents(ctx, 0, 9); return err },
+	"AddAdminEvent": func(ctx context.Context, e record.Engine) error { return cold.AddAdminEvent(ctx, e, happened(1)) },
+	"AdminEvents":   func(ctx context.Context, e record.Engine) error { _, err := cold.AdminEvents(ctx, e, 0, 9); return err },
 	"KeyRing":       func(ctx context.Context, e record.Engine) error { _, err := e.KeyRing(ctx); return err },
 	"SetKeyRing": func(ctx context.Context, e record.Engine) error {
 		return e.SetKeyRing(ctx, []byte("sealed"), Keys{}, Told)
@@ -257,7 +261,7 @@ func heedsContexts(t *testing.T, e record.Engine) {
 	p, err := e.Push(t.Context(), pushID(1))
 	must(t, err)
 	same(t, "push", p, livePush(1, 0))
-	list, err := e.Accounts(t.Context(), 0, 9)
+	list, err := cold.Accounts(t.Context(), e, 0, 9)
 	must(t, err)
 	if len(list) != 1 || list[0].Disabled {
 		t.Errorf("accounts: %+v", list)

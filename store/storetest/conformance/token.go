@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -17,21 +18,21 @@ var tokenSuite = suite{
 func keepsTokens(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	want := apiToken(1, owner)
-	id, err := e.CreateToken(t.Context(), want, Told)
+	id, err := cold.CreateToken(t.Context(), e, want, Told)
 	must(t, err)
 	want.ID = id
-	got, a, err := e.Token(t.Context(), want.Digest)
+	got, a, err := cold.Token(t.Context(), e, want.Digest)
 	must(t, err)
 	same(t, "token", got, want)
 	same(t, "its account", a, record.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
 
-	got, a, err = e.Token(t.Context(), apiToken(2, owner).Digest)
+	got, a, err = cold.Token(t.Context(), e, apiToken(2, owner).Digest)
 	wantErr(t, err, record.ErrNotFound)
 	same(t, "token that is not there", got, record.APIToken{})
 	same(t, "its account", a, record.Account{})
-	_, err = e.CreateToken(t.Context(), apiToken(2, owner+1), Told)
+	_, err = cold.CreateToken(t.Context(), e, apiToken(2, owner+1), Told)
 	wantErr(t, err, record.ErrNotFound)
-	_, err = e.CreateToken(t.Context(), apiToken(1, owner), Told)
+	_, err = cold.CreateToken(t.Context(), e, apiToken(1, owner), Told)
 	wantErr(t, err, record.ErrExists)
 }
 
@@ -40,7 +41,7 @@ func listsTokens(t *testing.T, e record.Engine) {
 	var all []record.APIToken
 	for n := range 6 {
 		a := apiToken(200-n, []record.AccountID{owner, other}[n%2])
-		id, err := e.CreateToken(t.Context(), a, Told)
+		id, err := cold.CreateToken(t.Context(), e, a, Told)
 		must(t, err)
 		if a.ID = id; a.Owner == owner {
 			all = append(all, a)
@@ -59,28 +60,28 @@ func listsTokens(t *testing.T, e record.Engine) {
 		{1<<64 - 1, 10, nil},
 		{0, 0, nil},
 	} {
-		list, err := e.Tokens(t.Context(), owner, c.after, c.limit)
+		list, err := cold.Tokens(t.Context(), e, owner, c.after, c.limit)
 		must(t, err)
 		same(t, "tokens", list, c.want)
 	}
-	list, err := e.Tokens(t.Context(), other+1, 0, 10)
+	list, err := cold.Tokens(t.Context(), e, other+1, 0, 10)
 	must(t, err)
 	same(t, "number of a stranger's tokens", len(list), 0)
 }
 
 func touchesTokens(t *testing.T, e record.Engine) {
 	a := apiToken(1, account(t, e, "a@example.org"))
-	id, err := e.CreateToken(t.Context(), a, Told)
+	id, err := cold.CreateToken(t.Context(), e, a, Told)
 	must(t, err)
 	for range 2 {
-		must(t, e.TouchToken(t.Context(), a.Digest, epoch.Add(time.Minute)))
+		must(t, cold.TouchToken(t.Context(), e, a.Digest, epoch.Add(time.Minute)))
 	}
 	a.ID, a.LastUsedAt = id, epoch.Add(time.Minute)
-	got, _, err := e.Token(t.Context(), a.Digest)
+	got, _, err := cold.Token(t.Context(), e, a.Digest)
 	must(t, err)
 	same(t, "token", got, a)
-	must(t, e.TouchToken(t.Context(), apiToken(2, 0).Digest, epoch))
-	_, _, err = e.Token(t.Context(), apiToken(2, 0).Digest)
+	must(t, cold.TouchToken(t.Context(), e, apiToken(2, 0).Digest, epoch))
+	_, _, err = cold.Token(t.Context(), e, apiToken(2, 0).Digest)
 	wantErr(t, err, record.ErrNotFound)
 }
 
@@ -88,7 +89,7 @@ func removesTokens(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	var ids []record.TokenID
 	for n := range 3 {
-		id, err := e.CreateToken(t.Context(), apiToken(n, owner), Told)
+		id, err := cold.CreateToken(t.Context(), e, apiToken(n, owner), Told)
 		must(t, err)
 		ids = append(ids, id)
 	}
@@ -105,11 +106,11 @@ func removesTokens(t *testing.T, e record.Engine) {
 		{owner, ids[1], record.ErrNotFound},
 		{0, ids[2] + 1, record.ErrNotFound},
 	} {
-		wantErr(t, e.RemoveToken(t.Context(), c.owner, c.id, Told), c.want)
+		wantErr(t, cold.RemoveToken(t.Context(), e, c.owner, c.id, Told), c.want)
 	}
-	_, _, err := e.Token(t.Context(), apiToken(1, 0).Digest)
+	_, _, err := cold.Token(t.Context(), e, apiToken(1, 0).Digest)
 	wantErr(t, err, record.ErrNotFound)
-	list, err := e.Tokens(t.Context(), owner, 0, 10)
+	list, err := cold.Tokens(t.Context(), e, owner, 0, 10)
 	must(t, err)
 	if len(list) != 1 || list[0].ID != ids[2] {
 		t.Errorf("tokens left: %+v", list)

@@ -1,0 +1,61 @@
+// Package cold decides what becomes of accounts, sessions, API tokens, webhooks and the
+// instance log: each function is one atomic, linearizable step over the tables of an engine,
+// durable when it returns nil, with the errors of record.Engine beside those that it names.
+// Who may ask for it, and what is sealed, is decided above it, in package store.
+//
+// Functions that take an AdminEvent append it to the instance log in the same step, with the
+// numbers that they give out.
+package cold
+
+import (
+	"context"
+	"errors"
+
+	"pushbox/store/record"
+)
+
+// read returns what look finds.
+func read[T any](ctx context.Context, e record.TableEngine, look func(record.View) (T, error)) (v T, err error) {
+	err = e.View(ctx, func(view record.View) (err error) {
+		v, err = look(view)
+		return err
+	})
+	if err != nil {
+		return *new(T), err
+	}
+	return v, nil
+}
+
+// update returns what change returns, which is zero after an error.
+func update[T any](ctx context.Context, e record.TableEngine, change func(record.Tx) (T, error)) (v T, err error) {
+	err = e.Update(ctx, func(t record.Tx) (err error) {
+		v, err = change(t)
+		return err
+	})
+	if err != nil {
+		return *new(T), err
+	}
+	return v, nil
+}
+
+// touch changes a record if it still exists.
+func touch[R record.Record](ctx context.Context, e record.TableEngine, of record.Rows[R], key []byte, change func(*R)) error {
+	return e.Touch(ctx, of.Table, [][]byte{key}, func(found record.Record) record.Record {
+		r := found.(R)
+		change(&r)
+		return r
+	})
+}
+
+// found reports whether a record was found, from the error of looking for it.
+func found(err error) (bool, error) {
+	if errors.Is(err, record.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ownedBy is the range of an owner's records, in an index that begins with the owner.
+func ownedBy(by *record.Index, owner record.AccountID, limit int) record.Range {
+	return record.Range{By: by, Prefix: record.NumberKey(uint64(owner)), Limit: limit}
+}
