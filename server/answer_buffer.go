@@ -8,12 +8,14 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
 
 	"pushbox/internal/limit"
 	"pushbox/server/web"
+	"pushbox/store"
 )
 
 // chunkSize is the bytes of a chunk of a answerBuffer.
@@ -153,13 +155,50 @@ func (r *request) mayFail() bool {
 	return r.route != nil && !r.route.has(countsViews) && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }
 
+// listMemory is what the names and notes of a page of a list take at most, sealed and opened.
+// The list is read into memory that is reserved before: many clients may ask for one at once.
+const listMemory = 2 * store.PageSize * (store.MaxName + store.MaxNote)
+
+// reserve takes memory for what the request works with, in place of what it has.
+func (r *request) reserve(size int64) error {
+	ctx, cancel := context.WithTimeout(r.Context(), memoryWait)
+	defer cancel()
+	return r.memory.Resize(ctx, size)
+}
+
+// newEncoder encodes JSON for programs, which need no escapes of HTML.
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
 // encode renders JSON.
 func encode(r *request, rep *reply) error {
-	return fill(r, rep, func(b *answerBuffer) error {
-		enc := json.NewEncoder(b)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(rep.body)
-	})
+	return fill(r, rep, func(b *answerBuffer) error { return encodeTo(b, reflect.ValueOf(rep.body)) })
+}
+
+// encodeTo writes JSON, and a list one element after the other: the encoder has all of what it
+// encodes in memory before it writes any.
+func encodeTo(b *answerBuffer, body reflect.Value) error {
+	if body.Kind() != reflect.Slice || body.Len() == 0 {
+		return newEncoder(b).Encode(body.Interface())
+	}
+	var text bytes.Buffer
+	enc, before := newEncoder(&text), "["
+	for i := range body.Len() {
+		text.Reset()
+		text.WriteString(before)
+		if err := enc.Encode(body.Index(i).Interface()); err != nil {
+			return err
+		}
+		if _, err := b.Write(bytes.TrimSuffix(text.Bytes(), []byte("\n"))); err != nil {
+			return err
+		}
+		before = ","
+	}
+	_, err := io.WriteString(b, "]\n")
+	return err
 }
 
 // hold keeps a long text in the memory for answers until it is sent.

@@ -124,6 +124,11 @@ func (s *Server) run(r *request) (rep reply, err error) {
 		r.ctx, cancel = context.WithTimeout(r.ctx, s.cfg.Limits.RequestTimeout)
 		defer cancel()
 	}
+	if r.route.has(hasList) {
+		if err := r.reserve(listMemory); err != nil {
+			return reply{}, err
+		}
+	}
 	rep, err = r.route.action(r)
 	err = s.countUnknown(r, err)
 	if err == nil {

@@ -97,7 +97,7 @@ func (c *createRequest) hold() {
 	c.by = c.r.holder()
 	c.by.Account = uint64(c.r.actor.Account)
 	if c.answers() {
-		c.by.Link = c.asked.ID.String()
+		c.by.Link, c.by.Asker = c.asked.ID.String(), uint64(c.asked.Owner)
 	}
 	c.r.memory = c.server.limits.requestMemory.Reserve(c.by)
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -87,8 +86,7 @@ func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 		return 0, nil
 	}
 	out := countingWriter{to: w}
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
+	enc := newEncoder(&out)
 	var broken error // of the connection
 	err := rep.lines(func(line any) error {
 		r.deadlines.sending()

@@ -39,6 +39,7 @@ const (
 	unlisted                         // another address of a route, which the documentation leaves out
 	compressed                       // a page that never holds a secret: the size of any other could tell something about it
 	forRequests                      // of requests for secrets, which the settings can switch off
+	hasList                          // a page of a list is read: it may have many names and notes
 	crossOrigin                      // scripts of other sites may read the answer, if the settings allow it
 )
 
@@ -129,8 +130,8 @@ func (s *Server) table() []route {
 		{name: "version", method: get, pattern: "/api/v2/version", access: public, traits: forRecipients | notCounted, action: s.version},
 		{name: "openapi", method: get, pattern: "/api/v2/openapi", access: public, traits: hasLinks, action: s.describe}, // the router removes .json
 		{name: "create", method: post, pattern: pushes, access: creating, scope: record.ScopeCreate, traits: hasLinks | hasFiles, action: s.createPush},
-		{name: "active", method: get, pattern: push, word: "active", access: required, scope: record.ScopeRead, traits: hasLinks, action: s.activePushes},
-		{name: "expired", method: get, pattern: push, word: "expired", access: required, scope: record.ScopeRead, traits: hasLinks, action: s.expiredPushes},
+		{name: "active", method: get, pattern: push, word: "active", access: required, scope: record.ScopeRead, traits: hasLinks | hasList, action: s.activePushes},
+		{name: "expired", method: get, pattern: push, word: "expired", access: required, scope: record.ScopeRead, traits: hasLinks | hasList, action: s.expiredPushes},
 		{name: "show", method: get, pattern: push, access: optional, scope: record.ScopeRead, traits: hasLinks | forRecipients | countsViews, action: s.showPush},
 		{name: "delete", method: http.MethodDelete, pattern: push, access: optional, scope: record.ScopeManage, traits: hasLinks | forRecipients, action: s.deletePush},
 		{name: "preview", method: get, pattern: push + "/preview", access: optional, scope: record.ScopeRead, traits: hasLinks | forRecipients, action: s.previewPush},
@@ -138,7 +139,7 @@ func (s *Server) table() []route {
 		{name: "notify_emails", method: post, pattern: push + "/notify_emails", access: required, scope: record.ScopeManage, traits: hasLinks, action: s.mailPush},
 		{name: "thaw", method: post, pattern: push + "/thaw", access: required, scope: record.ScopeManage, traits: hasLinks, action: s.thawPushAPI},
 		{name: "request_create", method: post, pattern: asked, access: required, scope: record.ScopeCreate, traits: hasLinks | forRequests, action: s.createRequest},
-		{name: "requests", method: get, pattern: asked, access: required, scope: record.ScopeRead, traits: hasLinks | forRequests, action: s.listRequests},
+		{name: "requests", method: get, pattern: asked, access: required, scope: record.ScopeRead, traits: hasLinks | hasList | forRequests, action: s.listRequests},
 		{name: "request", method: get, pattern: asked + "/:" + requestParam, access: required, scope: record.ScopeRead, traits: hasLinks | forRequests, action: s.showRequest},
 		{name: "request_end", method: http.MethodDelete, pattern: asked + "/:" + requestParam, access: required, scope: record.ScopeManage, traits: hasLinks | forRequests, action: s.endRequest},
 		{name: "download", method: get, pattern: file, access: public, traits: hasFiles | forRecipients, action: s.downloadFile},
@@ -163,7 +164,7 @@ func (s *Server) table() []route {
 		{name: "audit_csv", method: get, pattern: page + "/audit.csv", access: required, traits: isPage, action: s.auditCSV},
 		{name: "link_qr", method: get, pattern: page + "/preview", access: optional, traits: isPage | hasLinks, action: s.linkQRPage},
 		{name: "own_deleted", method: post, pattern: "/users/pushes/delete", access: required, traits: isPage, action: s.withForm(s.deletePushes)},
-		{name: "own_pushes", method: get, pattern: "/p", access: required, traits: isPage | hasLinks, nav: "pushes", action: s.ownPushes},
+		{name: "own_pushes", method: get, pattern: "/p", access: required, traits: isPage | hasLinks | hasList, nav: "pushes", action: s.ownPushes},
 
 		{name: "sign_in_form", method: get, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.signInForm},
 		{name: "sign_in", method: post, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.withForm(s.signIn)},

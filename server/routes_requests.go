@@ -17,7 +17,7 @@ func (s *Server) routesRequests() []route {
 		answer  = "/q/:" + tokenParam
 	)
 	return []route{
-		{name: "requests_page", method: get, pattern: requestsPath, access: required, traits: forRequests | isPage, nav: "requests", action: s.requestsPage},
+		{name: "requests_page", method: get, pattern: requestsPath, access: required, traits: forRequests | isPage | hasList, nav: "requests", action: s.requestsPage},
 		{name: "request_form", method: get, pattern: request, word: "new", access: required, traits: forRequests | isPage | compressed, nav: "requests", action: s.requestForm},
 		{name: "request_made", method: post, pattern: request, word: "new", access: required, traits: forRequests | isPage, nav: "requests", action: s.withForm(s.makeRequest)},
 		{name: "request_page", method: get, pattern: request, access: required, traits: forRequests | isPage | hasLinks, nav: "requests", action: s.requestPage},

@@ -26,8 +26,8 @@ func (s *Server) routesV1() []route {
 	for _, prefix := range prefixesV1 {
 		push := "/" + string(prefix) + "/:" + tokenParam
 		for _, row := range [...]route{
-			{name: "v1_active", method: http.MethodGet, pattern: push, word: "active", access: required, scope: record.ScopeRead, traits: hasLinks, action: s.activePushes},
-			{name: "v1_expired", method: http.MethodGet, pattern: push, word: "expired", access: required, scope: record.ScopeRead, traits: hasLinks, action: s.expiredPushes},
+			{name: "v1_active", method: http.MethodGet, pattern: push, word: "active", access: required, scope: record.ScopeRead, traits: hasLinks | hasList, action: s.activePushes},
+			{name: "v1_expired", method: http.MethodGet, pattern: push, word: "expired", access: required, scope: record.ScopeRead, traits: hasLinks | hasList, action: s.expiredPushes},
 			{name: "v1_show", method: http.MethodGet, pattern: push, access: optional, scope: record.ScopeRead, traits: hasLinks | countsViews, action: s.showPush},
 			{name: "v1_show", method: http.MethodGet, pattern: push + "/r", access: optional, scope: record.ScopeRead, traits: hasLinks | countsViews, action: s.showPush}, // html_url with .json behind it
 			{name: "v1_delete", method: http.MethodDelete, pattern: push, access: optional, scope: record.ScopeManage, traits: hasLinks, action: s.deletePush},

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,8 @@ import (
 	"pushbox/server/body"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
+	"pushbox/store/storetest"
 )
 
 // A reader is a client that reads nothing of an answer until it is released.
@@ -131,7 +134,7 @@ func TestListsThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	for range store.PageSize {
 		last = a.Create(`"payload":"x","note":`+servertest.Quoted(strings.Repeat("\x01", store.MaxNote)), bearer)
 	}
-	said := strings.Repeat("\U0001f600", 255)
+	said := strings.Repeat(`"`, 255) // two bytes each in JSON and in CSV
 	for range 100 {
 		h := http.Header{"User-Agent": {said}, "Referer": {said}}
 		a.Do("GET", pushes+"/"+last+"?passphrase=x", "", bearer, h)
@@ -146,6 +149,48 @@ func TestListsThatAreNotReadTakeBoundedMemory(t *testing.T) {
 		a.Settle()
 		if held := a.Handler.Stats().RequestMemory; held != 0 {
 			t.Errorf("%s: %d bytes stay held", path, held)
+		}
+	}
+}
+
+// A lister is an engine that tells how much memory is reserved when a list is read.
+type lister struct {
+	record.Engine
+	read func()
+}
+
+func (e lister) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
+	e.read()
+	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
+}
+
+func (e lister) Requests(ctx context.Context, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
+	e.read()
+	return e.Engine.Requests(ctx, owner, after, skip, limit)
+}
+
+// Nor is a list read before there is memory for its names and notes.
+func TestAListIsReadIntoMemoryThatIsReserved(t *testing.T) {
+	t.Parallel()
+	var a *servertest.Server
+	held := int64(-1)
+	a = servertest.On(t, func(s *storetest.Setup) {
+		s.Wrap = func(e record.Engine) record.Engine {
+			return lister{e, func() { held = a.Handler.Stats().RequestMemory }}
+		}
+	}, takesRequests)
+	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
+	for path, by := range map[string]http.Header{
+		pushes + "/active": bearer, pushes + "/expired": bearer, "/p/active.json": bearer, "/p/expired.json": bearer,
+		"/api/v2/requests": bearer, "/p": session, "/requests": session,
+	} {
+		held = -1
+		if a.Get(path, by).Want(http.StatusOK); held < store.PageSize*store.MaxNote {
+			t.Errorf("%s: %d bytes are reserved", path, held)
+		}
+		a.Settle()
+		if left := a.Handler.Stats().RequestMemory; left != 0 {
+			t.Errorf("%s: %d bytes stay reserved", path, left)
 		}
 	}
 }

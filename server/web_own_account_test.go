@@ -187,8 +187,9 @@ func TestALongLineOfAnExportHoldsMemory(t *testing.T) {
 	a := servertest.New(t)
 	session := a.AddSessionUser(servertest.AnnEmail)
 	token := a.Create(`"payload":"x"`, a.AddToken(servertest.AnnEmail))
+	said := strings.Repeat(`"`, 255)
 	for range 150 {
-		a.Get(pushes+"/"+token+"?passphrase=x", http.Header{"User-Agent": {strings.Repeat("\U0001f600", 255)}})
+		a.Get(pushes+"/"+token+"?passphrase=x", http.Header{"User-Agent": {said}, "Referer": {said}})
 	}
 	long := 0
 	export(a, session, func(line []byte) error {

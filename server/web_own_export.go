@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -226,9 +225,7 @@ func (r *request) holds(size int64) error {
 	if size <= smallBody {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), memoryWait)
-	defer cancel()
-	return r.memory.Resize(ctx, lineFactor*size)
+	return r.reserve(lineFactor * size)
 }
 
 // nameOf is what names a push to its owner: once it has ended, its handle.

@@ -150,28 +150,28 @@ func (s *Store) ownRequests(ctx context.Context, by Actor, after record.Request,
 	if err != nil {
 		return nil, err
 	}
-	var ids []record.ID
-	for _, r := range rs {
-		ids = append(ids, r.Answers...)
-	}
-	ps, err := s.engine.PushesByID(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	at, unread := s.time.Read(), make(map[record.RequestID]int)
-	for _, p := range ps {
-		if over, _ := isDue(p, at); !over && p.Live() && p.ReadAt.IsZero() {
-			unread[p.Request]++
-		}
-	}
+	at := s.time.Read()
 	list := make([]RequestInfo, len(rs))
 	for i, r := range rs {
 		if list[i], err = s.openRequest(r, at); err != nil {
 			return nil, err
 		}
-		list[i].Unread = unread[r.ID]
+		if list[i].Unread, err = s.unread(ctx, r, at); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
+}
+
+// unread counts the answers of a request that are live and that its owner has not opened.
+func (s *Store) unread(ctx context.Context, r record.Request, at clock.Instant) (n int, err error) {
+	ps, err := s.engine.PushesByID(ctx, r.Answers)
+	for _, p := range ps {
+		if over, _ := isDue(p, at); !over && p.Live() && p.ReadAt.IsZero() && p.Request == r.ID {
+			n++
+		}
+	}
+	return n, err
 }
 
 // Request returns a request of the actor's account, with the pushes that came. ErrNotFound

@@ -113,7 +113,7 @@ func (s *Store) openDetails(p record.Push) (d details, err error) {
 	return d, nil
 }
 
-// maxAgent is how many characters of a user agent or referrer are kept.
+// maxAgent is how many bytes of a user agent or referrer are kept.
 const maxAgent = 255
 
 // sealActor seals who does something, and what else the entry says, for the audit log
@@ -145,17 +145,14 @@ func (s *Store) openEntry(id record.ID, e record.Entry) (LogEntry, error) {
 	return l, nil
 }
 
-// cut shortens a text to maxAgent characters.
+// cut shortens a text to maxAgent bytes, in front of a character.
 func cut(text string) string {
 	if len(text) <= maxAgent {
 		return text
 	}
-	end := 0
-	for range maxAgent {
-		_, n := utf8.DecodeRuneInString(text[end:])
-		if end += n; end == len(text) {
-			break
-		}
+	end := maxAgent
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
 	}
 	return text[:end]
 }

@@ -205,13 +205,14 @@ func TestDaysAndViewsRemaining(t *testing.T) {
 	}
 }
 
-func TestUserAgentsAreCutToCharacters(t *testing.T) {
+func TestUserAgentsAreCutInFrontOfACharacter(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, want string }{
 		{strings.Repeat("a", 255), strings.Repeat("a", 255)},
 		{strings.Repeat("a", 256), strings.Repeat("a", 255)},
-		{strings.Repeat("é", 200), strings.Repeat("é", 200)},
-		{strings.Repeat("é", 256), strings.Repeat("é", 255)},
+		{strings.Repeat("é", 127), strings.Repeat("é", 127)},
+		{strings.Repeat("é", 128), strings.Repeat("é", 127)},
+		{strings.Repeat("\x80", 256), ""},
 		{"", ""},
 	} {
 		if got := cut(test.text); got != test.want {

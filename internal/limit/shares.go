@@ -6,14 +6,15 @@ import "strconv"
 const part = 8
 
 // A Holder is who holds a part of something shared. The part counts for its client and the
-// networks around it, for its account, and for the link of the request for a secret that it
-// answers. Networks, accounts and links may hold a multiple of what one client may (see
-// Steps; an account four times as much, a link twice), but at most half of all. All who answer
+// networks around it, for its account, for the link of the request for a secret that it
+// answers, and for the account that asks there. Networks, accounts and links may hold a multiple of
+// what one client may (see Steps; an account four times as much, a link twice), but at most half of all. All who answer
 // requests together may hold three quarters: they need no account, and the rest is for accounts.
 type Holder struct {
 	Client  string // as in Steps; empty: only the other two count
 	Account uint64 // 0: none
 	Link    string // the ID of a request for a secret; empty: none
+	Asker   uint64 // the account that asks for what they send; 0: none
 }
 
 // How many times as much as one client they may hold.
@@ -34,6 +35,9 @@ func (h Holder) steps() (all []Step) {
 	}
 	if h.Link != "" {
 		all = append(all, Step{"link " + h.Link, linkTimes}, Step{answers, part})
+	}
+	if h.Asker != 0 {
+		all = append(all, Step{"asker " + strconv.FormatUint(h.Asker, 10), accountTimes})
 	}
 	return all
 }

@@ -49,6 +49,20 @@ func TestAQuarterIsLeftToThoseWhoAnswerNoRequest(t *testing.T) {
 	}
 }
 
+func TestHalfIsLeftToThoseWhoAnswerRequestsOfOtherAccounts(t *testing.T) {
+	t.Parallel()
+	s := NewSlots(16)
+	taken := 0
+	for i := range 16 {
+		if s.Take(Holder{Client: string(rune('a' + i)), Link: string(rune('a' + i)), Asker: 1}) {
+			taken++
+		}
+	}
+	if taken != 8 || !s.Take(Holder{Client: "b", Link: "another", Asker: 2}) {
+		t.Errorf("they take %d of 16, or those who answer another account have none", taken)
+	}
+}
+
 func TestSlotsCanBeResized(t *testing.T) {
 	t.Parallel()
 	s := NewSlots(2)

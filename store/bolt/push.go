@@ -134,7 +134,7 @@ func (db *DB) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, e
 func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (record.Change, error) {
 	var c record.Change
 	err := db.do(ctx, 0, func(t *tx) (err error) {
-		c, err = t.change(id, r)
+		c, err = t.change(id, r, *db.limits.Load())
 		if err == nil {
 			c.Entry.Messages, err = t.putMessages(c.Entry.Messages, *db.limits.Load())
 		}
@@ -149,7 +149,7 @@ func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (record.C
 	return c, nil
 }
 
-func (t *tx) change(id record.ID, r record.Rule) (record.Change, error) {
+func (t *tx) change(id record.ID, r record.Rule, l limits) (record.Change, error) {
 	p, err := t.push(id)
 	if err != nil {
 		return record.Change{}, err
@@ -157,6 +157,15 @@ func (t *tx) change(id record.ID, r record.Rule) (record.Change, error) {
 	next, e, err := r.Apply(p)
 	if err != nil {
 		return record.Change{}, err
+	}
+	if next.Seq != p.Seq && e.Kind.Dispensable() {
+		err := t.reserve(entryWeight+len(e.Sealed), l, durable.FreeSpace)
+		if errors.Is(err, record.ErrFull) {
+			next, err = p.WithoutEntry(next), nil
+		}
+		if err != nil {
+			return record.Change{}, err
+		}
 	}
 	c := record.Change{Push: next, Entry: e, Payload: bytes.Clone(t.payloadOf(p))}
 	if next.State == record.Purged {

@@ -409,8 +409,15 @@ func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (c record
 		return c, err
 	}
 	defer done()
+	full := db.mayAdd(ctx)
+	if full != nil && !errors.Is(full, record.ErrFull) {
+		return c, full
+	}
 	_, c, err = db.changePush(ctx, id, true, func(_ context.Context, _ *pgxpool.Conn, _ sealer, w row) (plan, error) {
 		next, e, err := r.Apply(w.push)
+		if err == nil && full != nil && next.Seq != w.push.Seq && e.Kind.Dispensable() {
+			next = w.push.WithoutEntry(next)
+		}
 		return plan{next: next, entry: e}, err
 	})
 	return c, err

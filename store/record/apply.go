@@ -25,6 +25,12 @@ func (r Rule) Apply(p Push) (next Push, e Entry, err error) {
 	return next, e, nil
 }
 
+// WithoutEntry is next, which a rule made of p, without the audit entry that it counts.
+func (p Push) WithoutEntry(next Push) Push {
+	next.Seq, next.Minor, next.UpdatedAt = p.Seq, p.Minor, p.UpdatedAt
+	return next
+}
+
 // CatchPanic runs a rule or another caller's function. Its panic must not end the engine,
 // nor may the error tell the panic's value, which may be a secret.
 func CatchPanic(ask func()) (err error) {

@@ -14,7 +14,8 @@ import (
 // A rule gets the push as it is. It returns the push as it shall be, and the audit
 // entry to append. The engine does the rest in the same step:
 //
-//   - It appends the entry, under the number p.Seq, if next.Seq is p.Seq+1.
+//   - It appends the entry, under the number p.Seq, if next.Seq is p.Seq+1. It leaves out
+//     one that is dispensable while there is no space for creates.
 //   - It keeps the entry's grant, messages and mail, even where it appends no entry.
 //   - It writes nothing where next equals p.
 //   - It destroys the payload of a push that is no longer live.

@@ -52,6 +52,18 @@ func (k EntryKind) Minor() bool {
 	}
 }
 
+// Dispensable reports whether engines leave out entries of this kind while there is no space
+// for creates. Clients can have them written without end, and what is kept free is for views,
+// deletes and expiry.
+func (k EntryKind) Dispensable() bool {
+	switch k {
+	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView:
+		return true
+	default:
+		return false
+	}
+}
+
 // An Entry is a line of a push's audit log as it is stored. The client is sealed, since
 // a Referer may hold a link.
 type Entry struct {

@@ -11,6 +11,7 @@ let form
 let files = [] // to be sent
 let upload // that is running, or the encryption before it
 let leaving = false // what was typed is sent
+const came = location.hash // with the link
 let fragment // with the key of the push that is being sent, if that is encrypted here
 
 const size = (n) => {
@@ -133,12 +134,16 @@ async function encrypt(data, signal) {
 }
 
 // Public keys that are not those of the link were changed on the way, or the link was: nothing is
-// sent to them, nor to a page that has none. A link without a fingerprint, which begins with a, fits all keys.
+// sent to them, nor to a page that has none. A link without an end fits all keys, and so does one
+// to a place on the page. Any other end must be the fingerprint, which begins with a. A redirect
+// can replace it: its mark in the address outlives a reload.
 async function checkKeys() {
-  const { hash } = location
+  if (!location.pathname.includes('/q/')) return
   const { keys, changed = '' } = form.dataset
-  const moved = /\/q\/[^/]+$/.test(location.pathname) && performance.getEntriesByType('navigation')[0]?.redirectCount
-  if (!moved && !/^#a[\w-]+$/.test(hash)) return
+  const hash = /^#a/i.test(location.hash) || !came ? location.hash : came
+  const moved = performance.getEntriesByType('navigation')[0]?.redirectCount
+  if (!moved && (hash.length < 2 || document.getElementById(hash.slice(1)))) return
+  if (moved) history.replaceState(null, '', '#a-')
   for (const other of document.querySelectorAll('a[hreflang]')) other.hash = hash
   try {
     if (moved) throw new Error('a redirect can replace the fingerprint')

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -21,6 +22,7 @@ var pushSuite = suite{
 	"a change without an entry appends none":                          appliesASilentChange,
 	"a rule that changes nothing writes nothing":                      leavesAlone,
 	"an error of a rule is returned and changes nothing":              returnsRuleErrors,
+	"without space, dispensable entries are left out":                 leavesEntriesOut,
 	"a rule that panics changes nothing":                              survivesAPanic,
 	"a rule that breaks the rules is refused":                         refusesABadRule,
 	"a push that ends loses its payload":                              destroysPayloads,
@@ -193,6 +195,30 @@ func leavesAlone(t *testing.T, e record.Engine) {
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)
 	same(t, "push", got, p)
+}
+
+func leavesEntriesOut(t *testing.T, e record.Engine) {
+	p := create(t, e, 1, 0)
+	fail := func(p record.Push) (record.Push, record.Entry, error) {
+		p.Seq, p.Minor = p.Seq+1, p.Minor+1
+		return p, record.Entry{Kind: record.EntryFailedView, At: time.Unix(1e9, 0), Sealed: []byte("failed")}, nil
+	}
+	change(t, e, p.ID, fail)
+	e.SetSpaceLimits(record.SpaceLimits{MaxSize: 1})
+	change(t, e, p.ID, fail)
+	change(t, e, p.ID, view)
+	e.SetSpaceLimits(record.SpaceLimits{})
+	change(t, e, p.ID, fail)
+	log, err := e.Entries(t.Context(), p.ID, 0, 10)
+	must(t, err)
+	var kinds []record.EntryKind
+	for _, one := range log {
+		kinds = append(kinds, one.Kind)
+	}
+	same(t, "entries", kinds, []record.EntryKind{record.EntryCreation, record.EntryFailedView, record.EntryView, record.EntryFailedView})
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "minor entries", got.Minor, uint32(2))
 }
 
 func returnsRuleErrors(t *testing.T, e record.Engine) {
