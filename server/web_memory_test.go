@@ -164,9 +164,8 @@ func (e lister) Pushes(ctx context.Context, owner record.AccountID, live bool, b
 	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
 }
 
-func (e lister) Requests(ctx context.Context, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
-	e.read()
-	return e.Engine.Requests(ctx, owner, after, skip, limit)
+func (e lister) View(ctx context.Context, read func(record.View) error) error {
+	return e.Engine.View(ctx, func(v record.View) error { return read(requestView{v, e.read}) })
 }
 
 // Nor is a list read before there is memory for its names and notes.

@@ -157,9 +157,21 @@ func (e restless) Pushes(ctx context.Context, owner record.AccountID, live bool,
 	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
 }
 
-func (e restless) Requests(ctx context.Context, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
-	e.look()
-	return e.Engine.Requests(ctx, owner, after, skip, limit)
+func (e restless) View(ctx context.Context, read func(record.View) error) error {
+	return e.Engine.View(ctx, func(v record.View) error { return read(requestView{v, e.look}) })
+}
+
+// A requestView calls look before requests are listed.
+type requestView struct {
+	record.View
+	look func()
+}
+
+func (v requestView) List(of *record.Table, r record.Range) ([]record.Record, error) {
+	if of == record.Requests.Table {
+		v.look()
+	}
+	return v.View.List(of, r)
 }
 
 // A sink is a client that takes an answer as it likes.

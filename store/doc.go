@@ -23,8 +23,8 @@
 // Every change of a push is a Rule: a pure function that an Engine applies and audits
 // in one atomic, durable step (rules.go). The store seals, opens, keeps the time, and
 // bounds guessing. It never logs and knows nothing of HTTP. An engine sees sealed bytes
-// and decides nothing. What becomes of accounts, sessions, API tokens, webhooks and events
-// is decided in package cold, over the tables of an engine.
+// and decides nothing. What becomes of accounts, sessions, API tokens, webhooks, requests
+// and events is decided in package cold, over the tables of an engine.
 //
 // A file named in the singular holds a record (push.go, session.go), in the plural the
 // operations on it (pushes.go, sessions.go).

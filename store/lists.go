@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -39,7 +40,7 @@ func all[T any](next func(last T) ([]T, error)) (list []T, err error) {
 // scanRequests reads all requests.
 func (s *Store) scanRequests(ctx context.Context) iter.Seq2[[]record.Request, error] {
 	return batches(func(last record.Request) ([]record.Request, error) {
-		return s.engine.ScanRequests(ctx, last.ID, listBatch)
+		return cold.ScanRequests(ctx, s.engine, last.ID, listBatch)
 	})
 }
 

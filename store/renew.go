@@ -198,8 +198,42 @@ func (r resealer) ResealEntry(id record.ID, e record.Entry) (next record.Entry, 
 	return e, err
 }
 
-// ResealAccount seals the secret of the authenticator app and the names of passkeys anew.
-func (r resealer) ResealAccount(a record.Account) (record.Account, error) {
+// ResealRecord seals what a record of a table has sealed anew: the secret of the authenticator
+// app and the names of passkeys of an account, the address of a session, the target of a webhook,
+// the text and the token of a request, and what an event says. The digest and the chain of an
+// event stay, since the text does.
+func (r resealer) ResealRecord(found record.Record) (record.Record, error) {
+	switch one := found.(type) {
+	case record.Account:
+		return r.account(one)
+	case record.Session:
+		sealed, err := r.part(one.Digest[:], one.Sealed)
+		one.Sealed = sealed
+		return one, err
+	case record.Hook:
+		sealed, err := r.again(seal.DetailKeys, one.Sealed,
+			func(b []byte) ([]byte, error) { return r.ring.OpenHook(hookPlace(one), b) },
+			func(b []byte) []byte { return r.ring.SealHook(hookPlace(one), b) })
+		one.Sealed = sealed
+		return one, err
+	case record.Request:
+		sealed, err := r.again(seal.DetailKeys, one.Sealed,
+			func(b []byte) ([]byte, error) { return r.ring.OpenRequest(one.ID[:], b) },
+			func(b []byte) []byte { return r.ring.SealRequest(one.ID[:], b) })
+		one.Sealed = sealed
+		return one, err
+	case record.AdminEvent:
+		sealed, err := r.again(seal.AuditKeys, one.Sealed,
+			func(b []byte) ([]byte, error) { return r.ring.OpenEvent(one.Digest, b) },
+			func(b []byte) []byte { return r.ring.SealEvent(one.Digest, b) })
+		one.Sealed = sealed
+		return one, err
+	default:
+		return found, nil
+	}
+}
+
+func (r resealer) account(a record.Account) (record.Account, error) {
 	sealed, err := r.part(binary.BigEndian.AppendUint64(nil, uint64(a.ID)), []byte(a.TOTP))
 	if err != nil {
 		return a, err
@@ -215,33 +249,11 @@ func (r resealer) ResealAccount(a record.Account) (record.Account, error) {
 	return a, err
 }
 
-// ResealSession seals the origin of a session anew.
-func (r resealer) ResealSession(s record.Session) (next record.Session, err error) {
-	s.Sealed, err = r.part(s.Digest[:], s.Sealed)
-	return s, err
-}
-
 // part seals a part of an account anew.
 func (r resealer) part(id, sealed []byte) ([]byte, error) {
 	return r.again(seal.AuditKeys, sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenAccount(id, b) },
 		func(b []byte) []byte { return r.ring.SealAccount(id, b) })
-}
-
-// ResealHook seals the target of a webhook anew.
-func (r resealer) ResealHook(h record.Hook) (next record.Hook, err error) {
-	h.Sealed, err = r.again(seal.DetailKeys, h.Sealed,
-		func(b []byte) ([]byte, error) { return r.ring.OpenHook(hookPlace(h), b) },
-		func(b []byte) []byte { return r.ring.SealHook(hookPlace(h), b) })
-	return h, err
-}
-
-// ResealRequest seals the text and the token of a request anew.
-func (r resealer) ResealRequest(q record.Request) (next record.Request, err error) {
-	q.Sealed, err = r.again(seal.DetailKeys, q.Sealed,
-		func(b []byte) ([]byte, error) { return r.ring.OpenRequest(q.ID[:], b) },
-		func(b []byte) []byte { return r.ring.SealRequest(q.ID[:], b) })
-	return q, err
 }
 
 // ResealMessage seals a message of the outbox anew.
@@ -250,13 +262,4 @@ func (r resealer) ResealMessage(m record.Message) (next record.Message, err erro
 		func(b []byte) ([]byte, error) { return r.ring.OpenMessage(messagePlace(m), b) },
 		func(b []byte) []byte { return r.ring.SealMessage(messagePlace(m), b) })
 	return m, err
-}
-
-// ResealEvent seals what an event of the instance log says anew. Its digest and its chain
-// stay, since the text does.
-func (r resealer) ResealEvent(e record.AdminEvent) (next record.AdminEvent, err error) {
-	e.Sealed, err = r.again(seal.AuditKeys, e.Sealed,
-		func(b []byte) ([]byte, error) { return r.ring.OpenEvent(e.Digest, b) },
-		func(b []byte) []byte { return r.ring.SealEvent(e.Digest, b) })
-	return e, err
 }

@@ -46,7 +46,7 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 	t := RequestToken(s.nextToken(at.Now))
 	r.ID, r.Owner = s.requestID(t), by.Account
 	s.sealRequest(&r, in.Text, t)
-	return RequestInfo{Request: r, At: at.Now, Text: in.Text, Token: t}, s.engine.CreateRequest(ctx, r)
+	return RequestInfo{Request: r, At: at.Now, Text: in.Text, Token: t}, cold.CreateRequest(ctx, s.engine, r)
 }
 
 // requestID derives the ID from the token. It is never the ID of a push: no url_token has a
@@ -146,7 +146,7 @@ func (s *Store) ownRequests(ctx context.Context, by Actor, after record.Request,
 	if by.Account == 0 {
 		return nil, record.ErrDenied
 	}
-	rs, err := s.engine.Requests(ctx, by.Account, after, skip, PageSize)
+	rs, err := cold.Requests(ctx, s.engine, by.Account, after, skip, PageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (s *Store) unread(ctx context.Context, r record.Request, at clock.Instant) 
 // Request returns a request of the actor's account, with the pushes that came. ErrNotFound
 // also for one of another account.
 func (s *Store) Request(ctx context.Context, by Actor, id record.RequestID) (RequestInfo, error) {
-	r, err := s.engine.Request(ctx, id)
+	r, err := cold.Request(ctx, s.engine, id)
 	switch {
 	case err != nil:
 		return RequestInfo{}, err
@@ -223,7 +223,7 @@ func (s *Store) asked(ctx context.Context, p record.Push) (secret.Text, error) {
 	if !p.IsAnswer() {
 		return secret.Text{}, nil
 	}
-	r, err := s.engine.Request(ctx, p.Request)
+	r, err := cold.Request(ctx, s.engine, p.Request)
 	if err != nil {
 		return secret.Text{}, instead(err, record.ErrNotFound, nil)
 	}
@@ -249,7 +249,7 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 	if t.IsZero() {
 		return RequestInfo{}, record.ErrNotFound
 	}
-	r, err := s.engine.Request(ctx, s.requestID(t))
+	r, err := cold.Request(ctx, s.engine, s.requestID(t))
 	at := s.time.Read()
 	switch {
 	case err != nil:
@@ -297,7 +297,7 @@ func answerError(err error) error {
 
 // changeRequest applies a rule.
 func (s *Store) changeRequest(ctx context.Context, id record.RequestID, r record.RequestRule) (record.Request, error) {
-	return sealing(ctx, s, func(ctx context.Context) (record.Request, error) { return s.engine.ChangeRequest(ctx, id, r) })
+	return sealing(ctx, s, func(ctx context.Context) (record.Request, error) { return cold.ChangeRequest(ctx, s.engine, id, r) })
 }
 
 // answering returns a new push that answers a request, as the request says, and the request.

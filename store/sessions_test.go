@@ -228,8 +228,8 @@ type crammed struct {
 	err error
 }
 
-func (e *crammed) Touch(context.Context, *record.Table, [][]byte, func(record.Record) record.Record) error {
-	return e.err
+func (e *crammed) Touch(context.Context, *record.Table, [][]byte, func(record.Record) (record.Record, error)) (int, error) {
+	return 0, e.err
 }
 
 func TestASessionIsResumedWithoutRoomToNoteIt(t *testing.T) {

@@ -145,7 +145,7 @@ func (c *checker) loadJournal() error {
 
 func (c *checker) rows() error {
 	for _, step := range []func() error{
-		c.buckets, c.tags, c.findStrays, c.pushes, c.checkRooms, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.identities, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.requests, c.requestIndex, c.messages, c.quotas, c.events,
+		c.buckets, c.tags, c.findStrays, c.pushes, c.checkRooms, c.orphans, c.chunks, c.grants, c.records, c.messages, c.quotas, c.events,
 	} {
 		if err := readable(step); err != nil {
 			return err

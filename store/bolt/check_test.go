@@ -161,9 +161,9 @@ var faults = map[string]struct {
 			"orphans: a key of 1 bytes instead of 22",
 			"grants: a record is malformed",
 			"grant_pushes: a key of 1 bytes instead of 54",
-			"sessions: a key of 1 bytes instead of 32",
-			"hooks: a key of 1 bytes instead of 16",
-			"requests: a key of 1 bytes instead of 22",
+			"sessions: a record is malformed, or has the key of another",
+			"hooks: a record is malformed, or has the key of another",
+			"requests: a record is malformed, or has the key of another",
 			"outbox: a key of 1 bytes instead of 16",
 			"quotas: a key of 1 bytes instead of 8",
 		},
@@ -178,7 +178,7 @@ var faults = map[string]struct {
 			)
 		},
 		[]string{
-			"hooks: a record is malformed",
+			"hooks: a record is malformed, or has the key of another",
 			"webhook 2: account 9, its owner, does not exist",
 			"outbox: a record is malformed",
 			"message 7: only 0 numbers were given out",
@@ -188,14 +188,14 @@ var faults = map[string]struct {
 		func(t *tx) error {
 			r := record.Request{ID: record.RequestID(plantedKey()), Owner: 9, MaxAnswers: 1}
 			return errors.Join(
-				t.put(requests, plantedKey()[:idLen], []byte("?")), t.putRequest(nil, record.Request{ID: record.RequestID{1}, Owner: 9, MaxAnswers: 1}),
-				t.put(requestOwners, requestRow(r), nil),
+				t.put(requests, plantedKey()[:idLen], []byte("?")), t.tables().Put(record.Requests.Table, record.Request{ID: record.RequestID{1}, Owner: 9, MaxAnswers: 1}),
+				t.put(requestOwners, record.RequestsByOwner.Keys(r)[0], nil),
 			)
 		},
 		[]string{
-			"requests: a record is malformed",
+			"requests: a record is malformed, or has the key of another",
 			"request aeaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: account 9, its owner, does not exist",
-			"request_owners: a row leads to a request that does not have it",
+			"request_owners: a row leads to nothing that has it",
 		},
 	},
 	"malformed quotas": {
@@ -208,8 +208,8 @@ var faults = map[string]struct {
 		func(t *tx) error { return t.delete(accounts, uint64Key(1)) },
 		[]string{
 			"push 0000: its owner does not exist",
-			"emails: an address leads to account 1, which does not have that address",
-			"identities: a row leads to account 1, which does not have that identity",
+			"emails: a row leads to nothing that has it",
+			"identities: a row leads to nothing that has it",
 			"token 1: account 1, its owner, does not exist",
 			"session 1: account 1, its owner, does not exist",
 		},
@@ -217,14 +217,14 @@ var faults = map[string]struct {
 	"a malformed account": {
 		func(t *tx) error { return t.put(accounts, uint64Key(1), []byte("?")) },
 		[]string{
-			"accounts: a record is malformed",
-			"emails: an address leads to account 1, which does not have that address",
-			"identities: a row leads to account 1, which does not have that identity",
+			"accounts: a record is malformed, or has the key of another",
+			"emails: a row leads to nothing that has it",
+			"identities: a row leads to nothing that has it",
 		},
 	},
 	"an account under another key": {
 		func(t *tx) error { return t.put(accounts, uint64Key(2), slices.Clone(t.get(accounts, uint64Key(1)))) },
-		[]string{"account 1: it is stored under another key"},
+		[]string{"accounts: a record is malformed, or has the key of another"},
 	},
 	"an address gone": {
 		func(t *tx) error { return t.delete(emails, []byte(testEmail)) },
@@ -232,58 +232,58 @@ var faults = map[string]struct {
 	},
 	"an address too many": {
 		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), uint64Key(1)) },
-		[]string{"emails: an address leads to account 1, which does not have that address"},
+		[]string{"emails: a row leads to nothing that has it"},
 	},
 	"a malformed address": {
 		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), []byte("?")) },
-		[]string{"emails: a row does not hold an account ID"},
+		[]string{"emails: a row leads to nothing that has it"},
 	},
 	"an identity gone": {
 		func(t *tx) error { return t.delete(identities, testPerson[:]) },
-		[]string{"account 1: an identity does not lead to it"},
+		[]string{"account 1: its identity does not lead to it"},
 	},
 	"an identity too many": {
 		func(t *tx) error { return t.put(identities, make([]byte, digestLen), uint64Key(1)) },
-		[]string{"identities: a row leads to account 1, which does not have that identity"},
+		[]string{"identities: a row leads to nothing that has it"},
 	},
 	"a malformed identity": {
 		func(t *tx) error { return t.put(identities, make([]byte, digestLen), []byte("?")) },
-		[]string{"identities: a row does not hold an account ID"},
+		[]string{"identities: a row leads to nothing that has it"},
 	},
 	"a token gone": {
 		func(t *tx) error { return t.delete(tokens, testDigest[:]) },
 		[]string{
-			"token_ids: a row leads to a token that does not have it",
-			"token_owners: a row leads to a token that does not have it",
+			"token_ids: a row leads to nothing that has it",
+			"token_owners: a row leads to nothing that has it",
 		},
 	},
 	"a malformed token": {
 		func(t *tx) error { return t.put(tokens, testDigest[:], []byte("?")) },
 		[]string{
-			"tokens: a record is malformed",
-			"token_ids: a row leads to a token that does not have it",
-			"token_owners: a row leads to a token that does not have it",
+			"tokens: a record is malformed, or has the key of another",
+			"token_ids: a row leads to nothing that has it",
+			"token_owners: a row leads to nothing that has it",
 		},
 	},
 	"a token under another digest": {
 		func(t *tx) error { return t.put(tokens, make([]byte, 32), slices.Clone(t.get(tokens, testDigest[:]))) },
-		[]string{"token 1: it is stored under another digest"},
+		[]string{"tokens: a record is malformed, or has the key of another"},
 	},
 	"no row by ID": {
 		func(t *tx) error { return t.delete(tokenIDs, uint64Key(1)) },
 		[]string{"token 1: its ID does not lead to it"},
 	},
 	"no row by owner": {
-		func(t *tx) error { return t.delete(tokenOwners, tokenOwnerKey(1, 1)) },
+		func(t *tx) error { return t.delete(tokenOwners, record.PairKey(1, 1)) },
 		[]string{"token 1: its owner does not lead to it"},
 	},
 	"a session gone": {
 		func(t *tx) error { return t.delete(sessions, testSession[:]) },
-		[]string{"session_owners: a row leads to a session that does not have it"},
+		[]string{"session_owners: a row leads to nothing that has it"},
 	},
 	"a malformed session": {
 		func(t *tx) error { return t.put(sessions, testSession[:], []byte("?")) },
-		[]string{"sessions: a record is malformed", "session_owners: a row leads to a session that does not have it"},
+		[]string{"sessions: a record is malformed, or has the key of another", "session_owners: a row leads to nothing that has it"},
 	},
 	"a session under another digest": {
 		func(t *tx) error {
@@ -292,16 +292,16 @@ var faults = map[string]struct {
 		[]string{"session 1: its owner does not lead to it"},
 	},
 	"no row of a session": {
-		func(t *tx) error { return t.delete(sessionOwners, sessionOwnerKey(1, 1)) },
+		func(t *tx) error { return t.delete(sessionOwners, record.PairKey(1, 1)) },
 		[]string{"session 1: its owner does not lead to it"},
 	},
 	"a row of a session too many": {
-		func(t *tx) error { return t.put(sessionOwners, sessionOwnerKey(2, 1), slices.Clone(testSession[:])) },
-		[]string{"session_owners: a row leads to a session that does not have it"},
+		func(t *tx) error { return t.put(sessionOwners, record.PairKey(2, 1), slices.Clone(testSession[:])) },
+		[]string{"session_owners: a row leads to nothing that has it"},
 	},
 	"a row of a session that leads nowhere": {
-		func(t *tx) error { return t.put(sessionOwners, sessionOwnerKey(1, 2), []byte("?")) },
-		[]string{"session_owners: a row leads to a session that does not have it"},
+		func(t *tx) error { return t.put(sessionOwners, record.PairKey(1, 2), []byte("?")) },
+		[]string{"session_owners: a row leads to nothing that has it"},
 	},
 }
 

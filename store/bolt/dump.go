@@ -287,6 +287,13 @@ func (t *tx) loadChunks(batch []record.DumpRecord) error {
 var errMalformed = fmt.Errorf("%w: its key is malformed", record.ErrCorrupt)
 
 func (t *tx) loadRecord(r record.DumpRecord) error {
+	if of := loadTables[r.Kind]; of != nil {
+		one, err := readRecord(of, tables[of], r.Key, r.Value)
+		if err != nil {
+			return err
+		}
+		return t.tables().Put(of, one)
+	}
 	fits := len(r.Key) == loadKeys[r.Kind]
 	if r.Kind == record.RecordQuota {
 		_, fits = record.QuotaOfKey(r.Key)
@@ -303,19 +310,6 @@ func (t *tx) loadRecord(r record.DumpRecord) error {
 		return t.loadNumbers(r.Value)
 	case record.RecordHead:
 		return t.put(meta, []byte(metaEvents), r.Value)
-	case record.RecordAccount, record.RecordSession, record.RecordToken, record.RecordHook, record.RecordEvent:
-		of := loadTables[r.Kind]
-		one, err := readRecord(of, tables[of], r.Key, r.Value)
-		if err != nil {
-			return err
-		}
-		return t.tables().Put(of, one)
-	case record.RecordRequest:
-		q := record.Request{ID: record.RequestID(r.Key)}
-		if err := decode(&q, requests, r.Value); err != nil {
-			return err
-		}
-		return t.putRequest(nil, q)
 	case record.RecordPush:
 		return t.loadPush(r)
 	case record.RecordPayload:
@@ -340,14 +334,13 @@ func (t *tx) loadRecord(r record.DumpRecord) error {
 // go that have no index rows.
 var (
 	loadKeys = map[record.RecordKind]int{
-		record.RecordAccount: 8, record.RecordSession: digestLen, record.RecordToken: digestLen, record.RecordHook: hookLen, record.RecordRequest: idLen,
-		record.RecordEvent: 8, record.RecordPush: idLen, record.RecordPayload: idLen, record.RecordEntry: auditLen, record.RecordOrphan: idLen,
+		record.RecordPush: idLen, record.RecordPayload: idLen, record.RecordEntry: auditLen, record.RecordOrphan: idLen,
 		record.RecordGrant: digestLen, record.RecordMessage: messageLen,
 	}
 	loadBuckets = map[record.RecordKind]bucket{record.RecordQuota: quotas, record.RecordEntry: audit, record.RecordOrphan: orphans}
 	loadTables  = map[record.RecordKind]*record.Table{
 		record.RecordAccount: record.Accounts.Table, record.RecordSession: record.Sessions.Table, record.RecordToken: record.Tokens.Table,
-		record.RecordHook: record.Hooks.Table, record.RecordEvent: record.AdminEvents.Table,
+		record.RecordHook: record.Hooks.Table, record.RecordRequest: record.Requests.Table, record.RecordEvent: record.AdminEvents.Table,
 	}
 )
 

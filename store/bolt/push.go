@@ -69,6 +69,32 @@ func (db *DB) create(ctx context.Context, p record.Push, payload []byte, e recor
 	})
 }
 
+// AnswerRequest keeps a push that answers a request, and counts it there.
+func (db *DB) AnswerRequest(ctx context.Context, p record.Push, payload []byte, e record.Entry) (kept record.Entry, err error) {
+	err = db.create(ctx, p, payload, e, func(t *tx) error {
+		old, err := record.Requests.Get(t.tables(), p.Request[:])
+		if err != nil {
+			return err
+		}
+		r, err := old.Answer(p)
+		if err != nil {
+			return err
+		}
+		kept = e
+		if kept.Mail, err = t.putOrLeaveMail(e.Mail, *db.limits.Load()); err != nil {
+			return err
+		}
+		if kept.Messages, err = t.putMessages(e.Messages, *db.limits.Load()); err != nil {
+			return err
+		}
+		return t.tables().Put(record.Requests.Table, r)
+	})
+	if err != nil {
+		return record.Entry{}, err
+	}
+	return kept, nil
+}
+
 // putFurtherEntries writes the audit entries of a new push that follow its first.
 func (t *tx) putFurtherEntries(id record.ID, entries []record.Entry) error {
 	for i, e := range entries {

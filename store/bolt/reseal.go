@@ -158,50 +158,38 @@ func (t *tx) resealed(r record.Resealer, b bucket, key, value []byte) (encoding.
 		return r.ResealEntry(record.ID(key[:idLen]), e)
 	case journalRows:
 		return t.resealedJournal(r, value)
-	case accounts:
-		var a record.Account
-		if err := decode(&a, b, value); err != nil {
-			return nil, err
-		}
-		return r.ResealAccount(a)
-	case sessions:
-		s := record.Session{Digest: record.SessionDigest(key)}
-		if err := decode(&s, b, value); err != nil {
-			return nil, err
-		}
-		return r.ResealSession(s)
-	case hooks:
-		h, err := readRecord(record.Hooks.Table, b, key, value)
-		if err != nil {
-			return nil, err
-		}
-		return r.ResealHook(h.(record.Hook))
-	case requests:
-		q := record.Request{ID: record.RequestID(key)}
-		if err := decode(&q, b, value); err != nil {
-			return nil, err
-		}
-		return r.ResealRequest(q)
 	case outbox:
 		m, err := readMessage(key, value)
 		if err != nil {
 			return nil, err
 		}
 		return r.ResealMessage(m)
-	case events:
-		e := record.AdminEvent{Number: binary.BigEndian.Uint64(key)}
-		if err := decode(&e, b, value); err != nil {
+	default:
+		of := tableIn(b)
+		if of == nil {
+			return nil, nil
+		}
+		one, err := readRecord(of, b, key, value)
+		if err != nil {
 			return nil, err
 		}
-		return r.ResealEvent(e)
-	default:
-		return nil, nil
+		return r.ResealRecord(one)
 	}
+}
+
+// tableIn returns the table whose rows are in a bucket; nil: none.
+func tableIn(b bucket) *record.Table {
+	for of, in := range tables {
+		if in == b {
+			return of
+		}
+	}
+	return nil
 }
 
 // sealedKeys are the lengths of the keys of records that have something sealed.
 var sealedKeys = [bucketCount]int{
-	pushes: idLen, audit: auditLen, accounts: 8, sessions: len(record.SessionDigest{}), hooks: hookLen, requests: idLen, outbox: messageLen, events: 8,
+	pushes: idLen, audit: auditLen, outbox: messageLen,
 }
 
 // resealedJournal returns a row of the journal whose entry, if it has one, is sealed anew.

@@ -165,16 +165,6 @@ func expiryTime(row []byte) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(row[1:]))).UTC()
 }
 
-func tokenOwnerKey(owner record.AccountID, id record.TokenID) []byte {
-	k := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(owner))
-	return binary.BigEndian.AppendUint64(k, uint64(id))
-}
-
-func sessionOwnerKey(owner record.AccountID, id record.SessionID) []byte {
-	k := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(owner))
-	return binary.BigEndian.AppendUint64(k, uint64(id))
-}
-
 // milliseconds is t as keys have it. A time before 1970 counts as 1970, so that keys
 // still sort.
 func milliseconds(t time.Time) uint64 { return uint64(max(0, t.UnixMilli())) }

@@ -42,7 +42,7 @@ func TestKeysSortByTimeAndNumber(t *testing.T) {
 			chunkKey(record.ID{}, 0, 0), chunkKey(record.ID{}, 0, 255), chunkKey(record.ID{}, 0, 256), chunkKey(record.ID{}, 0, 1<<24),
 			chunkKey(record.ID{}, 1, 0), chunkKey(record.ID{}, 256, 0), chunkKey(record.ID{21: 1}, 0, 0),
 		},
-		"session": {sessionOwnerKey(1, 0), sessionOwnerKey(1, 255), sessionOwnerKey(1, 256), sessionOwnerKey(2, 0), sessionOwnerKey(256, 0)},
+		"session": {record.PairKey(1, 0), record.PairKey(1, 255), record.PairKey(1, 256), record.PairKey(2, 0), record.PairKey(256, 0)},
 		"hook":    {record.PairKey(1, 0), record.PairKey(1, 255), record.PairKey(1, 256), record.PairKey(2, 0), record.PairKey(256, 0)},
 		"message": {
 			messageKey(record.Message{Number: 9}), messageKey(record.Message{NextAt: time.UnixMilli(255), Number: 2}),

@@ -24,7 +24,7 @@ func TestDamagedSessionsAreReported(t *testing.T) {
 		},
 		"a row that leads to another length": {
 			func(t *tx) error {
-				return errors.Join(t.put(sessions, []byte("?"), nil), t.put(sessionOwners, sessionOwnerKey(1, 2), []byte("?")))
+				return errors.Join(t.put(sessions, []byte("?"), nil), t.put(sessionOwners, record.PairKey(1, 2), []byte("?")))
 			}, nil, record.ErrCorrupt,
 		},
 		"no account": {

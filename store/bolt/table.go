@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pushbox/internal/durable"
 	"pushbox/store/record"
 )
 
@@ -17,15 +18,18 @@ var tables = map[*record.Table]bucket{
 	record.Tokens.Table:      tokens,
 	record.Hooks.Table:       hooks,
 	record.AdminEvents.Table: events,
+	record.Requests.Table:    requests,
 }
 
-// indexes are the buckets of their indexes. A row of one is the key of a record's row.
+// indexes are the buckets of their indexes. A row of one is the key of a record's row, or
+// nothing if its own key ends with that.
 var indexes = map[*record.Index]bucket{
 	record.AccountsByEmail:    emails,
 	record.AccountsByIdentity: identities,
 	record.SessionsByOwner:    sessionOwners,
 	record.TokensByID:         tokenIDs,
 	record.TokensByOwner:      tokenOwners,
+	record.RequestsByOwner:    requestOwners,
 }
 
 // View reads tables in one read transaction.
@@ -39,29 +43,38 @@ func (db *DB) Update(ctx context.Context, change func(record.Tx) error) error {
 }
 
 // Touch changes records, or removes them, in one transaction.
-func (db *DB) Touch(ctx context.Context, of *record.Table, keys [][]byte, change func(record.Record) record.Record) error {
-	return db.do(ctx, 0, func(t *tx) error {
+func (db *DB) Touch(ctx context.Context, of *record.Table, keys [][]byte, change func(record.Record) (record.Record, error)) (int, error) {
+	return changed(ctx, db, func(t *tx) (n int, err error) {
 		for _, k := range keys {
-			if err := t.tables().touch(of, k, change); err != nil {
-				return err
+			there, err := t.tables().touch(of, k, change)
+			if err != nil {
+				return 0, err
+			}
+			if there {
+				n++
 			}
 		}
-		return nil
+		return n, nil
 	})
 }
 
-func (t tableTx) touch(of *record.Table, key []byte, change func(record.Record) record.Record) error {
+func (t tableTx) touch(of *record.Table, key []byte, change func(record.Record) (record.Record, error)) (there bool, err error) {
 	r, err := t.Get(of, key)
 	switch {
 	case errors.Is(err, record.ErrNotFound):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	}
-	if next := change(r); next != nil {
-		return t.Put(of, next)
+	next, err := change(r)
+	switch {
+	case err != nil:
+		return true, err
+	case next == nil:
+		return true, t.Delete(of, r)
+	default:
+		return true, t.Put(of, next)
 	}
-	return t.Delete(of, r)
 }
 
 // tables is t as operations over tables see it in a view.
@@ -71,9 +84,6 @@ func (t *tx) tables() tableTx { return tableTx{tx: t} }
 func (t *tx) account(id record.AccountID) (record.Account, error) {
 	return record.Accounts.Get(t.tables(), uint64Key(uint64(id)))
 }
-
-// hookLen is the length of a webhook's key.
-const hookLen = 8 + 8
 
 // A tableTx is a tx as operations over tables see it.
 type tableTx struct {
@@ -106,38 +116,77 @@ func readRecord(of *record.Table, b bucket, key, value []byte) (record.Record, e
 
 // Find returns the record to which an index leads, or record.ErrNotFound.
 func (t tableTx) Find(of *record.Table, by *record.Index, key []byte) (record.Record, error) {
-	row := t.tx.get(indexes[by], key)
-	if row == nil {
+	row, ok := t.tx.row(indexes[by], key)
+	if !ok {
 		return nil, record.ErrNotFound
 	}
-	return t.Get(of, row)
+	return t.follow(of, by, key, row)
+}
+
+// follow returns the record to which a row of an index leads.
+func (t tableTx) follow(of *record.Table, by *record.Index, key, row []byte) (record.Record, error) {
+	if by.Tail > 0 {
+		row = key[max(0, len(key)-by.Tail):]
+	}
+	r, err := t.Get(of, row)
+	if errors.Is(err, record.ErrNotFound) || err == nil && !contains(by.Keys(r), key) {
+		err = fmt.Errorf("%w: %s: a row leads to nothing that has it", record.ErrCorrupt, indexes[by])
+	}
+	return r, err
 }
 
 // List returns the records of a range.
 func (t tableTx) List(of *record.Table, r record.Range) (list []record.Record, err error) {
-	b, first := tables[of], r.Prefix
+	b := tables[of]
 	if r.By != nil {
 		b = indexes[r.By]
 	}
-	if len(r.After) > 0 {
-		first = append(bytes.Clone(r.After), 0)
-	}
 	c := t.tx.cursor(b)
-	for k, v := c.Seek(first); bytes.HasPrefix(k, r.Prefix) && k != nil && len(list) < r.Limit; {
-		var one record.Record
-		if r.By != nil {
-			one, err = t.Get(of, v)
+	k, v := c.begin(r)
+	for skip := r.Skip; bytes.HasPrefix(k, r.Prefix) && k != nil && len(list) < r.Limit; {
+		if skip--; skip < 0 {
+			one, err := t.listed(of, r.By, k, v)
+			if err != nil {
+				return nil, err
+			}
+			if list = append(list, one); len(list) == r.Limit { // the next may be damaged
+				break
+			}
+		}
+		if r.Reverse {
+			k, v = c.Prev()
 		} else {
-			one, err = readRecord(of, b, k, v)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if list = append(list, one); len(list) < r.Limit { // the next may be damaged
 			k, v = c.Next()
 		}
 	}
 	return list, nil
+}
+
+func (t tableTx) listed(of *record.Table, by *record.Index, k, v []byte) (record.Record, error) {
+	if by != nil {
+		return t.follow(of, by, k, v)
+	}
+	return readRecord(of, tables[of], k, v)
+}
+
+// begin returns the first row of a range.
+func (c cursor) begin(r record.Range) (k, v []byte) {
+	if !r.Reverse {
+		if len(r.After) > 0 {
+			return c.Seek(append(bytes.Clone(r.After), 0))
+		}
+		return c.Seek(r.Prefix)
+	}
+	end := r.After
+	if len(end) == 0 {
+		end = after(r.Prefix)
+	}
+	if end != nil {
+		if k, _ = c.Seek(end); k != nil {
+			return c.Prev()
+		}
+	}
+	return c.Last()
 }
 
 // Last returns the last number that the table gave out.
@@ -199,7 +248,11 @@ func (t tableTx) lead(of *record.Table, old, next record.Record) error {
 		}
 		for _, k := range come {
 			if !contains(gone, k) {
-				if err := t.tx.put(indexes[by], k, next.Key()); err != nil {
+				row := next.Key()
+				if by.Tail > 0 {
+					row = nil
+				}
+				if err := t.tx.put(indexes[by], k, row); err != nil {
 					return err
 				}
 			}
@@ -221,14 +274,14 @@ func (t tableTx) Tell(e record.AdminEvent) error { return t.tx.addEvent(e) }
 // Send puts mail into the outbox, and counts it.
 func (t tableTx) Send(m *record.MailBatch) error { return t.tx.putMail(m, *t.limits) }
 
-// Disown removes the requests of an account, its quota, and its row of room.
+// Reserve refuses what has no space.
+func (t tableTx) Reserve(bytes int) error { return t.tx.reserve(bytes, *t.limits, durable.FreeSpace) }
+
+// Disown removes the quota of an account, and its row of room.
 func (t tableTx) Disown(id record.AccountID) error {
 	owner := uint64Key(uint64(id))
 	if t.tx.hasPrefix(owners, owner) {
 		return record.ErrExists
-	}
-	if err := t.tx.removeEach(requestOwners, owner, t.tx.removeRequestRow); err != nil {
-		return err
 	}
 	if err := t.tx.deletePrefix(quotas, owner); err != nil {
 		return err

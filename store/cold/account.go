@@ -249,10 +249,15 @@ func RemoveAccount(ctx context.Context, e record.TableEngine, id record.AccountI
 		if err != nil {
 			return err
 		}
+		requests, err := record.Requests.List(t, ownedBy(record.RequestsByOwner, id, math.MaxInt))
+		if err != nil {
+			return err
+		}
 		if err := t.Disown(id); err != nil {
 			return err
 		}
-		err = errors.Join(remove(t, record.Tokens, tokens), remove(t, record.Sessions, sessions), remove(t, record.Hooks, hooks), t.Delete(record.Accounts.Table, a))
+		err = errors.Join(remove(t, record.Tokens, tokens), remove(t, record.Sessions, sessions), remove(t, record.Hooks, hooks),
+			remove(t, record.Requests, requests), t.Delete(record.Accounts.Table, a))
 		if err != nil {
 			return err
 		}

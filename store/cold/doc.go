@@ -1,5 +1,5 @@
-// Package cold decides what becomes of accounts, sessions, API tokens, webhooks and the
-// instance log: each function is one atomic, linearizable step over the tables of an engine,
+// Package cold decides what becomes of accounts, sessions, API tokens, webhooks, requests and
+// the instance log: each function is one atomic, linearizable step over the tables of an engine,
 // durable when it returns nil, with the errors of record.Engine beside those that it names.
 // Who may ask for it, and what is sealed, is decided above it, in package store.
 //
@@ -40,11 +40,12 @@ func update[T any](ctx context.Context, e record.TableEngine, change func(record
 
 // touch changes a record if it still exists.
 func touch[R record.Record](ctx context.Context, e record.TableEngine, of record.Rows[R], key []byte, change func(*R)) error {
-	return e.Touch(ctx, of.Table, [][]byte{key}, func(found record.Record) record.Record {
+	_, err := e.Touch(ctx, of.Table, [][]byte{key}, func(found record.Record) (record.Record, error) {
 		r := found.(R)
 		change(&r)
-		return r
+		return r, nil
 	})
+	return err
 }
 
 // found reports whether a record was found, from the error of looking for it.
@@ -53,6 +54,19 @@ func found(err error) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// mayOwn returns ErrToken unless owner is an account that may act, or 0.
+func mayOwn(v record.View, owner record.AccountID) error {
+	if owner == 0 {
+		return nil
+	}
+	a, err := account(v, owner)
+	there, err := found(err)
+	if err == nil && (!there || !a.Active()) {
+		err = record.ErrToken
+	}
+	return err
 }
 
 // ownedBy is the range of an owner's records, in an index that begins with the owner.

@@ -10,15 +10,8 @@ import (
 // not an account that may act.
 func CreateHook(ctx context.Context, e record.TableEngine, h record.Hook, ev record.AdminEvent) (record.HookID, error) {
 	return update(ctx, e, func(t record.Tx) (record.HookID, error) {
-		if h.Owner != 0 {
-			owner, err := account(t, h.Owner)
-			there, err := found(err)
-			if err == nil && (!there || !owner.Active()) {
-				err = record.ErrToken
-			}
-			if err != nil {
-				return 0, err
-			}
+		if err := mayOwn(t, h.Owner); err != nil {
+			return 0, err
 		}
 		n, err := t.Next(record.Hooks.Table)
 		if err != nil {

@@ -72,11 +72,11 @@ func ClearSessions(ctx context.Context, e record.TableEngine, after record.Sessi
 		}
 	}
 	if len(ended) > 0 {
-		err = e.Touch(ctx, record.Sessions.Table, ended, func(r record.Record) record.Record {
+		_, err = e.Touch(ctx, record.Sessions.Table, ended, func(r record.Record) (record.Record, error) {
 			if c.Ended(r.(record.Session)) { // it may have been used just now
-				return nil
+				return nil, nil
 			}
-			return r
+			return r, nil
 		})
 	}
 	return looked[len(looked)-1].Digest, len(looked) == limit, err

@@ -15,7 +15,7 @@ import (
 )
 
 // Every change of accounts, sessions, tokens, webhooks and keys comes with an event, but for
-// some of counts and codes, and events are a chain. So these changes have an order already,
+// some of counts and codes and the creation of requests, and events are a chain. So these changes have an order already,
 // and the head of the chain is what they compare: a step reads the head, then what it decides
 // by, and writes only if the head is still the same, and the name of the attempt that wrote
 // it. A change without an event writes the head, too. What others do meanwhile to a single row (that a
@@ -203,7 +203,7 @@ func (w writing) settle(ctx context.Context, c *pgxpool.Conn, h head) (done, ove
 	case bytes.Equal(h.op, w.before): // if it comes yet, it will find another head
 		return false, false, nil
 	case w.event == 0:
-		return false, true, decide(fmt.Errorf("%w: it is not known whether an account was changed", record.ErrUnavailable))
+		return false, true, decide(fmt.Errorf("%w: it is not known whether the change was made", record.ErrUnavailable))
 	}
 	err = c.QueryRow(ctx, "select exists (select from event where number = $1 and op = $2)", int64(w.event), w.op[:]).Scan(&done)
 	return done, true, err

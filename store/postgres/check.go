@@ -401,11 +401,7 @@ func (c *checker) ownedRecords(of *record.Table, what, one string) error {
 }
 
 func (c *checker) requests() error {
-	err := eachRow(c, "select "+requestColumns+" from request", func(r pgx.Rows) error {
-		_, _, err := c.scanRequest(r)
-		return c.note("requests", err)
-	})
-	if err != nil {
+	if err := c.records(record.Requests.Table, "requests"); err != nil {
 		return err
 	}
 	return c.reportRows("select id from request r where not exists (select from account a where a.id = r.owner)", func(id []byte) {

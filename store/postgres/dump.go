@@ -433,11 +433,7 @@ var loadTables = map[record.RecordKind]loadTable{
 	record.RecordSession: loadedTable(record.Sessions.Table, digestLen),
 	record.RecordToken:   loadedTable(record.Tokens.Table, digestLen),
 	record.RecordHook:    loadedTable(record.Hooks.Table, 2*8),
-	record.RecordRequest: {tableRequest, []string{"id", "owner", "live", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
-		var r record.Request
-		err := r.UnmarshalBinary(v)
-		return []any{k, int64(r.Owner), r.EndedAt.IsZero(), l.sealValue(tableRequest, k, v)}, err
-	}},
+	record.RecordRequest: loadedTable(record.Requests.Table, idLen),
 	record.RecordQuota: {tableQuota, []string{"of", "value"}, 0, func(l *load, k, v []byte) ([]any, error) {
 		return []any{k, l.sealValue(tableQuota, k, v)}, nil
 	}},

@@ -605,7 +605,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 		return err
 	}
 	request := func(db *postgres.DB) error {
-		_, err := db.Request(context.Background(), conformance.RequestOf(1, 1, 1).ID)
+		_, err := cold.Request(context.Background(), db, conformance.RequestOf(1, 1, 1).ID)
 		return err
 	}
 	entries := func(db *postgres.DB) error {
@@ -654,7 +654,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 			if err := mail(db); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.CreateRequest(t.Context(), conformance.RequestOf(1, 1, 1)); err != nil {
+			if err := cold.CreateRequest(t.Context(), db, conformance.RequestOf(1, 1, 1)); err != nil {
 				t.Fatal(err)
 			}
 			conformance.CheckClean(t, db)

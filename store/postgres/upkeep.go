@@ -274,14 +274,11 @@ func decoded(table string, value []byte, r encoding.BinaryUnmarshaler, again fun
 func resealed(s sealer, r record.Resealer) []*resealTable {
 	bytesAt := func(k []any, i int) []byte { return *k[i].(*[]byte) }
 	numberAt := func(k []any, i int) uint64 { return uint64(*k[i].(*int64)) }
-	oneNumber := func() []any { return []any{new(int64)} }
 	twoNumbers := func() []any { return []any{new(int64), new(int64)} }
 	oneKey := func() []any { return []any{new([]byte)} }
 	plain := func([]any, []byte) (encoding.BinaryAppender, error) { return nil, nil } // it has nothing sealed
-	byNumber := func(k []any) []byte { return uint64Key(numberAt(k, 0)) }
 	byKey := func(k []any) []byte { return bytesAt(k, 0) }
-	const swapNumber, swapKey = "update %s set value = $2::bytea where %s = $3::bigint and value = $1::bytea", "update %s set value = $2::bytea where digest = $3::bytea and value = $1::bytea"
-	return []*resealTable{
+	all := []*resealTable{
 		resealedPushes(s, r), {
 			table: tableAudit, first: []any{[]byte{}, int64(0)}, scan: func() []any { return []any{new([]byte), new(int64)} },
 			query: "select id, number, value from audit where (id, number) > ($1, $2) order by id, number limit $3",
@@ -295,42 +292,8 @@ func resealed(s sealer, r record.Resealer) []*resealTable {
 			},
 		}, {
 			table: tableGrants, first: []any{[]byte{}}, scan: oneKey, key: byKey, again: plain,
-			query: "select digest, value from grants where digest > $1 order by digest limit $2", swap: fmt.Sprintf(swapKey, tableGrants),
-		}, {
-			table: tableAccount, first: []any{int64(-1)}, scan: oneNumber, key: byNumber,
-			query: "select id, value from account where id > $1 order by id limit $2", swap: fmt.Sprintf(swapNumber, tableAccount, "id"),
-			again: func(_ []any, v []byte) (encoding.BinaryAppender, error) {
-				var a record.Account
-				return decoded(tableAccount, v, &a, func() (encoding.BinaryAppender, error) { return r.ResealAccount(a) })
-			},
-		}, {
-			table: tableSession, first: []any{[]byte{}}, scan: oneKey, key: byKey,
-			query: "select digest, value from session where digest > $1 order by digest limit $2", swap: fmt.Sprintf(swapKey, tableSession),
-			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				var n record.Session
-				copy(n.Digest[:], bytesAt(k, 0))
-				return decoded(tableSession, v, &n, func() (encoding.BinaryAppender, error) { return r.ResealSession(n) })
-			},
-		}, {
-			table: tableToken, first: []any{[]byte{}}, scan: oneKey, key: byKey, again: plain,
-			query: "select digest, value from token where digest > $1 order by digest limit $2", swap: fmt.Sprintf(swapKey, tableToken),
-		}, {
-			table: tableHook, first: []any{int64(-1), int64(-1)}, scan: twoNumbers,
-			query: "select owner, id, value from hook where (owner, id) > ($1, $2) order by owner, id limit $3",
-			swap:  "update hook set value = $2::bytea where owner = $3::bigint and id = $4::bigint and value = $1::bytea",
-			key:   func(k []any) []byte { return pairKey(numberAt(k, 0), numberAt(k, 1)) },
-			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				h := record.Hook{Owner: record.AccountID(numberAt(k, 0)), ID: record.HookID(numberAt(k, 1))}
-				return decoded(tableHook, v, &h, func() (encoding.BinaryAppender, error) { return r.ResealHook(h) })
-			},
-		}, {
-			table: tableRequest, first: []any{[]byte{}}, scan: oneKey, key: byKey,
-			query: "select id, value from request where id > $1 order by id limit $2",
-			swap:  "update request set value = $2::bytea where id = $3::bytea and value = $1::bytea",
-			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				q := record.Request{ID: record.RequestID(idOf(bytesAt(k, 0)))}
-				return decoded(tableRequest, v, &q, func() (encoding.BinaryAppender, error) { return r.ResealRequest(q) })
-			},
+			query: "select digest, value from grants where digest > $1 order by digest limit $2",
+			swap:  "update grants set value = $2::bytea where digest = $3::bytea and value = $1::bytea",
 		}, {
 			table: tableOutbox, first: []any{int64(-1), int64(-1)}, scan: twoNumbers,
 			query: "select next_at, number, value from outbox where (next_at, number) > ($1, $2) order by next_at, number limit $3",
@@ -345,13 +308,6 @@ func resealed(s sealer, r record.Resealer) []*resealTable {
 			query: "select of, value from quota where of > $1 order by of limit $2",
 			swap:  "update quota set value = $2::bytea where of = $3::bytea and value = $1::bytea",
 		}, {
-			table: tableEvent, first: []any{int64(-1)}, scan: oneNumber, key: byNumber,
-			query: "select number, value from event where number > $1 order by number limit $2", swap: fmt.Sprintf(swapNumber, tableEvent, "number"),
-			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				e := record.AdminEvent{Number: numberAt(k, 0)}
-				return decoded(tableEvent, v, &e, func() (encoding.BinaryAppender, error) { return r.ResealEvent(e) })
-			},
-		}, {
 			table: tableHead, first: []any{}, scan: func() []any { return nil }, key: func([]any) []byte { return nil }, again: plain,
 			query: "select value from head where value is not null limit $1", swap: "update head set value = $2::bytea where value = $1::bytea",
 		}, {
@@ -361,6 +317,40 @@ func resealed(s sealer, r record.Resealer) []*resealTable {
 			key:   func(k []any) []byte { return []byte(*k[0].(*string)) },
 		},
 	}
+	for _, of := range record.Tables() {
+		all = append(all, resealedRecords(of, r))
+	}
+	return all
+}
+
+// resealedRecords is a table whose rows are records.
+func resealedRecords(of *record.Table, r record.Resealer) *resealTable {
+	l := layouts[of]
+	var columns []keyColumn
+	t := &resealTable{table: l.name}
+	for _, c := range l.columns {
+		if c.by == nil {
+			columns, t.first = append(columns, c), append(t.first, c.least())
+		}
+	}
+	t.scan = func() (to []any) {
+		for _, c := range columns {
+			to = append(to, c.place())
+		}
+		return to
+	}
+	t.key = func(k []any) []byte { return keyIn(columns, k) }
+	t.again = func(k []any, v []byte) (encoding.BinaryAppender, error) {
+		one, err := of.Read(keyIn(columns, k), v)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", record.ErrCorrupt, l.name, err)
+		}
+		return r.ResealRecord(one)
+	}
+	key := names(columns)
+	t.query = fmt.Sprintf("select %s, value from %s where (%s) > (%s) order by %s limit $%d", key, l.name, key, arguments(columns, 1), key, len(columns)+1)
+	t.swap = fmt.Sprintf("update %s set value = $2::bytea where %s and value = $1::bytea", l.name, where(columns, 3))
+	return t
 }
 
 func idOf(b []byte) (id record.ID) {

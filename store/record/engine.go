@@ -42,7 +42,6 @@ type Change struct {
 type Engine interface {
 	PushEngine
 	FileEngine
-	RequestEngine
 	TableEngine
 	OutboxEngine
 	TallyEngine
@@ -65,6 +64,11 @@ type PushEngine interface {
 	// *RoomError if its sender has no room for it; ErrToken if the owner is not an account that may act (Account.Active); ErrCorrupt if the
 	// chunks are missing; ErrUnconfirmed or a *QuotaError if its mail may not be sent.
 	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
+	// AnswerRequest is CreatePush for a push that answers a request: it keeps the push, and
+	// the request as Request.Answer makes it. ErrNotFound if that refuses the push, or there
+	// is no such request. It returns the entry with those of its messages that it kept, and
+	// without mail that was optional and that it left out.
+	AnswerRequest(ctx context.Context, p Push, payload []byte, e Entry) (kept Entry, err error)
 	// Push returns ErrNotFound if there is none.
 	Push(ctx context.Context, id ID) (Push, error)
 	// PushAndSize is Push that also returns the length of the sealed payload in bytes;
@@ -117,31 +121,6 @@ type FileEngine interface {
 	// FreeOrphans removes at most limit orphaned chunks of an ID, and reports whether
 	// there are more.
 	FreeOrphans(ctx context.Context, id ID, limit int) (more bool, err error)
-}
-
-// A RequestEngine keeps requests, and counts their answers.
-type RequestEngine interface {
-	// CreateRequest keeps a new request. ErrExists if the ID is taken; ErrToken if its owner
-	// is not an account that may act; ErrRequests if that has MaxRequests that are live when
-	// this one is created; ErrFull.
-	CreateRequest(ctx context.Context, r Request) error
-	// AnswerRequest is CreatePush for a push that answers a request: it keeps the push, and
-	// the request as Request.Answer makes it. ErrNotFound if that refuses the push, or there
-	// is no such request. It returns the entry with those of its messages that it kept, and
-	// without mail that was optional and that it left out.
-	AnswerRequest(ctx context.Context, p Push, payload []byte, e Entry) (kept Entry, err error)
-	// Request returns ErrNotFound if there is none.
-	Request(ctx context.Context, id RequestID) (Request, error)
-	// Requests lists an account's requests: first those without a time of their end, then
-	// the others, newest first; from the first behind the given one, which need not be there
-	// any more. Of that one, only the ID and whether it has such a time count.
-	Requests(ctx context.Context, owner AccountID, after Request, skip, limit int) ([]Request, error)
-	// ScanRequests lists requests of all accounts by ID, from the first after the given one.
-	ScanRequests(ctx context.Context, after RequestID, limit int) ([]Request, error)
-	// ChangeRequest applies r, and returns the request as it is then or, if it is removed, as
-	// it was. ErrNotFound if there is none. An error of r is returned as it is, and nothing
-	// was changed.
-	ChangeRequest(ctx context.Context, id RequestID, r RequestRule) (Request, error)
 }
 
 // An OutboxEngine keeps the messages that wait to be sent, which PushEngine.CreatePush
@@ -287,10 +266,7 @@ type UpkeepEngine interface {
 type Resealer interface {
 	ResealPush(p Push) (Push, error)
 	ResealEntry(id ID, e Entry) (Entry, error)
-	ResealAccount(a Account) (Account, error)
-	ResealSession(s Session) (Session, error)
-	ResealHook(h Hook) (Hook, error)
-	ResealRequest(r Request) (Request, error)
 	ResealMessage(m Message) (Message, error)
-	ResealEvent(e AdminEvent) (AdminEvent, error)
+	// ResealRecord takes a record of any table.
+	ResealRecord(r Record) (Record, error)
 }

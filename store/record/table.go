@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding"
 	"encoding/binary"
+	"fmt"
 )
 
 // A Record is what an engine keeps beside pushes and what belongs to them.
@@ -12,6 +13,10 @@ type Record interface {
 	encoding.BinaryAppender // appends the value of its row
 	// Key returns the key of its row, which does not change.
 	Key() []byte
+	// Title names the record in messages. It is no secret.
+	Title() string
+	// Belongs returns the account that must exist for the record to be there; 0: none.
+	Belongs() AccountID
 }
 
 // A Table says how records of one kind are kept: each is a row, a value under a key, and
@@ -26,7 +31,8 @@ type Table struct {
 
 // An Index leads to records of its table. No two records have one key of an index.
 type Index struct {
-	Name string
+	Name string // what of a record it leads from, in messages
+	Tail int    // how many bytes at the end of a key are the key of the record's row; 0: none
 	// Keys returns the keys that lead to a record.
 	Keys func(r Record) [][]byte
 }
@@ -35,8 +41,11 @@ type Index struct {
 type Range struct {
 	By     *Index // nil: by the keys of the rows
 	Prefix []byte // of each key: whole numbers; empty: of any
-	After  []byte // the keys are greater; empty: from the first on
-	Limit  int    // how many records at most
+	After  []byte // only what comes after this key, which need not be there; empty: from the first on
+	Skip   int    // how many records are left out at the beginning
+	Limit  int    // how many records follow at most
+
+	Reverse bool // the greatest key comes first
 }
 
 // Rows is a Table of records of type R.
@@ -49,21 +58,31 @@ var (
 	Tokens      = table("token", func([]byte) (APIToken, bool) { return APIToken{}, true }, TokensByID, TokensByOwner)
 	Hooks       = table("hook", readHook)
 	AdminEvents = table("event", readEvent)
+	Requests    = table("request", readRequest, RequestsByOwner)
 )
 
 // Their indexes.
 var (
-	AccountsByEmail    = index("email", func(a Account) [][]byte { return [][]byte{[]byte(a.Email)} })
-	AccountsByIdentity = index("identities", func(a Account) (all [][]byte) {
+	AccountsByEmail    = index("address", func(a Account) [][]byte { return [][]byte{[]byte(a.Email)} })
+	AccountsByIdentity = index("identity", func(a Account) (all [][]byte) {
 		for _, d := range a.Identities.Digests() {
 			all = append(all, bytes.Clone(d[:]))
 		}
 		return all
 	})
 	SessionsByOwner = index("owner", func(s Session) [][]byte { return [][]byte{PairKey(uint64(s.Owner), uint64(s.ID))} })
-	TokensByID      = index("id", func(t APIToken) [][]byte { return [][]byte{NumberKey(uint64(t.ID))} })
+	TokensByID      = index("ID", func(t APIToken) [][]byte { return [][]byte{NumberKey(uint64(t.ID))} })
 	TokensByOwner   = index("owner", func(t APIToken) [][]byte { return [][]byte{PairKey(uint64(t.Owner), uint64(t.ID))} })
+	RequestsByOwner = &Index{Name: "owner", Tail: len(RequestID{}), Keys: func(r Record) [][]byte {
+		q := r.(Request)
+		return [][]byte{append(OwnedRequests(q.Owner, q.EndedAt.IsZero()), q.ID[:]...)}
+	}}
 )
+
+// Tables lists them all.
+func Tables() []*Table {
+	return []*Table{Accounts.Table, Sessions.Table, Tokens.Table, Hooks.Table, Requests.Table, AdminEvents.Table}
+}
 
 func index[R Record](name string, keys func(R) [][]byte) *Index {
 	return &Index{Name: name, Keys: func(r Record) [][]byte { return keys(r.(R)) }}
@@ -111,6 +130,22 @@ func readEvent(key []byte) (e AdminEvent, ok bool) {
 	return AdminEvent{Number: binary.BigEndian.Uint64(key)}, true
 }
 
+func readRequest(key []byte) (r Request, ok bool) {
+	if len(key) != len(r.ID) {
+		return r, false
+	}
+	return Request{ID: RequestID(key)}, true
+}
+
+// OwnedRequests is how the keys of RequestsByOwner begin for an account's requests: those that
+// have no time of their end, or the others.
+func OwnedRequests(owner AccountID, live bool) []byte {
+	if live {
+		return append(NumberKey(uint64(owner)), 1)
+	}
+	return append(NumberKey(uint64(owner)), 0)
+}
+
 // NumberKey is the key that is one number.
 func NumberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
@@ -120,17 +155,56 @@ func PairKey(a, b uint64) []byte { return binary.BigEndian.AppendUint64(NumberKe
 // Key is the ID.
 func (a Account) Key() []byte { return NumberKey(uint64(a.ID)) }
 
+// Title is the ID.
+func (a Account) Title() string { return fmt.Sprintf("account %d", a.ID) }
+
+// Belongs returns 0.
+func (Account) Belongs() AccountID { return 0 }
+
 // Key is the digest.
 func (s Session) Key() []byte { return s.Digest[:] }
+
+// Title is the ID.
+func (s Session) Title() string { return fmt.Sprintf("session %d", s.ID) }
+
+// Belongs returns the owner.
+func (s Session) Belongs() AccountID { return s.Owner }
 
 // Key is the digest.
 func (t APIToken) Key() []byte { return t.Digest[:] }
 
+// Title is the ID.
+func (t APIToken) Title() string { return fmt.Sprintf("token %d", t.ID) }
+
+// Belongs returns the owner.
+func (t APIToken) Belongs() AccountID { return t.Owner }
+
 // Key is the owner and the ID.
 func (h Hook) Key() []byte { return PairKey(uint64(h.Owner), uint64(h.ID)) }
 
+// Title is the ID.
+func (h Hook) Title() string { return fmt.Sprintf("webhook %d", h.ID) }
+
+// Belongs returns the owner.
+func (h Hook) Belongs() AccountID { return h.Owner }
+
+// Key is the ID.
+func (r Request) Key() []byte { return r.ID[:] }
+
+// Title is the ID.
+func (r Request) Title() string { return "request " + r.ID.String() }
+
+// Belongs returns the owner.
+func (r Request) Belongs() AccountID { return r.Owner }
+
 // Key is the number.
 func (e AdminEvent) Key() []byte { return NumberKey(e.Number) }
+
+// Title is the number.
+func (e AdminEvent) Title() string { return fmt.Sprintf("event %d", e.Number) }
+
+// Belongs returns 0: an event outlives the account that it is about.
+func (AdminEvent) Belongs() AccountID { return 0 }
 
 // A View reads records of tables.
 type View interface {
@@ -156,6 +230,8 @@ type Tx interface {
 	Next(of *Table) (uint64, error)
 	// Tell appends an event to the instance log. An operation has at most one.
 	Tell(e AdminEvent) error
+	// Reserve refuses with ErrFull what adds so many bytes where creates have no space.
+	Reserve(bytes int) error
 	// Send puts mail into the outbox and counts it, with the errors of PushEngine.CreatePush.
 	Send(m *MailBatch) error
 	// Disown removes what engines count for an account. ErrExists if it still owns pushes.
@@ -171,10 +247,11 @@ type TableEngine interface {
 	// Update calls change, and does what it wrote in one step if it returns nil; else nothing
 	// was changed. It may call it several times; the last call counts.
 	Update(ctx context.Context, change func(Tx) error) error
-	// Touch applies change to each of the records that is still there: it keeps what that
-	// returns, or removes the record if that is nil. It is for what nothing else depends on,
-	// such as when a record was last used. It may call change several times for a record.
-	Touch(ctx context.Context, of *Table, keys [][]byte, change func(Record) Record) error
+	// Touch applies change to each of the records that is still there, and returns how many
+	// those are: it keeps what that returns, or removes the record if that is nil. It is for what
+	// nothing else depends on, such as when a record was last used. It may call change several
+	// times for a record. An error of change is returned as it is.
+	Touch(ctx context.Context, of *Table, keys [][]byte, change func(Record) (Record, error)) (n int, err error)
 }
 
 // Get returns the record under a key, or ErrNotFound.

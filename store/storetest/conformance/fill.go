@@ -66,7 +66,7 @@ func CheckFilled(t *testing.T, e record.Engine) {
 	list, err := e.Pushes(t.Context(), owner.ID, true, record.ID{}, 0, 100)
 	must(t, err)
 	same(t, "pushes of the owner", len(list), 15)
-	requests, err := e.Requests(t.Context(), owner.ID, record.Request{}, 0, 9)
+	requests, err := cold.Requests(t.Context(), e, owner.ID, record.Request{}, 0, 9)
 	must(t, err)
 	same(t, "requests of the owner", len(requests), 2)
 	same(t, "answers", requests[1].Answers, []record.ID{pushID(41)})

@@ -37,7 +37,7 @@ func requestOf(n int, owner record.AccountID, answers int) record.Request {
 func ask(t *testing.T, e record.Engine, n int, owner record.AccountID, answers int) record.Request {
 	t.Helper()
 	r := requestOf(n, owner, answers)
-	must(t, e.CreateRequest(t.Context(), r))
+	must(t, cold.CreateRequest(t.Context(), e, r))
 	return r
 }
 
@@ -59,7 +59,7 @@ func wantRequests(t *testing.T, e record.Engine, owner record.AccountID, want ..
 	t.Helper()
 	var all []record.Request
 	for {
-		list, err := e.Requests(t.Context(), owner, record.Request{}, len(all), 2)
+		list, err := cold.Requests(t.Context(), e, owner, record.Request{}, len(all), 2)
 		must(t, err)
 		all = append(all, list...)
 		if len(list) < 2 {
@@ -69,7 +69,7 @@ func wantRequests(t *testing.T, e record.Engine, owner record.AccountID, want ..
 	same(t, "requests", all, want)
 	all = nil
 	for last := (record.Request{}); ; last = all[len(all)-1] {
-		list, err := e.Requests(t.Context(), owner, last, 0, 2)
+		list, err := cold.Requests(t.Context(), e, owner, last, 0, 2)
 		must(t, err)
 		if all = append(all, list...); len(list) == 0 {
 			break
@@ -88,7 +88,7 @@ func dropRequest(r record.Request) (record.Request, bool, error) { return r, tru
 
 func mustChangeRequest(t *testing.T, e record.Engine, id record.RequestID, rule record.RequestRule) record.Request {
 	t.Helper()
-	r, err := e.ChangeRequest(t.Context(), id, rule)
+	r, err := cold.ChangeRequest(t.Context(), e, id, rule)
 	must(t, err)
 	return r
 }
@@ -97,16 +97,16 @@ func keepsRequests(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	wantRequests(t, e, ann)
 	first, other, second, third := ask(t, e, 1, ann, 1), ask(t, e, 2, bob, 1), ask(t, e, 3, ann, 2), ask(t, e, 4, ann, 1)
-	wantErr(t, e.CreateRequest(t.Context(), first), record.ErrExists)
-	got, err := e.Request(t.Context(), second.ID)
+	wantErr(t, cold.CreateRequest(t.Context(), e, first), record.ErrExists)
+	got, err := cold.Request(t.Context(), e, second.ID)
 	must(t, err)
 	same(t, "request", got, second)
-	_, err = e.Request(t.Context(), record.RequestID(pushID(9)))
+	_, err = cold.Request(t.Context(), e, record.RequestID(pushID(9)))
 	wantErr(t, err, record.ErrNotFound)
 	third = mustChangeRequest(t, e, third.ID, endRequest)
 	wantRequests(t, e, ann, second, first, third)
 	wantRequests(t, e, bob, other)
-	list, err := e.ScanRequests(t.Context(), first.ID, 2)
+	list, err := cold.ScanRequests(t.Context(), e, first.ID, 2)
 	must(t, err)
 	same(t, "requests behind the first", list, []record.Request{other, second})
 	scribble(list[0].Sealed)
@@ -114,11 +114,11 @@ func keepsRequests(t *testing.T, e record.Engine) {
 }
 
 func refusesARequest(t *testing.T, e record.Engine) {
-	wantErr(t, e.CreateRequest(t.Context(), requestOf(1, 7, 1)), record.ErrToken)
+	wantErr(t, cold.CreateRequest(t.Context(), e, requestOf(1, 7, 1)), record.ErrToken)
 	owner := account(t, e, "a@example.org")
 	kept := ask(t, e, 2, owner, 1)
 	disable(t, e, owner)
-	wantErr(t, e.CreateRequest(t.Context(), requestOf(3, owner, 1)), record.ErrToken)
+	wantErr(t, cold.CreateRequest(t.Context(), e, requestOf(3, owner, 1)), record.ErrToken)
 	wantErr(t, answer(t, e, kept, 4), record.ErrToken)
 	wantRequests(t, e, owner, kept)
 }
@@ -138,14 +138,14 @@ func boundsRequests(t *testing.T, e record.Engine) {
 		ask(t, e, n, ann, 1)
 	}
 	one := requestOf(200, ann, 1)
-	wantErr(t, e.CreateRequest(t.Context(), one), record.ErrRequests)
+	wantErr(t, cold.CreateRequest(t.Context(), e, one), record.ErrRequests)
 	ask(t, e, 201, bob, 1)
 	must(t, answer(t, e, requestOf(0, ann, 1), 300)) // which ends it
-	must(t, e.CreateRequest(t.Context(), one))
-	wantErr(t, e.CreateRequest(t.Context(), requestOf(202, ann, 1)), record.ErrRequests)
+	must(t, cold.CreateRequest(t.Context(), e, one))
+	wantErr(t, cold.CreateRequest(t.Context(), e, requestOf(202, ann, 1)), record.ErrRequests)
 	later := requestOf(203, ann, 1)
 	later.CreatedAt = epoch.Add(25 * time.Hour) // when the time of all others is over
-	must(t, e.CreateRequest(t.Context(), later))
+	must(t, cold.CreateRequest(t.Context(), e, later))
 }
 
 func boundsRequestsTogether(t *testing.T, e record.Engine) {
@@ -155,7 +155,7 @@ func boundsRequestsTogether(t *testing.T, e record.Engine) {
 	}
 	var made atomic.Int32
 	together(8, func(i int) {
-		switch err := e.CreateRequest(t.Context(), requestOf(200+i, ann, 1)); {
+		switch err := cold.CreateRequest(t.Context(), e, requestOf(200+i, ann, 1)); {
 		case err == nil:
 			made.Add(1)
 		case !errors.Is(err, record.ErrRequests):
@@ -221,7 +221,7 @@ func takesTheLastAnswerOnce(t *testing.T, e record.Engine) {
 			}
 		})
 		same(t, "answers taken", int(taken.Load()), most)
-		got, err := e.Request(t.Context(), r.ID)
+		got, err := cold.Request(t.Context(), e, r.ID)
 		must(t, err)
 		same(t, "answers counted", len(got.Answers), most)
 		if got.EndedAt.IsZero() {
@@ -245,7 +245,7 @@ func endsDuringAnswers(t *testing.T, e record.Engine) {
 	var counted int
 	together(9, func(i int) {
 		if i == 8 {
-			r, err := e.ChangeRequest(t.Context(), r.ID, endRequest)
+			r, err := cold.ChangeRequest(t.Context(), e, r.ID, endRequest)
 			if err != nil {
 				t.Error(err)
 			}
@@ -260,7 +260,7 @@ func endsDuringAnswers(t *testing.T, e record.Engine) {
 		}
 	})
 	same(t, "answers before the end", int(taken.Load()), counted)
-	got, err := e.Request(t.Context(), r.ID)
+	got, err := cold.Request(t.Context(), e, r.ID)
 	must(t, err)
 	same(t, "answers", len(got.Answers), counted)
 	wantErr(t, answer(t, e, r, 99), record.ErrNotFound)
@@ -269,19 +269,19 @@ func endsDuringAnswers(t *testing.T, e record.Engine) {
 func changesRequests(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	r, other := ask(t, e, 1, ann, 1), ask(t, e, 2, ann, 1)
-	_, err := e.ChangeRequest(t.Context(), record.RequestID(pushID(9)), endRequest)
+	_, err := cold.ChangeRequest(t.Context(), e, record.RequestID(pushID(9)), endRequest)
 	wantErr(t, err, record.ErrNotFound)
 	refusal := fmt.Errorf("a refusal")
-	_, err = e.ChangeRequest(t.Context(), r.ID, func(r record.Request) (record.Request, bool, error) { return record.Request{}, true, refusal })
+	_, err = cold.ChangeRequest(t.Context(), e, r.ID, func(r record.Request) (record.Request, bool, error) { return record.Request{}, true, refusal })
 	wantErr(t, err, refusal)
 	same(t, "unchanged", mustChangeRequest(t, e, r.ID, func(r record.Request) (record.Request, bool, error) { return r, false, nil }), r)
-	if _, err = e.ChangeRequest(t.Context(), r.ID, func(record.Request) (record.Request, bool, error) { panic("secret") }); err == nil {
+	if _, err = cold.ChangeRequest(t.Context(), e, r.ID, func(record.Request) (record.Request, bool, error) { panic("secret") }); err == nil {
 		t.Error("a rule panicked without an error")
 	}
 	r = mustChangeRequest(t, e, r.ID, endRequest)
 	wantRequests(t, e, ann, other, r)
 	same(t, "removed", mustChangeRequest(t, e, r.ID, dropRequest), r)
-	_, err = e.ChangeRequest(t.Context(), r.ID, dropRequest)
+	_, err = cold.ChangeRequest(t.Context(), e, r.ID, dropRequest)
 	wantErr(t, err, record.ErrNotFound)
 	wantRequests(t, e, ann, other)
 }
@@ -292,7 +292,7 @@ func removesRequestsOfAnAccount(t *testing.T, e record.Engine) {
 	ask(t, e, 2, ann, 1)
 	other := ask(t, e, 3, bob, 1)
 	must(t, cold.RemoveAccount(t.Context(), e, ann, Told))
-	list, err := e.ScanRequests(t.Context(), record.RequestID{}, 9)
+	list, err := cold.ScanRequests(t.Context(), e, record.RequestID{}, 9)
 	must(t, err)
 	same(t, "requests", list, []record.Request{other})
 }

@@ -152,27 +152,29 @@ var methods = map[string]func(context.Context, record.Engine) error{
 		_, err := cold.CreateHook(ctx, e, hookOf(1), Told)
 		return err
 	},
-	"Hooks":         func(ctx context.Context, e record.Engine) error { _, err := cold.Hooks(ctx, e, 0, 0, 9); return err },
-	"CreateRequest": func(ctx context.Context, e record.Engine) error { return e.CreateRequest(ctx, requestOf(1, 1, 1)) },
+	"Hooks": func(ctx context.Context, e record.Engine) error { _, err := cold.Hooks(ctx, e, 0, 0, 9); return err },
+	"CreateRequest": func(ctx context.Context, e record.Engine) error {
+		return cold.CreateRequest(ctx, e, requestOf(1, 1, 1))
+	},
 	"AnswerRequest": func(ctx context.Context, e record.Engine) error {
 		p := answerTo(requestOf(1, 1, 1), 2)
 		_, err := e.AnswerRequest(ctx, p, payloadOf(2), creation(p))
 		return err
 	},
 	"Request": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Request(ctx, requestOf(1, 1, 1).ID)
+		_, err := cold.Request(ctx, e, requestOf(1, 1, 1).ID)
 		return err
 	},
 	"Requests": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Requests(ctx, 1, record.Request{}, 0, 9)
+		_, err := cold.Requests(ctx, e, 1, record.Request{}, 0, 9)
 		return err
 	},
 	"ScanRequests": func(ctx context.Context, e record.Engine) error {
-		_, err := e.ScanRequests(ctx, record.RequestID{}, 9)
+		_, err := cold.ScanRequests(ctx, e, record.RequestID{}, 9)
 		return err
 	},
 	"ChangeRequest": func(ctx context.Context, e record.Engine) error {
-		_, err := e.ChangeRequest(ctx, requestOf(1, 1, 1).ID, endRequest)
+		_, err := cold.ChangeRequest(ctx, e, requestOf(1, 1, 1).ID, endRequest)
 		return err
 	},
 	"SetHook":    func(ctx context.Context, e record.Engine) error { return cold.SetHook(ctx, e, hookOf(1), Told) },

@@ -1,0 +1,230 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"pushbox/store/record"
+)
+
+// A layout says in which columns a table has the keys of its records. Beside them it has the
+// column value: the row of the record.
+type layout struct {
+	name    string
+	columns []keyColumn
+	keys    map[*record.Index][]string // the columns that make up a key, in their order; nil: the key of the row
+}
+
+// A keyColumn has a part of a record's keys.
+type keyColumn struct {
+	name, kind string
+	by         *record.Index // whose keys; nil: the key of the row
+	at         int           // where in the key the part begins
+}
+
+// The kinds of columns: a number of eight bytes, a byte that is 1 or 0, the rest of a key, and
+// all keys of an index.
+const (
+	bigint  = "bigint"
+	boolean = "boolean"
+	bytea   = "bytea"
+	byteas  = "bytea[]"
+)
+
+var layouts = map[*record.Table]*layout{
+	record.Accounts.Table: {
+		tableAccount,
+		[]keyColumn{{"id", bigint, nil, 0}, {"email", bytea, record.AccountsByEmail, 0}, {"identities", byteas, record.AccountsByIdentity, 0}},
+		map[*record.Index][]string{nil: {"id"}, record.AccountsByEmail: {"email"}, record.AccountsByIdentity: {"identities"}},
+	},
+	record.Sessions.Table: {
+		tableSession,
+		[]keyColumn{{"digest", bytea, nil, 0}, {"owner", bigint, record.SessionsByOwner, 0}, {"id", bigint, record.SessionsByOwner, 8}},
+		map[*record.Index][]string{nil: {"digest"}, record.SessionsByOwner: {"owner", "id"}},
+	},
+	record.Tokens.Table: {
+		tableToken,
+		[]keyColumn{{"digest", bytea, nil, 0}, {"owner", bigint, record.TokensByOwner, 0}, {"id", bigint, record.TokensByID, 0}},
+		map[*record.Index][]string{nil: {"digest"}, record.TokensByOwner: {"owner", "id"}, record.TokensByID: {"id"}},
+	},
+	record.Hooks.Table: {
+		tableHook,
+		[]keyColumn{{"owner", bigint, nil, 0}, {"id", bigint, nil, 8}},
+		map[*record.Index][]string{nil: {"owner", "id"}},
+	},
+	record.Requests.Table: {
+		tableRequest,
+		[]keyColumn{{"id", bytea, nil, 0}, {"owner", bigint, record.RequestsByOwner, 0}, {"live", boolean, record.RequestsByOwner, 8}},
+		map[*record.Index][]string{nil: {"id"}, record.RequestsByOwner: {"owner", "live", "id"}},
+	},
+	record.AdminEvents.Table: {
+		tableEvent,
+		[]keyColumn{{"number", bigint, nil, 0}},
+		map[*record.Index][]string{nil: {"number"}},
+	},
+}
+
+// of returns what the column has of a record.
+func (c keyColumn) of(r record.Record) any {
+	keys := [][]byte{r.Key()}
+	if c.by != nil {
+		keys = c.by.Keys(r)
+	}
+	switch c.kind {
+	case bigint:
+		return int64(binary.BigEndian.Uint64(keys[0][c.at:]))
+	case boolean:
+		return keys[0][c.at] == 1
+	case bytea:
+		return keys[0]
+	default:
+		return append([][]byte{}, keys...)
+	}
+}
+
+// place is where a value of the column is scanned to.
+func (c keyColumn) place() any {
+	switch c.kind {
+	case bigint:
+		return new(int64)
+	case boolean:
+		return new(bool)
+	case bytea:
+		return new([]byte)
+	default:
+		return new([][]byte)
+	}
+}
+
+// least is a value that is less than any in the column, which is of a row's key.
+func (c keyColumn) least() any {
+	if c.kind == bigint {
+		return int64(-1)
+	}
+	return []byte{}
+}
+
+// keyIn is the key of a row whose columns were scanned.
+func keyIn(columns []keyColumn, scanned []any) (key []byte) {
+	for i, c := range columns {
+		if c.by != nil {
+			continue
+		}
+		switch v := scanned[i].(type) {
+		case *int64:
+			key = binary.BigEndian.AppendUint64(key, uint64(*v))
+		case *[]byte:
+			key = append(key, *v...)
+		}
+	}
+	return key
+}
+
+// parts are the columns that a key or its beginning has, and their values. ok is false if no
+// row has such a number.
+func (l *layout) parts(by *record.Index, key []byte) (columns []keyColumn, values []any, ok bool) {
+	for _, name := range l.keys[by] {
+		if len(key) == 0 {
+			break
+		}
+		for _, c := range l.columns {
+			if c.name != name {
+				continue
+			}
+			columns = append(columns, c)
+			switch c.kind {
+			case bigint:
+				n := binary.BigEndian.Uint64(key)
+				if n > math.MaxInt64 {
+					return nil, nil, false
+				}
+				values, key = append(values, int64(n)), key[8:]
+			case boolean:
+				values, key = append(values, key[0] == 1), key[1:]
+			case bytea:
+				values, key = append(values, key), nil
+			default:
+				values, key = append(values, [][]byte{key}), nil
+			}
+		}
+	}
+	return columns, values, true
+}
+
+// where is the condition that columns have values, which are the arguments from first on.
+func where(columns []keyColumn, first int) string {
+	var all []string
+	for i, c := range columns {
+		is := "="
+		if c.kind == byteas {
+			is = "@>"
+		}
+		all = append(all, fmt.Sprintf("%s %s $%d::%s", c.name, is, first+i, c.kind))
+	}
+	return strings.Join(all, " and ")
+}
+
+// arguments stands for values of the columns, which are the arguments from first on.
+func arguments(columns []keyColumn, first int) string {
+	var all []string
+	for i, c := range columns {
+		all = append(all, fmt.Sprintf("$%d::%s", first+i, c.kind))
+	}
+	return strings.Join(all, ", ")
+}
+
+// names lists the names of the columns.
+func names(columns []keyColumn) string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, c.name)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (l *layout) selects() string { return "select " + names(l.columns) + ", value from " + l.name }
+
+// scan reads the columns of a row, which must agree with its record, and the row.
+func (l *layout) scan(s sealer, of *record.Table, r pgx.Row) (one record.Record, stored []byte, err error) {
+	to := make([]any, 0, len(l.columns)+1)
+	for _, c := range l.columns {
+		to = append(to, c.place())
+	}
+	if err := r.Scan(append(to, &stored)...); err != nil {
+		return nil, nil, err
+	}
+	key := keyIn(l.columns, to)
+	value, err := s.open(l.name, key, stored)
+	if err != nil {
+		return nil, nil, err
+	}
+	if one, err = of.Read(key, value); err != nil {
+		return nil, nil, decide(fmt.Errorf("%w: %s: %w", record.ErrCorrupt, l.name, err))
+	}
+	for i, c := range l.columns {
+		if !reflect.DeepEqual(reflect.ValueOf(to[i]).Elem().Interface(), c.of(one)) {
+			return nil, nil, mismatch(l.name, c.name)
+		}
+	}
+	return one, stored, nil
+}
+
+// update is a statement that replaces a row, with its arguments from first on.
+func (l *layout) update(r record.Record, row []byte, first int) (text string, args []any) {
+	var set []string
+	for _, c := range l.columns {
+		if c.by != nil {
+			args = append(args, c.of(r))
+			set = append(set, fmt.Sprintf("%s = $%d::%s", c.name, first+len(args)-1, c.kind))
+		}
+	}
+	args = append(args, row)
+	set = append(set, fmt.Sprintf("value = $%d::bytea", first+len(args)-1))
+	columns, values, _ := l.parts(nil, r.Key())
+	return "update " + l.name + " set " + strings.Join(set, ", ") + " where " + where(columns, first+len(args)), append(args, values...)
+}
