@@ -6,7 +6,10 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -143,7 +146,7 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 				continue
 			}
 			inner = append(inner, own)
-			if own == "store" && (strings.HasPrefix(name, "store/bolt") || name == "store/postgres") {
+			if (own == "store" || own == "store/cold") && (strings.HasPrefix(name, "store/bolt") || name == "store/postgres") {
 				t.Errorf("%s imports %s: an engine decides nothing, and knows store/record alone", path, i)
 			}
 			if !isKit && layer(own) <= above || isKit && !slices.Contains(strings.Fields(may), own) {
@@ -159,6 +162,38 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	}
 	const begins, ends = "<!-- imports: go test . -run PackagesImportOnly -update -->", "<!-- the end of the imports -->"
 	golden.Section(t, "ARCHITECTURE.md", begins, ends, "\n"+strings.Join(slices.Concat(lines...), "")+"\n")
+}
+
+// An engine keeps what it is given: errors of what is decided above it are not in its code. Those
+// of creates and of mail are still decided in the engines.
+func TestEnginesNameNoErrorOfADecisionAboveThem(t *testing.T) {
+	t.Parallel()
+	decided := strings.Fields("ErrTokens ErrLastAdmin ErrSession ErrRequests ErrIdentityTaken ErrOwnAccount ErrCode ErrStale ErrDenied ErrCredentials")
+	seen := 0
+	for _, dir := range []string{"store/bolt", "store/postgres"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			seen++
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range decided {
+				if regexp.MustCompile(`record\.` + e + `\b`).Match(text) {
+					t.Errorf("%s names %s", name, e)
+				}
+			}
+		}
+	}
+	if seen < 40 {
+		t.Errorf("only %d files were seen", seen)
+	}
 }
 
 // arrow is the line of a package, or several lines if it imports many.

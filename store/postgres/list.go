@@ -31,19 +31,6 @@ func listed[T any](ctx context.Context, db *DB, each func(s sealer, r pgx.Collec
 	return list, nil
 }
 
-// one is listed for a single row; record.ErrNotFound if there is none.
-func one[T any](ctx context.Context, db *DB, each func(s sealer, r pgx.CollectableRow) (T, error), query string, args ...any) (v T, err error) {
-	list, err := listed(ctx, db, each, query, args...)
-	switch {
-	case err != nil:
-		return v, err
-	case len(list) == 0:
-		return v, record.ErrNotFound
-	default:
-		return list[0], nil
-	}
-}
-
 func (s sealer) listedPush(r pgx.CollectableRow) (record.Push, error) {
 	w, err := s.scanPush(r)
 	return w.push, err
