@@ -44,17 +44,24 @@ Files that settings name are not read here: "pushbox doctor" examines them too.`
 }
 
 func (a *app) configInit() *cobra.Command {
-	return &cobra.Command{
+	var short bool
+	cmd := &cobra.Command{
 		Use:   "init FILE",
 		Short: "Write a settings file to begin with",
 		Long: `Write a new settings FILE that only its owner can read. It has every setting with its
 default and what it means, each as a comment: remove the # before those that you
-change. An existing file is never replaced.`,
+change. With --short it has the settings that most installations change. An existing file
+is never replaced.`,
 		Example: `  pushbox config init pushbox.yaml
+  pushbox config init --short pushbox.yaml
   pushbox serve --config pushbox.yaml`,
 		Args: arguments("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := durable.NewFile(args[0], []byte(inComments(a.example)))
+			text := a.example
+			if short {
+				text = config.Short(text)
+			}
+			err := durable.NewFile(args[0], []byte(inComments(text)))
 			if errors.Is(err, fs.ErrExist) {
 				return hint.With(err, "name a file that does not exist yet")
 			}
@@ -65,6 +72,8 @@ change. An existing file is never replaced.`,
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&short, "short", false, "write the settings that most installations change")
+	return cmd
 }
 
 // inComments puts # before each line of a settings file that is a setting or a section.
