@@ -210,10 +210,29 @@ test('nothing is sent to keys that are not those of the link', async (t) => {
     await answer(sender, good, { text: 'x' })
     await sent(sender)
   }
-  const other = await scene.guest(t) // whose pages leave out what they would say
-  await other.page.addInitScript(() => {
-    new MutationObserver(() => document.querySelector('[data-changed]')?.removeAttribute('data-changed')).observe(document, { childList: true, subtree: true })
-  })
+  const closed = async ({ page }) => {
+    await page.getByText(say('answer_changed', { email })).waitFor()
+    assert.equal(await page.getByRole('button', { name: say('answer_send') }).isVisible(), false)
+  }
+  for (const { link: wrong } of others) { // the link is pasted over one without its end; a place on the page does not take its place
+    await sender.go('about:blank')
+    await sender.go(wrong.replace(/#.*/, ''))
+    await sender.page.getByRole('button', { name: say('answer_send') }).waitFor()
+    for (const end of [hash, '#payload']) {
+      await sender.page.evaluate((to) => { location.hash = to }, end)
+      await closed(sender)
+    }
+    await sender.page.reload()
+    await closed(sender)
+  }
+  const other = await scene.guest(t) // whose pages leave out what they would say, and have a place of the name of the end
+  await other.page.addInitScript((end) => {
+    new MutationObserver(() => {
+      const form = document.querySelector('[data-changed]')
+      form?.removeAttribute('data-changed')
+      form?.after(Object.assign(document.createElement('p'), { id: end }))
+    }).observe(document, { childList: true, subtree: true })
+  }, hash.slice(1))
   for (const wrong of others) {
     await other.go('about:blank')
     await other.go(wrong.link.replace(/#.*|$/, hash))

@@ -125,6 +125,9 @@ func (s *Server) run(r *request) (rep reply, err error) {
 		defer cancel()
 	}
 	if r.route.has(hasList) {
+		by := r.holder()
+		by.Account = uint64(r.actor.Account)
+		r.memory = s.limits.requestMemory.Reserve(by)
 		if err := r.reserve(listMemory); err != nil {
 			return reply{}, err
 		}

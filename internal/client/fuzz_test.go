@@ -24,7 +24,7 @@ func FuzzParseLink(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := ParseLink(text)
 		if err != nil {
-			if err != errLink && err != errUser {
+			if err != errLink && err != errCut && err != errUser {
 				t.Fatalf("the error is %v", err)
 			}
 			return

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"pushbox/internal/durable"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -230,5 +231,34 @@ func TestUploadsToTheLastByteOfADiskLoseNothing(t *testing.T) {
 		}
 	}
 	conformance.CheckClean(t, db) // each chunk that was acknowledged is there
+	closeDB(t, db)
+}
+
+// What clients can have appended without end leaves some of the space to what ends pushes.
+func TestTheLastSpaceIsForWhatEndsPushes(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: filepath.Join(t.TempDir(), "pushbox.db")})
+	p := conformance.LivePush(1, 0)
+	p.ViewLimit = 3
+	free, _, err := durable.FreeSpace(t.TempDir())
+	if err := errors.Join(err, db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); err != nil {
+		t.Fatal(err)
+	}
+	for n, c := range []struct {
+		minFree int64
+		rule    record.Rule
+		want    error
+	}{
+		{2 * free, conformance.View, nil},
+		{16 * free, conformance.View, record.ErrFull},
+		{2 * free, conformance.View, nil},
+		{16 * free, conformance.View, nil}, // the last one
+		{16 * free, conformance.Purge, nil},
+	} {
+		db.SetSpaceLimits(record.SpaceLimits{MinFree: c.minFree})
+		if _, err := db.Change(t.Context(), p.ID, c.rule); !errors.Is(err, c.want) {
+			t.Errorf("change %d: %v, want %v", n, err, c.want)
+		}
+	}
 	closeDB(t, db)
 }

@@ -184,20 +184,34 @@ func (t *tx) change(id record.ID, r record.Rule, l limits) (record.Change, error
 	if err != nil {
 		return record.Change{}, err
 	}
-	if next.Seq != p.Seq && e.Kind.Dispensable() {
-		err := t.reserve(entryWeight+len(e.Sealed), l, durable.FreeSpace)
-		if errors.Is(err, record.ErrFull) {
-			next, err = p.WithoutEntry(next), nil
-		}
-		if err != nil {
-			return record.Change{}, err
-		}
+	if next, err = t.roomForEntry(p, next, e, l); err != nil {
+		return record.Change{}, err
 	}
 	c := record.Change{Push: next, Entry: e, Payload: bytes.Clone(t.payloadOf(p))}
 	if next.State == record.Purged {
 		return c, t.purge(p)
 	}
 	return c, t.update(p, c)
+}
+
+// roomForEntry is next, which a rule made of p, or that without its audit entry, if there is no
+// space for it. record.ErrFull if the push would go on and the entry cannot be left out.
+func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record.Push, error) {
+	size := entryWeight + len(e.Sealed)
+	switch {
+	case next.Seq == p.Seq:
+		return next, nil
+	case e.Kind.Dispensable():
+		err := t.reserve(size, l, durable.FreeSpace)
+		if errors.Is(err, record.ErrFull) {
+			return p.WithoutEntry(next), nil
+		}
+		return next, err
+	case next.Live():
+		return next, t.reserveRest(size, l, durable.FreeSpace)
+	default:
+		return next, nil
+	}
 }
 
 // update writes what a rule changed: nothing where the push stays as it is, to the

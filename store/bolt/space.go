@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -25,13 +26,14 @@ func (db *DB) SetSpaceLimits(r record.SpaceLimits) {
 type allowance struct {
 	known bool
 	left  int64
+	rest  int64  // until only what ends pushes may be written
 	gaps  int64  // of that, in gaps between pages, where no chunk fits
 	whole int64  // with what is in use
 	bound string // why there is no more, for people
 }
 
-// reserve refuses a create of n bytes if there is no space for it. Only creates ask:
-// views, expiry and deletes use the space that the limits keep free.
+// reserve refuses a create of n bytes if there is no space for it. Views, expiry and deletes use
+// the space that the limits keep free.
 func (t *tx) reserve(n int, l limits, free freeSpace) error {
 	if !t.allowance.known {
 		var err error
@@ -49,6 +51,21 @@ func (t *tx) reserveLong(n int, l limits, free freeSpace) error {
 	}
 	return t.allowance.use(int64(n), t.allowance.gaps)
 }
+
+// reserveRest refuses n bytes for what does not end a push, once most of the space that creates
+// leave free is used, too: the rest is for what ends pushes.
+func (t *tx) reserveRest(n int, l limits, free freeSpace) error {
+	if err := t.reserve(0, l, free); err != nil && !errors.Is(err, record.ErrFull) {
+		return err
+	}
+	if t.allowance.rest -= int64(n); t.allowance.rest < 0 {
+		return fmt.Errorf("%w: what is left of its file system is for deletes and expiry", record.ErrFull)
+	}
+	return nil
+}
+
+// restShare is the part of limits.min_free_space that is for what ends pushes: 1/restShare.
+const restShare = 8
 
 func (r *allowance) use(n, gaps int64) error {
 	if n > r.left-gaps {
@@ -70,7 +87,7 @@ type freeSpace func(dir string) (int64, bool, error)
 // measureAllowance returns how many bytes a transaction may add before it reaches a
 // limit.
 func (t *tx) measureAllowance(l limits, free freeSpace) (allowance, error) {
-	r := allowance{known: true, left: math.MaxInt64}
+	r := allowance{known: true, left: math.MaxInt64, rest: math.MaxInt64}
 	unused := t.unused()
 	if l.maxSize > 0 {
 		r.left, r.bound = l.maxSize-(t.bolt.Size()-unused), "the database has reached its largest size"
@@ -83,6 +100,9 @@ func (t *tx) measureAllowance(l limits, free freeSpace) (allowance, error) {
 		backed, err := t.backed(unused)
 		if err != nil {
 			return allowance{}, fmt.Errorf("size of the database: %w", err)
+		}
+		if known {
+			r.rest = bytes + backed - l.minFree/restShare
 		}
 		if left := bytes + backed - l.minFree; known && left < r.left {
 			r.left, r.bound = left, "too little of its file system is free"

@@ -11,7 +11,6 @@ let form
 let files = [] // to be sent
 let upload // that is running, or the encryption before it
 let leaving = false // what was typed is sent
-const came = location.hash // with the link
 let fragment // with the key of the push that is being sent, if that is encrypted here
 
 const size = (n) => {
@@ -112,10 +111,7 @@ async function encrypt(data, signal) {
   const { fragmentOf, newKey, seal, encryptFile } = await import(module)
   const key = newKey()
   const { keys: asked } = form.dataset
-  if (asked) {
-    await checkKeys()
-    data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
-  }
+  if (asked) data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
   const sending = data.getAll('push[files][]')
   data.set('push[payload]', await seal(key, text(), sending))
   for (const name of [...data.keys()].filter((name) => name.startsWith('push[login'))) data.delete(name)
@@ -131,29 +127,6 @@ async function encrypt(data, signal) {
   }
   signal.throwIfAborted()
   return asked ? '' : `#${await fragmentOf(key)}`
-}
-
-// Public keys that are not those of the link were changed on the way, or the link was: nothing is
-// sent to them, nor to a page that has none. A link without an end fits all keys, and so does one
-// to a place on the page. Any other end must be the fingerprint, which begins with a. A redirect
-// can replace it: its mark in the address outlives a reload.
-async function checkKeys() {
-  if (!location.pathname.includes('/q/')) return
-  const { keys, changed = '' } = form.dataset
-  const hash = /^#a/i.test(location.hash) || !came ? location.hash : came
-  const moved = performance.getEntriesByType('navigation')[0]?.redirectCount
-  if (!moved && (hash.length < 2 || document.getElementById(hash.slice(1)))) return
-  if (moved) history.replaceState(null, '', '#a-')
-  for (const other of document.querySelectorAll('a[hreflang]')) other.hash = hash
-  try {
-    if (moved) throw new Error('a redirect can replace the fingerprint')
-    await (await import(keys)).checkFingerprint(hash.slice(1), form.dataset)
-  } catch (failure) {
-    form.hidden = true
-    one('#closed').hidden = false
-    one('#closed').textContent = changed
-    throw failure
-  }
 }
 
 async function send() {
@@ -233,7 +206,6 @@ function start() {
     one('#closed').hidden = !form.hidden
     one('#closed').textContent = one('#closed').dataset.https
   }
-  if (!form.hidden) checkKeys().catch(() => undefined) // it is said
   one('.drop')?.classList.add('live')
   showFiles()
   form.addEventListener('change', ({ target }) => {
