@@ -195,7 +195,7 @@ func (t *tx) change(id record.ID, r record.Rule, l limits) (record.Change, error
 }
 
 // roomForEntry is next, which a rule made of p, or that without its audit entry, if there is no
-// space for it. record.ErrFull if the push would go on and the entry cannot be left out.
+// space for it. record.ErrFull if that cannot be left out and may come again and again.
 func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record.Push, error) {
 	size := entryWeight + len(e.Sealed)
 	switch {
@@ -207,7 +207,7 @@ func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record
 			return p.WithoutEntry(next), nil
 		}
 		return next, err
-	case next.Live():
+	case next.Live() && (e.Kind == record.EntryView || e.Kind == record.EntryEdit):
 		return next, t.reserveRest(size, l, durable.FreeSpace)
 	default:
 		return next, nil

@@ -16,7 +16,8 @@ import (
 //
 //   - It appends the entry, under the number p.Seq, if next.Seq is p.Seq+1. It leaves out
 //     one that is dispensable while there is no space for creates. An engine in a file refuses
-//     others with ErrFull, unless they end the push, once most of what is kept free is used.
+//     views and edits with ErrFull, unless they end the push, once most of what is kept free
+//     is used.
 //   - It keeps the entry's grant, messages and mail, even where it appends no entry.
 //   - It writes nothing where next equals p.
 //   - It destroys the payload of a push that is no longer live.
