@@ -93,16 +93,11 @@ type tableTx struct {
 
 // Get returns the record under a key, or record.ErrNotFound.
 func (t tableTx) Get(of *record.Table, key []byte) (record.Record, error) {
-	return t.tx.recordAt(of, tables[of], key)
-}
-
-// recordAt returns the record of a row of a table, or record.ErrNotFound.
-func (t *tx) recordAt(of *record.Table, b bucket, key []byte) (record.Record, error) {
-	v := t.get(b, key)
+	v := t.tx.get(tables[of], key)
 	if v == nil {
 		return nil, record.ErrNotFound
 	}
-	return readRecord(of, b, key, v)
+	return readRecord(of, tables[of], key, v)
 }
 
 // readRecord decodes a row of a table. Its error names no content.

@@ -47,11 +47,7 @@ func createAccount(t record.Tx, a record.Account, ev record.AdminEvent) (record.
 // wantAddress returns ErrExists if an account has that address.
 func wantAddress(v record.View, email string) error {
 	_, err := record.Accounts.Find(v, record.AccountsByEmail, []byte(email))
-	taken, err := found(err)
-	if taken {
-		err = record.ErrExists
-	}
-	return err
+	return wantNone(err)
 }
 
 // wantIdentities returns ErrIdentityTaken if another account has an identity of a.
@@ -196,7 +192,7 @@ func changeAccount(t record.Tx, id record.AccountID, by record.SessionDigest, r 
 	return c, t.Tell(ev)
 }
 
-// mayChange refuses a change that another account stands against.
+// mayChange refuses a change that conflicts with another account, or takes the last administrator.
 func mayChange(v record.View, old, next record.Account, change record.SessionChange) error {
 	if next.Email != old.Email {
 		if err := wantAddress(v, next.Email); err != nil {

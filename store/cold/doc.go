@@ -56,6 +56,29 @@ func found(err error) (bool, error) {
 	return err == nil, err
 }
 
+// wantNone returns ErrExists if a record was found, from the error of looking for it.
+func wantNone(err error) error {
+	there, err := found(err)
+	if there {
+		err = record.ErrExists
+	}
+	return err
+}
+
+// withOwner returns the record under a key and the account that it belongs to, or ErrNotFound.
+func withOwner[R record.Record](ctx context.Context, e record.TableEngine, of record.Rows[R], key []byte) (r R, owner record.Account, err error) {
+	owner, err = read(ctx, e, func(v record.View) (_ record.Account, err error) {
+		if r, err = of.Get(v, key); err != nil {
+			return record.Account{}, err
+		}
+		return account(v, r.Belongs())
+	})
+	if err != nil {
+		return *new(R), record.Account{}, err
+	}
+	return r, owner, nil
+}
+
 // mayOwn returns ErrToken unless owner is an account that may act, or 0.
 func mayOwn(v record.View, owner record.AccountID) error {
 	if owner == 0 {

@@ -17,11 +17,7 @@ const requestWeight = 256
 func CreateRequest(ctx context.Context, e record.TableEngine, r record.Request) error {
 	return e.Update(ctx, func(t record.Tx) error {
 		_, err := record.Requests.Get(t, r.Key())
-		taken, err := found(err)
-		if taken {
-			err = record.ErrExists
-		}
-		if err != nil {
+		if err := wantNone(err); err != nil {
 			return err
 		}
 		if err := mayOwn(t, r.Owner); err != nil {

@@ -12,16 +12,7 @@ import (
 
 // Session returns a session and its account, or ErrNotFound.
 func Session(ctx context.Context, e record.TableEngine, d record.SessionDigest) (s record.Session, owner record.Account, err error) {
-	owner, err = read(ctx, e, func(v record.View) (_ record.Account, err error) {
-		if s, err = record.Sessions.Get(v, d[:]); err != nil {
-			return record.Account{}, err
-		}
-		return account(v, s.Owner)
-	})
-	if err != nil {
-		return record.Session{}, record.Account{}, err
-	}
-	return s, owner, nil
+	return withOwner(ctx, e, record.Sessions, d[:])
 }
 
 // Sessions lists an account's sessions, newest first.
@@ -102,11 +93,7 @@ func endedSessions(v record.View, owner record.AccountID, by record.SessionDiges
 	}
 	if change.Begin != nil {
 		_, err := record.Sessions.Get(v, change.Begin.Digest[:])
-		taken, err := found(err)
-		if taken {
-			err = record.ErrExists
-		}
-		if err != nil {
+		if err := wantNone(err); err != nil {
 			return nil, err
 		}
 	}

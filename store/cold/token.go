@@ -39,11 +39,7 @@ func endedTokens(v record.View, owner record.AccountID, change record.SessionCha
 		return all, err
 	}
 	_, err = record.Tokens.Get(v, change.Token.Digest[:])
-	taken, err := found(err)
-	switch {
-	case taken:
-		err = record.ErrExists
-	case err == nil && !change.EndTokens && len(all) >= record.MaxTokens:
+	if err = wantNone(err); err == nil && !change.EndTokens && len(all) >= record.MaxTokens {
 		err = record.ErrTokens
 	}
 	if err != nil || !change.EndTokens {
@@ -68,16 +64,7 @@ func tokensOf(v record.View, owner record.AccountID) ([]record.APIToken, error) 
 
 // Token returns a token and its account, or ErrNotFound.
 func Token(ctx context.Context, e record.TableEngine, d record.TokenDigest) (a record.APIToken, owner record.Account, err error) {
-	owner, err = read(ctx, e, func(v record.View) (_ record.Account, err error) {
-		if a, err = record.Tokens.Get(v, d[:]); err != nil {
-			return record.Account{}, err
-		}
-		return account(v, a.Owner)
-	})
-	if err != nil {
-		return record.APIToken{}, record.Account{}, err
-	}
-	return a, owner, nil
+	return withOwner(ctx, e, record.Tokens, d[:])
 }
 
 // Tokens lists an account's tokens by ID, from the first after the given one.

@@ -230,7 +230,7 @@ type Tx interface {
 	Next(of *Table) (uint64, error)
 	// Tell appends an event to the instance log. An operation has at most one.
 	Tell(e AdminEvent) error
-	// Reserve refuses with ErrFull what adds so many bytes where creates have no space.
+	// Reserve returns ErrFull if there is no space to create something of that many bytes.
 	Reserve(bytes int) error
 	// Send puts mail into the outbox and counts it, with the errors of PushEngine.CreatePush.
 	Send(m *MailBatch) error
