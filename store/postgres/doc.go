@@ -19,13 +19,12 @@
 // so the tables can be distributed by it.
 //
 // In front of that, changes of one push wait for each other within a process (turns): rivals
-// that meet here cost nothing. Who waits gets the row that the one before it left, and need
-// not read. Such a row may be out of date, so nothing that was decided by it counts but a
-// write that succeeds.
+// that meet here cost nothing.
 //
 // A create is one statement, too. Its parts lock what it depends on: the owner's account,
 // against its removal; the orphan of its chunks, against those that free them; the quotas of
-// its mail.
+// its mail. Creates that wait at the same time share a statement (batches): one for each of them
+// reached 0.4 of what bare statements do on 64 connections, and shared ones reach 1.
 //
 // Accounts, sessions, tokens, webhooks and the key ring change together with the instance
 // log, which is a chain. So these changes compare the head of the chain, and read it before
@@ -110,5 +109,5 @@
 //
 // Statements are sent unnamed (see poolConfig) where there is a pooler, and nothing depends
 // on the state of a connection, so PgBouncer may stand before the database in transaction
-// mode. There is one advisory lock, that of a migration, and it ends with its transaction.
+// mode. Without one, what is run often is prepared (see planAge). There is one advisory lock, that of a migration, and it ends with its transaction.
 package postgres

@@ -158,7 +158,7 @@ func (db *DB) ChangeGrant(ctx context.Context, d record.GrantDigest, r record.Gr
 		return next, err
 	}
 	defer done()
-	_, _, err = db.changePush(ctx, first.Push, false, func(ctx context.Context, c *pgxpool.Conn, s sealer, w row) (p plan, err error) {
+	_, _, err = db.changePush(ctx, first.Push, func(ctx context.Context, c *pgxpool.Conn, s sealer, w row) (p plan, err error) {
 		g, err := s.grant(ctx, c, d)
 		if err != nil {
 			return p, wire(err)

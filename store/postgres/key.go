@@ -17,7 +17,7 @@ import (
 // looks at it every second. Its floor is the version below which a server may write
 // nothing: Reseal raises it before it looks for rows under older keys, so that no server
 // that has not read the new ring adds others. Each statement that writes compares. A floor
-// above all versions says that the records are moved out (see moved.go).
+// above all versions says that the records are moved out (see departure.go).
 
 // KeyRing returns the sealed key ring; nil in a new store. It works before Unlock.
 func (db *DB) KeyRing(ctx context.Context) (sealed []byte, err error) {

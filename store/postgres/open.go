@@ -72,11 +72,9 @@ type DB struct {
 	admin   turns[struct{}]      // in front of changes that the instance log tells
 	tallies turns[tallyKey]      // in front of counts of tries
 	triedAt atomic.Int64         // the latest time of a try that was counted, in microseconds since 1970
-	creates group[*creation]
-	changes group[*sharedChange]
-	reads   group[*reading]
-	recent  recent
-	pooled  atomic.Bool // a pooler passed for the server: nothing is prepared
+	creates batches[*creation]
+	mode    pgx.QueryExecMode // how statements are run that are not prepared
+	pooled  atomic.Bool       // a pooler passed for the server: nothing is prepared
 	numbers numbers
 	self    opName // names this process in leases
 	space   measured
@@ -141,7 +139,7 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 		return nil, false, fmt.Errorf("database_url: %w", err)
 	}
 	hosts.pool.Store(pool)
-	db = &DB{pool: pool, hosts: hosts, opts: o, self: newOp(), failed: make(chan struct{}), closing: make(chan struct{}), copying: make(chan struct{}, 1)}
+	db = &DB{pool: pool, hosts: hosts, opts: o, mode: c.ConnConfig.DefaultQueryExecMode, self: newOp(), failed: make(chan struct{}), closing: make(chan struct{}), copying: make(chan struct{}, 1)}
 	db.SetSpaceLimits(record.SpaceLimits{MaxSize: o.MaxSize, Room: o.Room})
 	if created, err = db.migrate(ctx); err != nil {
 		pool.Close()
@@ -154,7 +152,7 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 //
 // Statements are sent unnamed, with their types from a cache in this process
 // (QueryExecModeCacheDescribe): one round trip, and nothing stays on a server connection,
-// so PgBouncer may give each transaction another one. collectOften prepares its statements
+// so PgBouncer may give each transaction another one. Those that are run often are prepared
 // under a name where there is no pooler. The URL may ask for one way for all statements.
 func poolConfig(o Options) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(o.URL.Reveal())

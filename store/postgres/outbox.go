@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"iter"
 	"time"
@@ -239,4 +240,8 @@ func (db *DB) EndMessages(ctx context.Context, gone []record.Message) (n int, er
 		})
 	})
 	return n, err
+}
+
+func messageKey(m record.Message) []byte {
+	return binary.BigEndian.AppendUint64(uint64Key(uint64(milliseconds(m.NextAt))), m.Number)
 }

@@ -43,8 +43,8 @@ type postgresMark struct {
 
 var postgresMarks = []postgresMark{
 	{createPush, oneServer, pgxWord, 0.7},
-	{plainView, oneServer, pgxWord, 0.7},
-	{hotView, oneServer, pgxWord, 0.5},
+	{plainView, oneServer, pgxWord, 0.5},
+	{hotView, oneServer, pgxWord, 0.2},
 	{createPush, twoServers, oneServer, 1.0},
 	{plainView, twoServers, oneServer, 1.0},
 	{createPush, oneLarge, oneServer, 0.8},

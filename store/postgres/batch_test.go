@@ -9,15 +9,15 @@ import (
 )
 
 // Each item is served once, by one run at a time and none that is too large.
-func TestAGroupServesEachItemOnce(t *testing.T) {
+func TestABatchServesEachItemOnce(t *testing.T) {
 	t.Parallel()
-	var g group[*atomic.Int32]
+	var b batches[*atomic.Int32]
 	var running, runs, together atomic.Int32
 	run := func(items []*atomic.Int32) error {
 		if n := running.Add(1); n > 1 {
 			t.Errorf("%d run at a time", n)
 		}
-		if len(items) > groupSize {
+		if len(items) > batchSize {
 			t.Errorf("%d items in one run", len(items))
 		}
 		if len(items) > 1 {
@@ -35,18 +35,18 @@ func TestAGroupServesEachItemOnce(t *testing.T) {
 	hold := make(chan struct{})
 	began := make(chan struct{})
 	first.Go(func() {
-		g.do(t.Context(), new(atomic.Int32), func([]*atomic.Int32) error { close(began); <-hold; return nil })
+		b.do(t.Context(), new(atomic.Int32), func([]*atomic.Int32) error { close(began); <-hold; return nil })
 	})
 	<-began
-	const n = 10 * groupSize
+	const n = 10 * batchSize
 	items := make([]atomic.Int32, n)
 	for i := range items {
-		rest.Go(func() { g.do(t.Context(), &items[i], run) })
+		rest.Go(func() { b.do(t.Context(), &items[i], run) })
 	}
 	for waiting := 0; waiting < n; {
-		g.mu.Lock()
-		waiting = len(g.waiting)
-		g.mu.Unlock()
+		b.mu.Lock()
+		waiting = len(b.waiting)
+		b.mu.Unlock()
 		runtime.Gosched()
 	}
 	close(hold)
@@ -57,34 +57,34 @@ func TestAGroupServesEachItemOnce(t *testing.T) {
 			t.Errorf("item %d was served %d times", i, got)
 		}
 	}
-	if runs.Load() != n/groupSize || together.Load() != runs.Load() {
+	if runs.Load() != n/batchSize || together.Load() != runs.Load() {
 		t.Errorf("%d runs, of which %d served several", runs.Load(), together.Load())
 	}
-	if g.running || len(g.waiting) != 0 {
-		t.Errorf("afterwards one runs: %v, and %d wait", g.running, len(g.waiting))
+	if b.running || len(b.waiting) != 0 {
+		t.Errorf("afterwards one runs: %v, and %d wait", b.running, len(b.waiting))
 	}
 }
 
 // None waits for more than one failure: those behind it return, and are not served.
-func TestAGroupThatFailsLetsOthersGo(t *testing.T) {
+func TestABatchThatFailsLetsOthersGo(t *testing.T) {
 	t.Parallel()
-	var g group[*atomic.Int32]
+	var b batches[*atomic.Int32]
 	var all sync.WaitGroup
 	began, hold := make(chan struct{}), make(chan struct{})
 	all.Go(func() {
-		g.do(t.Context(), new(atomic.Int32), func([]*atomic.Int32) error { close(began); <-hold; return errors.New("away") })
+		b.do(t.Context(), new(atomic.Int32), func([]*atomic.Int32) error { close(began); <-hold; return errors.New("away") })
 	})
 	<-began
 	var served atomic.Int32
-	for range 3 * groupSize {
+	for range 3 * batchSize {
 		all.Go(func() {
-			g.do(t.Context(), &served, func(items []*atomic.Int32) error { served.Add(int32(len(items))); return nil })
+			b.do(t.Context(), &served, func(items []*atomic.Int32) error { served.Add(int32(len(items))); return nil })
 		})
 	}
-	for waiting := 0; waiting < 3*groupSize; {
-		g.mu.Lock()
-		waiting = len(g.waiting)
-		g.mu.Unlock()
+	for waiting := 0; waiting < 3*batchSize; {
+		b.mu.Lock()
+		waiting = len(b.waiting)
+		b.mu.Unlock()
 		runtime.Gosched()
 	}
 	close(hold)
@@ -92,8 +92,8 @@ func TestAGroupThatFailsLetsOthersGo(t *testing.T) {
 	if served.Load() != 0 {
 		t.Errorf("%d items were served after the failure", served.Load())
 	}
-	g.do(t.Context(), &served, func([]*atomic.Int32) error { served.Add(1); return nil })
-	if served.Load() != 1 || g.running {
-		t.Errorf("afterwards %d were served, and one runs: %v", served.Load(), g.running)
+	b.do(t.Context(), &served, func([]*atomic.Int32) error { served.Add(1); return nil })
+	if served.Load() != 1 || b.running {
+		t.Errorf("afterwards %d were served, and one runs: %v", served.Load(), b.running)
 	}
 }

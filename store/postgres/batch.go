@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// A group gathers what waits at the same time, so that one statement serves all of it: a
+// batches gather what waits at the same time, so that one statement serves all of it: a
 // statement costs the database several times what a row of it does. Nothing waits for the
-// sake of a larger group. The zero value is ready.
-type group[T any] struct {
+// sake of a larger batch. The zero value is ready.
+type batches[T any] struct {
 	mu      sync.Mutex
 	running bool         // one statement at a time: two of half the size take longer
 	waiting []*member[T] // empty unless one runs
 }
 
-// groupSize bounds the items of a statement.
-const groupSize = 64
+// batchSize bounds the items of a statement.
+const batchSize = 64
 
 // A member is an item that waits. It is told whom it is to serve, itself first; or nothing,
 // once another has served it.
@@ -29,21 +29,21 @@ type member[T any] struct {
 // run must write what comes of each item into the item. If it fails, those that wait
 // return without being served, so that none waits for more than one failure. So does one
 // that waits when ctx ends, unless it is being served.
-func (g *group[T]) do(ctx context.Context, item T, run func(items []T) error) {
+func (b *batches[T]) do(ctx context.Context, item T, run func(items []T) error) {
 	m := &member[T]{item, make(chan []*member[T], 1)}
-	g.mu.Lock()
-	if !g.running {
-		g.running = true
+	b.mu.Lock()
+	if !b.running {
+		b.running = true
 		m.leads <- []*member[T]{m}
 	} else {
-		g.waiting = append(g.waiting, m)
+		b.waiting = append(b.waiting, m)
 	}
-	g.mu.Unlock()
+	b.mu.Unlock()
 	var served []*member[T]
 	select {
 	case served = <-m.leads:
 	case <-ctx.Done():
-		if g.withdraw(m) {
+		if b.withdraw(m) {
 			return
 		}
 		served = <-m.leads
@@ -58,37 +58,37 @@ func (g *group[T]) do(ctx context.Context, item T, run func(items []T) error) {
 	failed := true // unless run returns
 	defer func() {
 		release(served[1:])
-		g.next(failed)
+		b.next(failed)
 	}()
 	failed = run(items) != nil
 }
 
 // withdraw removes a member that waits, and reports whether it waited still.
-func (g *group[T]) withdraw(m *member[T]) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	i := slices.Index(g.waiting, m)
+func (b *batches[T]) withdraw(m *member[T]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.waiting, m)
 	if i >= 0 {
-		g.waiting = slices.Delete(g.waiting, i, i+1)
+		b.waiting = slices.Delete(b.waiting, i, i+1)
 	}
 	return i >= 0
 }
 
 // next has the next that waits run, after a run has ended.
-func (g *group[T]) next(failed bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (b *batches[T]) next(failed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if failed {
-		release(g.waiting)
-		g.waiting = nil
+		release(b.waiting)
+		b.waiting = nil
 	}
-	n := min(len(g.waiting), groupSize)
+	n := min(len(b.waiting), batchSize)
 	if n == 0 {
-		g.running = false
+		b.running = false
 		return
 	}
-	next := g.waiting[:n:n]
-	g.waiting = g.waiting[n:]
+	next := b.waiting[:n:n]
+	b.waiting = b.waiting[n:]
 	next[0].leads <- next
 }
 

@@ -1,13 +1,11 @@
 package postgres_test
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store/cold"
 	"pushbox/store/postgres"
@@ -71,9 +69,9 @@ func TestCreatesTogetherAreJudgedAlone(t *testing.T) {
 	conformance.CheckClean(t, all[0])
 }
 
-// Where the answer to a statement is lost, each create and each view that shared it is
-// found out: done once, and told as done.
-func TestLostAnswersToChangesTogether(t *testing.T) {
+// Where the answer to a statement is lost, each create that shared it is found out: done once,
+// and told as done.
+func TestLostAnswersToCreatesTogether(t *testing.T) {
 	t.Parallel()
 	for name, deed := range map[string]deed{"after the commit": dropAnswer, "before it": dropAsked} {
 		t.Run(name, func(t *testing.T) {
@@ -81,76 +79,28 @@ func TestLostAnswersToChangesTogether(t *testing.T) {
 			p, url := newProxy(t, pgtest.URL(t))
 			db := openURL(t, url)
 			defer db.Close()
+			p.lose("insert into push", deed)
+			var creates sync.WaitGroup
 			const n = 60
-			pushes := make([]record.Push, n)
-			together := func(mark string, step func(p record.Push) error) {
-				before := p.lost()
-				p.lose(mark, deed)
-				var steps sync.WaitGroup
-				for _, push := range pushes {
-					steps.Go(func() {
-						if err := step(push); err != nil {
-							t.Errorf("%s: %v", mark, err)
-						}
-					})
-				}
-				steps.Wait()
-				if p.lost() != before+1 {
-					t.Errorf("%s: no statement was lost", mark)
-				}
-			}
-			for i := range pushes {
-				pushes[i] = conformance.LivePush(i+1, 0)
-				pushes[i].ViewLimit = 3
-			}
-			together("insert into push", func(p record.Push) error {
-				return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
-			})
-			for view := range 3 {
-				for _, push := range pushes { // so that the changes know their pushes
-					if _, _, err := db.PushAndSize(t.Context(), push.ID); err != nil {
-						t.Fatal(err)
+			for i := range n {
+				creates.Go(func() {
+					push := conformance.LivePush(i+1, 0)
+					if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
+						t.Error(err)
 					}
-				}
-				together("update push set seq", func(p record.Push) error {
-					c, err := db.Change(t.Context(), p.ID, conformance.View)
-					if err == nil && (c.Push.Views != view+1 || string(c.Payload) != "payload") {
-						t.Errorf("view %d: the push has %d, and the payload is %q", view+1, c.Push.Views, c.Payload)
-					}
-					return err
 				})
 			}
-			for _, push := range pushes {
-				es, err := db.Entries(t.Context(), push.ID, 0, 100)
-				if err != nil || len(es) != 4 {
+			creates.Wait()
+			if p.lost() != 1 {
+				t.Error("no statement was lost")
+			}
+			for i := range n {
+				es, err := db.Entries(t.Context(), conformance.LivePush(i+1, 0).ID, 0, 100)
+				if err != nil || len(es) != 1 {
 					t.Errorf("%d entries, %v", len(es), err)
-				}
-				if _, err := db.Change(t.Context(), push.ID, conformance.View); !errors.Is(err, conformance.ErrLimit) {
-					t.Errorf("one view more: %v", err)
 				}
 			}
 			conformance.CheckClean(t, db)
 		})
-	}
-}
-
-// A statement that does not end holds up only the reads that share it.
-func TestASlowReadHoldsUpNoOther(t *testing.T) {
-	t.Parallel()
-	db := openNew(t)
-	defer db.Close()
-	p := conformance.LivePush(1, 0)
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
-	release := db.HoldReads()
-	defer release()
-	patience, cancel := context.WithTimeout(t.Context(), env.Patience)
-	defer cancel()
-	if got, size, err := db.PushAndSize(patience, p.ID); err != nil || got.ID != p.ID || size != len("payload") {
-		t.Errorf("%+v with a payload of %d bytes, %v", got, size, err)
-	}
-	if patience.Err() != nil {
-		t.Error("it waited for the other")
 	}
 }

@@ -1,0 +1,334 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store/record"
+)
+
+// Change applies r to the push.
+func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (c record.Change, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer done()
+	full := db.mayAdd(ctx)
+	if full != nil && !errors.Is(full, record.ErrFull) {
+		return c, full
+	}
+	_, c, err = db.changePush(ctx, id, func(_ context.Context, _ *pgxpool.Conn, _ sealer, w row) (plan, error) {
+		next, e, err := r.Apply(w.push)
+		if err == nil && full != nil && next.Seq != w.push.Seq && e.Kind.Dispensable() {
+			next = w.push.WithoutEntry(next)
+		}
+		return plan{next: next, entry: e}, err
+	})
+	return c, err
+}
+
+// A plan is what a step does to a push.
+type plan struct {
+	next  record.Push
+	entry record.Entry // appended where next counts it
+	grant *record.Grant
+	drop  *record.Grant // a grant that goes; then nothing else happens
+}
+
+// A planner decides one attempt by the row as it is. What it returns may be discarded, and
+// asked for again.
+type planner func(ctx context.Context, c *pgxpool.Conn, s sealer, w row) (plan, error)
+
+// changePush has a planner decide by the push as it is, and writes what it planned if the
+// push is then still the same; else it begins again. It returns the plan that was done.
+func (db *DB) changePush(ctx context.Context, id record.ID, decideOn planner) (plan, record.Change, error) {
+	t, ctx, err := inTurn(ctx, db, &db.turns, id)
+	if err != nil {
+		return plan{}, record.Change{}, err
+	}
+	defer db.turns.leave(id, t)
+	ch := &pushChange{db: db, id: id, op: newOp(), decide: decideOn}
+	if err := db.underKeys(ctx, ch.try); err != nil {
+		return plan{}, record.Change{}, err
+	}
+	return ch.plan, ch.done, nil
+}
+
+// A pushChange is a change of a push under way.
+type pushChange struct {
+	db     *DB
+	id     record.ID
+	op     opName // the same for each attempt: at most one of them can succeed
+	decide planner
+
+	trials []trial // attempts whose outcome is unknown
+	plan   plan
+	done   record.Change // what plan does
+}
+
+// A trial is an attempt of a change. At most one of them can succeed.
+type trial struct {
+	was   int64  // what it compares with the number of changes of the row
+	entry uint32 // the number of the audit entry that it appends, if it appends one
+	plan  plan
+	done  record.Change
+}
+
+// appends reports whether a trial appends an audit entry, which then tells of it for good.
+func (tr trial) appends() bool {
+	return tr.plan.next.State != record.Purged && tr.plan.next.Seq != tr.entry
+}
+
+// try makes one attempt.
+func (ch *pushChange) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
+	w, err := ch.db.load(ctx, c, s, ch.id)
+	if len(ch.trials) > 0 {
+		switch done, settleErr := ch.settle(ctx, c, w, err); {
+		case settleErr != nil:
+			return settleErr
+		case done:
+			return confirm(ctx, c, ch.id)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if w.floor > s.version {
+		return decide(record.ErrStaleKeys)
+	}
+	p, err := ch.decide(ctx, c, s, w)
+	if err != nil {
+		return decideUnless(err)
+	}
+	return ch.write(ctx, c, s, w, p)
+}
+
+// decideUnless wraps an error of a planner, unless it is one of the way to the database.
+func decideUnless(err error) error {
+	if o := outcome(err); errors.Is(o, errAgain) || errors.Is(o, errUnknown) {
+		if _, own := errors.AsType[*wireError](err); own {
+			return err
+		}
+	}
+	return decide(err)
+}
+
+// A wireError marks an error of a query that a planner made.
+type wireError struct{ error }
+
+func (e *wireError) Unwrap() error { return e.error }
+
+// settle finds out whether one of the attempts before was done, which is the change then, and
+// forgets those that never can be. w is the push as it is now.
+func (ch *pushChange) settle(ctx context.Context, c *pgxpool.Conn, w row, err error) (done bool, _ error) {
+	if err != nil && !errors.Is(err, record.ErrNotFound) {
+		return false, err
+	}
+	var open []trial
+	for _, tr := range ch.trials {
+		done, over, settleErr := ch.settleOne(ctx, c, w, err != nil, tr)
+		if settleErr != nil {
+			return false, settleErr
+		}
+		if done {
+			ch.plan, ch.done = tr.plan, tr.done
+			return true, nil
+		}
+		if !over {
+			open = append(open, tr)
+		}
+	}
+	ch.trials = open
+	return false, nil
+}
+
+// settleOne reports whether an attempt was done, or can never be: the entry that it appended,
+// or the push where it appended none, has its name.
+func (ch *pushChange) settleOne(ctx context.Context, c *pgxpool.Conn, w row, gone bool, tr trial) (done, over bool, err error) {
+	switch {
+	case gone: // it was purged, by this attempt or by another
+		return tr.plan.next.State == record.Purged, true, nil
+	case w.seq == tr.was:
+		return false, false, nil // it may come yet, before the next attempt or after it
+	case tr.plan.next.State == record.Purged:
+		return false, true, nil
+	case tr.appends():
+		var op []byte
+		err := c.QueryRow(ctx, "select coalesce((select op from audit where id = $1 and number = $2), '')", ch.id[:], int64(tr.entry)).Scan(&op)
+		return bytes.Equal(op, ch.op[:]), true, err
+	case w.op == ch.op:
+		return true, true, nil
+	case w.seq == tr.was+1: // by another
+		return false, true, nil
+	default:
+		return false, true, decide(fmt.Errorf("%w: it is not known whether push %s was changed", record.ErrUnavailable, ch.id))
+	}
+}
+
+// write writes a plan, if the push is still the row that it was planned for.
+func (ch *pushChange) write(ctx context.Context, c *pgxpool.Conn, s sealer, w row, p plan) error {
+	ch.plan = p
+	ch.done = record.Change{Push: p.next, Entry: p.entry, Payload: w.payload}
+	if len(p.entry.Messages) > 0 {
+		if err := ch.db.mayAddOn(ctx, c); isOwn(err) {
+			p.entry.Messages = p.entry.Messages[:0]
+		} else if err != nil {
+			return err
+		}
+	}
+	mail, err := ch.db.planMail(ctx, c, s, p.entry.Mail)
+	if err != nil {
+		return err
+	}
+	p.entry.Mail = mail.batch
+	st, err := ch.statement(s, w, &p, mail)
+	if err != nil {
+		return decide(err)
+	}
+	ch.done.Entry.Messages, ch.done.Entry.Mail = p.entry.Messages, p.entry.Mail
+	if st == nil {
+		return nil
+	}
+	var done int
+	before := ch.trials // one of them may have come just now, so that this one finds another row
+	ch.trials = append(slices.Clip(before), trial{w.seq, w.push.Seq, p, ch.done})
+	if err := c.QueryRow(ctx, st.text("select count(*) from p"), ch.db.often(c, st.args...)...).Scan(&done); err != nil {
+		if isTaken(err) { // the first row of a quota
+			ch.trials = before
+			return errAgain
+		}
+		return err
+	}
+	if done == 0 {
+		ch.trials = before
+		return errAgain
+	}
+	return nil
+}
+
+// statement makes the one statement of an attempt; nil if there is nothing to write. Its
+// part p is the compare-and-swap, without which no other part does anything. It returns
+// the row as it will be; nil if the push will be gone.
+//
+// Where a live push stays as it is, its payload is about to be delivered: then a write that
+// changes nothing confirms that this server may still write at all.
+func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*statement, error) {
+	st := &statement{}
+	id, seq := st.arg("bytea", ch.id[:]), st.arg("bigint", w.seq)
+	swap := "where id = " + id + " and seq = " + seq + " and (select floor from ring) <= " + st.arg("bigint", s.version)
+	if mail.row != nil || len(mail.old) > 0 {
+		mail.lock(st)
+		swap += fmt.Sprintf(" and %s = %d", locked, mail.locks())
+	}
+	encoded, err := p.next.AppendBinary(nil)
+	if err != nil {
+		return nil, err
+	}
+	op := func() string { return st.arg("bytea", ch.op[:]) }
+	switch {
+	case p.drop != nil:
+		st.part("p", "select id from push "+swap+" for update")
+		st.part("g", "delete from grants where id in (select id from p) and digest = "+st.arg("bytea", p.drop.Digest[:]))
+		return st, nil
+	case p.next.State == record.Purged:
+		ch.purge(st, swap, w.push)
+		mail.write(st, s)
+		return st, ch.db.addMessages(st, s, p.entry)
+	case bytes.Equal(encoded, w.record):
+		if !w.push.Live() && p.grant == nil && p.entry.Grant == nil && len(p.entry.Messages) == 0 && mail.batch == nil {
+			return nil, nil //nolint:nilnil // nothing to write
+		}
+		st.part("p", "update push set op = "+op()+" "+swap+" returning id")
+	default:
+		c := columnsOf(p.next)
+		st.part("p", fmt.Sprintf("update push set seq = seq + 1, op = %s, owner = %s, live = %s, queue = %s, due = %s, value = %s %s returning id",
+			op(), st.arg("bigint", c.owner), st.arg("boolean", c.live), st.arg("smallint", c.queue), st.arg("bigint", c.due),
+			st.arg("bytea", s.sealValue(tablePush, pushKey(ch.id, w.seq+1), encoded)), swap))
+	}
+	ch.end(st, s, w.push, p)
+	if err := ch.putGrant(st, s, p); err != nil {
+		return nil, err
+	}
+	mail.write(st, s)
+	if err := ch.db.addMessages(st, s, p.entry); err != nil {
+		return nil, err
+	}
+	if p.next.Seq != w.push.Seq {
+		err = s.addEntries(st, ch.id, w.push.Seq, []record.Entry{p.entry}, op())
+	}
+	return st, err
+}
+
+// end adds what follows from the end of a push: the payload goes, the files become
+// orphans, and their sender has room again.
+func (ch *pushChange) end(st *statement, s sealer, was record.Push, p *plan) {
+	if was.Live() && !p.next.Live() {
+		st.part("y", "delete from payload where id in (select id from p)")
+	}
+	if was.HoldsFiles() && !p.next.HoldsFiles() {
+		releaseFiles(st)
+	}
+	ch.db.addRoom(st, was, was.Room(), p.next.Room(), roomAll)
+}
+
+// releaseFiles makes orphans of the chunks of a push, and ends its grants.
+func releaseFiles(st *statement) {
+	st.part("f", "insert into orphan (id) select id from p on conflict do nothing")
+	st.part("g", "delete from grants where id in (select id from p)")
+}
+
+// purge removes a push with all its rows.
+func (ch *pushChange) purge(st *statement, swap string, was record.Push) {
+	st.part("p", "delete from push "+swap+" returning id")
+	st.part("y", "delete from payload where id in (select id from p)")
+	st.part("e", "delete from audit where id in (select id from p)")
+	if was.HoldsFiles() {
+		releaseFiles(st)
+	}
+	ch.db.addRoom(st, was, was.Room(), record.Room{}, roomAll)
+}
+
+// putGrant adds the grant that a plan issues or changes. A new one takes the place of
+// those of its push that have ended.
+func (ch *pushChange) putGrant(st *statement, s sealer, p *plan) error {
+	g := p.grant
+	if i := p.entry.Grant; i != nil && p.next.HoldsFiles() {
+		g = &i.Grant
+		st.part("s", fmt.Sprintf("delete from grants where id in (select id from p) and ends <= %s and digest <> %s",
+			st.arg("bigint", milliseconds(i.Ended)), st.arg("bytea", g.Digest[:])))
+	}
+	if g == nil {
+		return nil
+	}
+	v, err := s.seal(tableGrants, g.Digest[:], *g)
+	if err != nil {
+		return err
+	}
+	st.part("t", fmt.Sprintf(`insert into grants (id, digest, ends, value) select id, %s, %s, %s from p
+		on conflict (id, digest) do update set ends = excluded.ends, value = excluded.value`,
+		st.arg("bytea", g.Digest[:]), st.arg("bigint", milliseconds(g.ExpiresAt)), st.arg("bytea", v)))
+	return nil
+}
+
+// addEntries adds a part that appends audit entries, under numbers from first on.
+func (s sealer) addEntries(st *statement, id record.ID, first uint32, es []record.Entry, op string) error {
+	var numbers []int64
+	var values [][]byte
+	for i, e := range es {
+		number := first + uint32(i)
+		v, err := s.seal(tableAudit, auditKey(id, number), e)
+		if err != nil {
+			return err
+		}
+		numbers, values = append(numbers, int64(number)), append(values, v)
+	}
+	st.part("e", fmt.Sprintf("insert into audit (id, number, op, value) select p.id, u.number, %s, u.value from p, unnest(%s, %s) as u (number, value)",
+		op, st.arg("bigint[]", numbers), st.arg("bytea[]", values)))
+	return nil
+}

@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store/record"
+)
+
+// contentStep is how many bytes of payloads and chunks are read at a time, about.
+const contentStep = 16
+
+// CheckContents compares every payload and every chunk with the digest that is kept beside
+// it, some at a time.
+func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (cover record.Coverage, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return cover, err
+	}
+	defer done()
+	total, err := db.measure(ctx, "select pg_database_size(current_database())")
+	if err != nil {
+		return cover, err
+	}
+	read := func(data []byte) {
+		cover.Bytes += int64(len(data))
+		progress(cover.Bytes, max(total, cover.Bytes))
+	}
+	for last := []byte{}; last != nil; {
+		from := last
+		err := db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			last = nil
+			rows, err := c.Query(ctx, "select id, sum, data from payload where id > $1 order by id limit $2", from, contentStep)
+			if err != nil {
+				return err
+			}
+			var id, data []byte
+			var sum int64
+			_, err = pgx.ForEachRow(rows, []any{&id, &sum, &data}, func() error {
+				if digest(data) != sum {
+					report(fmt.Sprintf("push %s: its payload is not as it was written", idOf(id)))
+				}
+				cover.Payloads++
+				read(data)
+				last = bytes.Clone(id)
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			return cover, err
+		}
+	}
+	type place struct {
+		id           []byte
+		file, number int64
+	}
+	for last := (place{id: []byte{}}); last.id != nil; {
+		from := last
+		err := db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			last = place{}
+			rows, err := c.Query(ctx, "select id, file, number, sum, data from chunk where (id, file, number) > ($1, $2::integer, $3) order by id, file, number limit $4",
+				from.id, int32(from.file), from.number, contentStep)
+			if err != nil {
+				return err
+			}
+			var at place
+			var data []byte
+			var sum int64
+			_, err = pgx.ForEachRow(rows, []any{&at.id, &at.file, &at.number, &sum, &data}, func() error {
+				if digest(data) != sum {
+					report(fmt.Sprintf("push %s: chunk %d of file %d is not as it was written", idOf(at.id), at.number, at.file))
+				}
+				cover.Chunks++
+				read(data)
+				last = place{bytes.Clone(at.id), at.file, at.number}
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			return cover, err
+		}
+	}
+	progress(cover.Bytes, cover.Bytes)
+	return cover, nil
+}
+
+func chunkKey(id []byte, file, number int64) []byte {
+	k := binary.BigEndian.AppendUint16(append(make([]byte, 0, len(id)+6), id...), uint16(file))
+	return binary.BigEndian.AppendUint32(k, uint32(number))
+}

@@ -1,0 +1,209 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store/record"
+)
+
+// CreatePush keeps a new push, its payload and its first audit entry.
+func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) error {
+	_, err := db.create(ctx, p, payload, e)
+	return err
+}
+
+// create keeps a new push, and returns the entry with the mail that goes out.
+func (db *DB) create(ctx context.Context, p record.Push, payload []byte, e record.Entry) (record.Entry, error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return e, err
+	}
+	defer done()
+	if err := db.mayAdd(ctx); err != nil {
+		return e, err
+	}
+	if err := db.mayHold(ctx, p); err != nil {
+		return e, err
+	}
+	n := &creation{db: db, op: newOp(), push: p, payload: payload, entry: e}
+	if n.shares(ctx, sealer{db.ring.Load()}) {
+		db.creates.do(ctx, n, db.createTogether)
+		if n.made {
+			return e, nil
+		}
+		if n.tried {
+			ctx = inDoubt(ctx)
+		}
+	}
+	err = db.underKeys(ctx, n.try)
+	e.Mail = n.mail
+	return e, err
+}
+
+// A creation is a push that is being created.
+type creation struct {
+	db      *DB
+	op      opName // the same for each attempt: at most one of them can succeed
+	push    record.Push
+	payload []byte
+	entry   record.Entry
+	tried   bool              // an attempt may have succeeded
+	made    bool              // by a statement that others share
+	mail    *record.MailBatch // of the entry, unless it was left out
+
+	// What such a statement writes, under the key ring of that version.
+	row     []byte
+	audit   []auditRow
+	version int64
+}
+
+func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
+	if n.tried {
+		if done, err := n.settle(ctx, c); done || err != nil {
+			return err
+		}
+	}
+	var owner []byte
+	if n.push.Owner != 0 {
+		a, stored, err := s.account(ctx, c, n.push.Owner)
+		if errors.Is(err, record.ErrNotFound) || err == nil && !a.Active() {
+			return decide(record.ErrToken)
+		}
+		if err != nil {
+			return err
+		}
+		owner = stored
+	}
+	mail, err := n.db.planMail(ctx, c, s, n.entry.Mail)
+	if err != nil {
+		return err
+	}
+	n.mail = mail.batch
+	answered, err := s.planAnswer(ctx, c, n.push)
+	if errors.Is(err, record.ErrNotFound) { // an attempt before may have taken the last answer
+		if done, settleErr := n.settle(ctx, c); done || settleErr != nil {
+			return settleErr
+		}
+	}
+	if err != nil {
+		return err
+	}
+	st, err := n.statement(s, owner, mail, answered)
+	if err != nil {
+		return decide(err)
+	}
+	var made, floor, owned, adopted, held, counted, asked, there int
+	n.tried = true
+	err = c.QueryRow(ctx, st.text(`select (select count(*) from p), (select count(*) from k), (select count(*) from a),
+		(select count(*) from o), (select count(*) from r), `+locked+`, (select count(*) from t), (select count(*) from push where id = $1)`), n.db.often(c, st.args...)...).
+		Scan(&made, &floor, &owned, &adopted, &held, &counted, &asked, &there)
+	if isTaken(err) { // the push, or the first row of a quota
+		n.tried = false
+		if done, settleErr := n.settle(ctx, c); done || settleErr != nil {
+			return settleErr
+		}
+		return errAgain
+	}
+	if err != nil {
+		return err
+	}
+	switch n.tried = false; {
+	case made == 1:
+		return nil
+	case there > 0:
+		if done, err := n.settle(ctx, c); done || err != nil {
+			return err
+		}
+		return errAgain
+	case floor == 0:
+		return decide(record.ErrStaleKeys)
+	case owned == 0, counted < mail.locks(), asked == 0:
+		return errAgain // the account changed since it was read, or the quota, or the request
+	case adopted == 0:
+		return decide(fmt.Errorf("%w: the files of push %s are gone", record.ErrCorrupt, n.push.ID))
+	case held == 0:
+		return decide(&record.RoomError{Of: n.push.RoomOf()})
+	default:
+		return errAgain
+	}
+}
+
+// settle reports whether an attempt of this creation made the push, and has that confirmed
+// by another write: what it reads may be on no standby yet. record.ErrExists if another
+// creation made it.
+func (n *creation) settle(ctx context.Context, c *pgxpool.Conn) (done bool, err error) {
+	var op []byte
+	err = c.QueryRow(ctx, "select coalesce((select op from audit where id = $1 and number = 0), '') from push where id = $1", n.push.ID[:]).Scan(&op)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !bytes.Equal(op, n.op[:]):
+		return false, decide(record.ErrExists)
+	}
+	return true, confirm(ctx, c, n.push.ID)
+}
+
+// confirm waits until all that was written before it is durable: it commits a small write,
+// and a commit waits for the log before it.
+func confirm(ctx context.Context, c *pgxpool.Conn, id record.ID) error {
+	t, err := c.Exec(ctx, "update push set op = op where id = $1", id[:])
+	if err == nil && t.RowsAffected() == 0 {
+		_, err = c.Exec(ctx, "update meta set value = value where name = 'schema'")
+	}
+	return err
+}
+
+// statement makes the one statement of an attempt. Its parts are locks and conditions
+// first (k the key ring, a the owner, o the chunks, u the sender of mail, q the quotas, t the request), then the count of what
+// the sender holds (r), then the push (p) if all of them are there, and then what comes
+// with it.
+func (n *creation) statement(s sealer, owner []byte, mail mailPlan, answered answerPlan) (*statement, error) {
+	p, st := n.push, &statement{}
+	id := st.arg("bytea", p.ID[:])
+	st.part("k", "select 1 from ring where floor <= "+st.arg("bigint", s.version))
+	if p.Owner != 0 {
+		st.part("a", "select 1 from account where id = "+st.arg("bigint", int64(p.Owner))+" and value = "+st.arg("bytea", owner)+" for key share")
+	} else {
+		st.part("a", "select 1")
+	}
+	if p.HoldsFiles() {
+		st.part("o", "select 1 from orphan where id = "+id+" for update")
+	} else {
+		st.part("o", "select 1")
+	}
+	mail.lock(st)
+	answered.lock(st)
+	ready := fmt.Sprintf("exists (select from k) and exists (select from t) and exists (select from a) and exists (select from o) and %s = %d and not exists (select from push where id = %s)", locked, mail.locks(), id)
+	n.holdRoom(st, ready)
+	sealed, err := s.seal(tablePush, pushKey(p.ID, 1), p)
+	if err != nil {
+		return nil, err
+	}
+	c := columnsOf(p)
+	op := st.arg("bytea", n.op[:])
+	st.part("p", fmt.Sprintf("insert into push (id, seq, op, owner, live, queue, due, value) select %s, 1, %s, %s, %s, %s, %s, %s where exists (select from r) returning id",
+		id, op, st.arg("bigint", c.owner), st.arg("boolean", c.live), st.arg("smallint", c.queue), st.arg("bigint", c.due), st.arg("bytea", sealed)))
+	if len(n.payload) > 0 {
+		st.part("y", fmt.Sprintf("insert into payload (id, sum, data) select id, %s, %s from p", st.arg("bigint", digest(n.payload)), st.arg("bytea", n.payload)))
+	}
+	if p.HoldsFiles() {
+		st.part("d", "delete from orphan where id in (select id from p)")
+	}
+	n.db.addRoom(st, p, record.Room{}, p.Room(), roomShared)
+	mail.write(st, s)
+	answered.write(st)
+	entry := n.entry
+	entry.Mail = mail.batch
+	if err := n.db.addMessages(st, s, entry); err != nil {
+		return nil, err
+	}
+	return st, s.addEntries(st, p.ID, 0, append([]record.Entry{n.entry}, n.entry.Then...), op)
+}

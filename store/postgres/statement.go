@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A statement is built of parts. Each change of a push is one statement, since its parts
+// see one snapshot and happen as one.
+type statement struct {
+	parts []string
+	args  []any
+}
+
+// arg adds a value of a type, and returns what stands for it.
+func (s *statement) arg(kind string, v any) string {
+	s.args = append(s.args, v)
+	return "$" + strconv.Itoa(len(s.args)) + "::" + kind
+}
+
+// part adds a named part, and returns its name.
+func (s *statement) part(name, text string) string {
+	s.parts = append(s.parts, name+" as ("+text+")")
+	return name
+}
+
+// text is the whole statement, which ends with what it returns.
+func (s *statement) text(returns string) string {
+	return "with " + strings.Join(s.parts, ",\n") + "\n" + returns
+}
+
+// queued sends several statements in one round trip, as one transaction, and returns how
+// many rows each changed.
+func queued(ctx context.Context, c *pgxpool.Conn, b *pgx.Batch) (rows []int64, err error) {
+	r := c.SendBatch(ctx, b)
+	for range b.Len() {
+		t, execErr := r.Exec()
+		if execErr != nil {
+			return nil, errors.Join(execErr, ignore(r.Close()))
+		}
+		rows = append(rows, t.RowsAffected())
+	}
+	return rows, r.Close()
+}
+
+// ignore drops the error of a batch that failed before.
+func ignore(error) error { return nil }
+
+// collect reads all rows of a query.
+func collect[T any](ctx context.Context, c *pgxpool.Conn, each pgx.RowToFunc[T], query string, args ...any) ([]T, error) {
+	rows, err := c.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, each)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return slices.Clip(list), nil
+}
+
+// Statements that create, read and change a push are prepared under a name, so that the server
+// plans them seldom: planning one takes longer than running it. A named statement belongs to
+// one connection of the server. A pooler such as PgBouncer may give each transaction another
+// connection, so behind one no statement is prepared.
+//
+// The server keeps the plan of a prepared statement that takes no longer than plans for the
+// values at hand. A statement for several pushes hides how many those are from the planner, by
+// (select $1), so that both take as long.
+
+// planAge is how long a plan is kept. One that was made while a table was small reads all
+// of it, so it must go when the table has grown.
+const planAge = 5 * time.Second
+
+// SQLSTATEs of a pooler that passes for the server.
+const (
+	noSuchStatement    = "26000"
+	duplicateStatement = "42P05"
+)
+
+// direct is the key under which a connection that ends at the server keeps when its
+// plans were made.
+const direct = "pushbox: no pooler, and plans since"
+
+// findPooler notes whether a connection ends at the server: a pooler has process IDs of its
+// own.
+func findPooler(ctx context.Context, c *pgx.Conn) error {
+	var id uint32
+	err := c.QueryRow(ctx, "select pg_backend_pid()").Scan(&id)
+	if err == nil && id == c.PgConn().PID() {
+		c.PgConn().CustomData()[direct] = time.Now()
+	}
+	return err
+}
+
+// often returns the arguments of a statement, before them how the connection runs one that is
+// run often: prepared, if it may be.
+func (db *DB) often(c *pgxpool.Conn, args ...any) []any {
+	mode := db.mode
+	if _, ok := c.Conn().PgConn().CustomData()[direct]; ok && !db.pooled.Load() {
+		mode = pgx.QueryExecModeCacheStatement
+	}
+	return append([]any{mode}, args...)
+}
+
+// renewPlans has statements prepared again whose plans are old.
+func renewPlans(ctx context.Context, c *pgx.Conn) error {
+	data := c.PgConn().CustomData()
+	since, ok := data[direct].(time.Time)
+	now := time.Now()
+	if !ok || now.Sub(since) <= planAge {
+		return nil
+	}
+	data[direct] = now
+	return c.DeallocateAll(ctx)
+}

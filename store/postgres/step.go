@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store/record"
+)
+
+// step repeats attempts of a step, each of which reads, decides and writes, until one is
+// done. An attempt returns errAgain or errUnknown to be repeated; it finds out itself
+// whether the one before it was done. What it is told by others is never repeated for
+// ever: after some tries, or when the database does not answer for some time, the error is
+// record.ErrUnavailable.
+func (db *DB) step(ctx context.Context, try func(ctx context.Context) error) error {
+	ctx = context.WithoutCancel(ctx) // it began: its outcome must be known
+	begun, quiet := time.Now(), 0
+	if waited, ok := ctx.Value(begunKey{}).(time.Time); ok {
+		begun = waited
+	}
+	m := db.met.begin(true).under(ctx)
+	for n := 0; ; n++ {
+		err := try(ctx)
+		m.attempted(err)
+		var d *decision
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &d):
+			return d.error
+		case !errors.Is(err, errAgain) && !errors.Is(err, errUnknown):
+			return db.named(err)
+		}
+		if err != errAgain { //nolint:errorlint // with a cause, it is no conflict but a failure
+			quiet++
+		}
+		if n >= maxTries || quiet > 0 && time.Since(begun) > db.opts.giveUp {
+			if err = db.unavailable(err); m.givenUp() {
+				err = fmt.Errorf("%w; %w", err, errUnknown)
+			}
+			return err
+		}
+		if err := db.pause(ctx, quiet, n); err != nil {
+			return err
+		}
+	}
+}
+
+// underKeys is step for attempts that seal or verify rows. They get the keys of one ring; if
+// another server has replaced it so that they may not write, they get the next.
+func (db *DB) underKeys(ctx context.Context, try keyedTry) error {
+	return db.refreshed(ctx, func(s sealer) error { return db.underThese(ctx, s, try) })
+}
+
+// A keyedTry is an attempt that seals or verifies rows.
+type keyedTry func(ctx context.Context, c *pgxpool.Conn, s sealer) error
+
+// underThese is step for attempts under the keys of s alone.
+func (db *DB) underThese(ctx context.Context, s sealer, try keyedTry) error {
+	return db.step(ctx, func(ctx context.Context) error {
+		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return try(ctx, c, s) })
+	})
+}
+
+// read runs fn, which only reads, and runs it again where the database did not answer.
+func (db *DB) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
+	begun := time.Now()
+	m := db.met.begin(false)
+	for n := 0; ; n++ {
+		err := db.attempt(ctx, fn)
+		m.attempted(err)
+		var d *decision
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &d):
+			return d.error
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !errors.Is(err, errAgain) && !errors.Is(err, errUnknown):
+			return db.named(err)
+		case n >= maxTries || time.Since(begun) > db.opts.giveUp:
+			return db.unavailable(err)
+		}
+		if err := db.pause(ctx, n+1, n); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits before another try: hardly after a conflict, and longer while the database
+// does not answer.
+func (db *DB) pause(ctx context.Context, quiet, n int) error {
+	most := min(time.Duration(n+1)*200*time.Microsecond, 5*time.Millisecond)
+	if quiet > 0 {
+		most = min(20*time.Millisecond<<min(quiet, 5), 500*time.Millisecond)
+	}
+	t := time.NewTimer(mathrand.N(most) + most/4)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-db.closing:
+		return record.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// since has a step under the context count the time that it waited for others before it.
+func since(ctx context.Context, begun time.Time) context.Context {
+	return context.WithValue(ctx, begunKey{}, begun)
+}
+
+type begunKey struct{}
+
+// inTurn takes the turn of a key for a step. The step begins under the context that is
+// returned.
+func inTurn[K comparable](ctx context.Context, db *DB, q *turns[K], key K) (*turn, context.Context, error) {
+	begun, t := time.Now(), q.enter(key)
+	if err := db.beginTurn(ctx, t, begun); err != nil {
+		q.drop(key, t)
+		return nil, ctx, err
+	}
+	return t, since(ctx, begun), nil
+}
+
+// beginTurn waits for a turn. With what the step waited since it began, that is no longer
+// than a step goes on while the database does not answer, but for one attempt: then the
+// error is record.ErrUnavailable.
+func (db *DB) beginTurn(ctx context.Context, t *turn, begun time.Time) error {
+	waiting, cancel := context.WithTimeout(ctx, max(db.opts.giveUp-time.Since(begun), db.opts.Attempt))
+	defer cancel()
+	err := t.begin(waiting)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: other changes before this one take too long", db.unusable())
+	}
+	return err
+}
+
+// turns let one step at a time work on a key, within this process: rivals that wait here
+// cost nothing, and those that meet in the database cost round trips. The zero value is ready.
+type turns[K comparable] struct {
+	mu  sync.Mutex
+	all map[K]*turn
+}
+
+// A turn is the queue of one key. It exists while a step uses it.
+type turn struct {
+	busy  chan struct{} // holds a value while a step has its turn
+	users int           // with those that wait
+}
+
+// enter returns the queue of a key. The caller ends its use with drop.
+func (q *turns[K]) enter(key K) *turn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := q.all[key]
+	if t == nil {
+		if q.all == nil {
+			q.all = make(map[K]*turn)
+		}
+		t = &turn{busy: make(chan struct{}, 1)}
+		q.all[key] = t
+	}
+	t.users++
+	return t
+}
+
+// leave ends a turn.
+func (q *turns[K]) leave(key K, t *turn) {
+	t.end()
+	q.drop(key, t)
+}
+
+func (q *turns[K]) drop(key K, t *turn) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if t.users--; t.users == 0 {
+		delete(q.all, key)
+	}
+}
+
+// begin waits for the turn. The caller ends it with end.
+func (t *turn) begin(ctx context.Context) error {
+	select {
+	case t.busy <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t *turn) end() { <-t.busy }
