@@ -261,7 +261,7 @@ type Limits struct {
 	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB" reload:"yes"`
 
 	// Memory for all request bodies above 64 KiB together. Answers with long texts have
-	// the same amount again. One client may have an eighth of it, a network half. A
+	// the same amount again. One client may have an eighth of it, a network or an account half. A
 	// request that gets no memory within a few seconds gets 503.
 	BodyMemory Size `mapstructure:"body_memory" min:"64KiB"`
 
@@ -336,8 +336,8 @@ type Limits struct {
 	ConnectionsPerClient int `mapstructure:"connections_per_client" min:"2" max:"1000000" reload:"yes"`
 
 	// How many downloads of files may run at the same time, for all clients together.
-	// One client may have an eighth of them, a network half. A download beyond that gets
-	// 503.
+	// One client may have an eighth of them, a network or an account half. A download beyond
+	// that gets 503.
 	Downloads int `mapstructure:"downloads" min:"8" max:"100000" reload:"yes"`
 
 	// How long a request may take, from its first byte to its last. The content of

@@ -158,13 +158,23 @@ test('the page of an encrypted request keeps its key, and says when it is missin
     await guest.go('about:blank')
     await guest.go(own.replace(/#.*/, hash))
     await guest.page.getByText(say(message)).waitFor()
+    await guest.page.getByText(say('request_no_link')).waitFor()
     assert.equal(await openers(guest).count(), 0)
+    assert.equal(await guest.page.getByLabel(say('request_link'), { exact: true }).isVisible(), false)
   }
   await guest.go('about:blank')
   await guest.go(own.replace(/#.*/, new URL(other.own).hash))
   await guest.page.getByText(say('request_unreadable')).waitFor()
   await guest.page.getByText(say('request_changed')).waitFor()
   assert.equal(await guest.page.getByLabel(say('request_link'), { exact: true }).isVisible(), false)
+  const plain = await askFor(guest, { encrypt: false }) // in place of one with keys
+  await guest.go('about:blank')
+  await guest.go(plain.own + new URL(own).hash)
+  await guest.page.getByText(say('request_changed')).waitFor()
+  assert.equal(await guest.page.getByLabel(say('request_link'), { exact: true }).isVisible(), false)
+  await guest.go('about:blank')
+  await guest.go(own.replace(/#.*/, ''))
+  await guest.page.getByText(say('request_keyless')).waitFor()
   // the rest of the address can be pasted
   await guest.page.evaluate((hash) => { location.hash = hash }, new URL(own).hash)
   await openers(guest).waitFor()
@@ -225,6 +235,17 @@ test('nothing is sent to keys that are not those of the link', async (t) => {
     await sender.page.reload()
     await closed(sender)
   }
+  for (const script of ['send', 'answer', 'requestkeys']) { // that does not come
+    const late = await scene.guest(t)
+    await late.page.route(`**/${script}*.js`, (route) => route.abort())
+    late.foresee(/ERR_FAILED/)
+    for (const to of others.map(({ link: wrong }) => wrong.replace(/#.*|$/, hash))) {
+      await late.go('about:blank')
+      await late.page.goto(to)
+      await late.page.locator('#closed').waitFor()
+      assert.equal(await late.page.getByRole('button', { name: say('answer_send') }).isVisible(), false)
+    }
+  }
   const other = await scene.guest(t) // whose pages leave out what they would say, and have a place of the name of the end
   await other.page.addInitScript((end) => {
     new MutationObserver(() => {
@@ -239,6 +260,48 @@ test('nothing is sent to keys that are not those of the link', async (t) => {
     await other.page.locator('form[data-sends]').waitFor({ state: 'hidden' })
     assert.equal(await other.page.locator('[data-changed]').count(), 0)
   }
+})
+
+test('what was typed stays in sight when the link turns out to be wrong, and is sent once it is right', async (t) => {
+  const [{ guest, account: { email } }, sender] = [await arrive(t), await scene.guest(t)]
+  const { own, link } = await askFor(guest, { encrypt: true })
+  const { hash } = new URL(link)
+  await sender.go(link.replace(/#.*/, ''))
+  await sender.page.getByText(say('answer_endless', { email })).waitFor()
+  await sender.page.getByLabel(say('answer_text')).fill('typed with care')
+  await sender.page.evaluate((to) => { location.hash = to }, `${hash}x`)
+  await sender.page.getByText(say('answer_changed', { email })).waitFor()
+  assert.equal(await sender.page.getByLabel(say('answer_text')).inputValue(), 'typed with care')
+  assert.equal(await sender.page.getByLabel(say('answer_text')).isVisible(), true)
+  assert.equal(await sender.page.locator('#closed').evaluate((closed) => closed === document.activeElement), true)
+  for (const part of [sender.page.getByRole('button', { name: say('answer_send') }), sender.page.locator('#promise')]) assert.equal(await part.isVisible(), false)
+  await sender.page.getByLabel(say('answer_text')).press('Control+Enter')
+  await sender.page.evaluate((to) => { location.hash = to }, hash)
+  await sender.page.locator('#closed').waitFor({ state: 'hidden' })
+  await sender.press(say('answer_send'))
+  await sent(sender)
+  await open(guest, own)
+  assert.equal(await unveil(guest), 'typed with care')
+})
+
+test('an upload ends when the link turns out to be wrong', async (t) => {
+  const [{ guest, account: { email } }, sender] = [await arrive(t), await scene.guest(t)]
+  const { link } = await askFor(guest, { encrypt: true })
+  let release
+  const held = new Promise((resolve) => { release = resolve })
+  t.after(release)
+  await sender.page.route(link.replace(/#.*/, ''), async (route) => {
+    if (route.request().method() === 'POST') await held
+    await route.continue().catch(() => {})
+  })
+  await sender.go(link)
+  await sender.page.locator('#files').setInputFiles([file('a.txt')])
+  await sender.press(say('answer_send'))
+  await sender.page.locator('#sending').waitFor()
+  await sender.page.evaluate(() => { location.hash = 'b' })
+  await sender.page.getByText(say('answer_changed', { email })).waitFor()
+  await sender.page.getByText(say('create_stopped')).waitFor()
+  assert.equal(await sender.page.locator('#sending').isVisible(), false)
 })
 
 test('the key of a request survives a sign-in and another language', async (t) => {

@@ -61,7 +61,14 @@ func (s *Server) listRequests(r *request) (reply, error) {
 	return ok(list), nil
 }
 
+// answersMemory is what the names and notes of the answers to a request take at most, as
+// listMemory.
+const answersMemory = 2 * record.MaxAnswers * (store.MaxName + store.MaxNote)
+
 func (s *Server) showRequest(r *request) (reply, error) {
+	if err := r.reserve(answersMemory); err != nil {
+		return reply{}, err
+	}
 	got, err := s.store.Request(r.Context(), r.actor, r.requestID)
 	if err != nil {
 		return reply{}, err

@@ -124,10 +124,10 @@ func (s *Server) run(r *request) (rep reply, err error) {
 		r.ctx, cancel = context.WithTimeout(r.ctx, s.cfg.Limits.RequestTimeout)
 		defer cancel()
 	}
+	if r.actor.Account != 0 { // which is known only now
+		r.memory = s.limits.requestMemory.Reserve(r.holder())
+	}
 	if r.route.has(hasList) {
-		by := r.holder()
-		by.Account = uint64(r.actor.Account)
-		r.memory = s.limits.requestMemory.Reserve(by)
 		if err := r.reserve(listMemory); err != nil {
 			return reply{}, err
 		}

@@ -95,7 +95,6 @@ func (c *createRequest) findPolicy() (err error) {
 // hold says who holds the memory and the upload slot of the request.
 func (c *createRequest) hold() {
 	c.by = c.r.holder()
-	c.by.Account = uint64(c.r.actor.Account)
 	if c.answers() {
 		c.by.Link, c.by.Asker = c.asked.ID.String(), uint64(c.asked.Owner)
 	}
@@ -199,7 +198,7 @@ func (c *createRequest) File(f *body.File) error {
 	d := &c.r.deadlines
 	content := &roomReader{r: newProgressReader(f, d), done: c.content, ask: c.Expect}
 	if err := c.files.Add(c.r.Context(), content); err != nil {
-		d.sending() // time for the answer: the file may have used it up
+		d.sending(pace{begin: time.Now()}) // time for the answer: the file may have used it up
 		return err
 	}
 	c.content = content.done

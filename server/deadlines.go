@@ -49,8 +49,8 @@ func (d *deadlines) answering() {
 	_ = d.control.SetWriteDeadline(now.Add(d.stall/textStall + min(0, d.end.Sub(now))))
 }
 
-// sending gives an outgoing line more time.
-func (d *deadlines) sending() { _ = d.control.SetWriteDeadline(time.Now().Add(d.stall)) }
+// sending gives what is sent at a pace more time.
+func (d *deadlines) sending(p pace) { _ = d.control.SetWriteDeadline(p.deadline(time.Now(), d.stall)) }
 
 // rest gives what follows a file the time of a request without files, less what has passed between
 // files before.
@@ -75,10 +75,11 @@ func (d *deadlines) cut() { _ = d.control.SetWriteDeadline(time.Unix(1, 0)) }
 // timeout is over: a client that moves just enough not to stall would hold a slot for days.
 const leastRate = 4 << 10
 
-// A pace is the progress of one file that is sent, or of all files of a request.
+// A pace is the progress of one file that is sent, of the lines of an answer, or of all files of a
+// request.
 type pace struct {
 	begin time.Time
-	took  time.Duration // of the files before this one
+	took  time.Duration // of the files, or lines, before this one
 	moved int64         // bytes
 }
 
@@ -167,7 +168,7 @@ func newSlowReader(file *store.Download, d *deadlines) *slowReader {
 // Read reads more of the file. The client must take it, so that the next call comes,
 // within the stall timeout.
 func (r *slowReader) Read(b []byte) (int, error) {
-	_ = r.deadlines.control.SetWriteDeadline(r.pace.deadline(time.Now(), r.deadlines.stall))
+	r.deadlines.sending(r.pace)
 	n, err := r.file.Read(b)
 	r.pace.moved += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {

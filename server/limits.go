@@ -46,13 +46,14 @@ func newUploadSlots(memory int64) *limit.Slots {
 	return limit.NewSlots(int(max(1, memory/body.UploadMemory)))
 }
 
-// holder returns who holds what the request holds of something shared. Of a program on this
-// machine only the total is bounded.
+// holder returns who holds what the request holds of something shared: its client, and its account
+// once that is known. Of a program on this machine only the account's part is bounded.
 func (r *request) holder() limit.Holder {
-	if r.client.Direct {
-		return limit.Holder{}
+	by := limit.Holder{Account: uint64(r.actor.Account)}
+	if !r.client.Direct {
+		by.Client = r.actor.Client
 	}
-	return limit.Holder{Client: r.actor.Client}
+	return by
 }
 
 // bound changes the bounds that a reload may change.

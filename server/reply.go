@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"pushbox/server/web"
 	"pushbox/store"
@@ -76,10 +77,12 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 // linesType is the media type of JSON lines.
 const linesType = "application/jsonl"
 
-// sendLines sends the lines of a reply. The client must take each line within the stall
-// timeout. If it stops in the middle, the connection is cut, and the client knows that the end
+// sendLines sends the lines of a reply. The client must take them at the pace of a file. If it stops in the middle, the connection is cut, and the client knows that the end
 // is missing. The error is why a line could not be read: a client may leave when it likes.
 func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+	if rep.done != nil {
+		defer rep.done()
+	}
 	w.Header()["Content-Type"] = []string{linesType}
 	w.WriteHeader(rep.status)
 	if r.Method == http.MethodHead {
@@ -88,9 +91,12 @@ func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	out := countingWriter{to: w}
 	enc := newEncoder(&out)
 	var broken error // of the connection
+	var sent pace
 	err := rep.lines(func(line any) error {
-		r.deadlines.sending()
+		sent.next() // what it takes to read a line does not count
+		r.deadlines.sending(sent)
 		broken = enc.Encode(line)
+		sent.took, sent.moved = time.Since(sent.begin), out.n
 		return broken
 	})
 	if err != nil {

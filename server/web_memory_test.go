@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/server/body"
 	"pushbox/server/servertest"
@@ -164,6 +165,11 @@ func (e lister) Pushes(ctx context.Context, owner record.AccountID, live bool, b
 	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
 }
 
+func (e lister) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, error) {
+	e.read()
+	return e.Engine.PushesByID(ctx, ids)
+}
+
 func (e lister) View(ctx context.Context, read func(record.View) error) error {
 	return e.Engine.View(ctx, func(v record.View) error { return read(requestView{v, e.read}) })
 }
@@ -179,7 +185,12 @@ func TestAListIsReadIntoMemoryThatIsReserved(t *testing.T) {
 		}
 	}, takesRequests)
 	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
+	q, err := a.Store.CreateRequest(t.Context(), a.Actor("ann@example.com"), store.NewRequest{Text: secret.New("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, by := range map[string]http.Header{
+		"/api/v2/requests/" + q.ID.String(): bearer, "/requests/" + q.ID.String(): session,
 		pushes + "/active": bearer, pushes + "/expired": bearer, "/p/active.json": bearer, "/p/expired.json": bearer,
 		"/api/v2/requests": bearer, "/p": session, "/requests": session,
 	} {

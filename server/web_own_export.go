@@ -85,9 +85,23 @@ type exportedRequest struct {
 	Answered  int    `json:"answered"`
 }
 
+// exportStep is how many pushes or requests an export has in memory at a time, while it waits
+// for its reader.
+const exportStep = 4
+
 // exportOwnAccount answers with all that is kept about the account, as JSON lines. It reads
-// them on the way, in parts.
-func (s *Server) exportOwnAccount(r *request) (reply, error) {
+// them on the way, in parts, and takes the place of a download.
+func (s *Server) exportOwnAccount(r *request) (rep reply, err error) {
+	by := r.holder()
+	if !s.limits.downloads.Take(by) {
+		return reply{}, errDownloads
+	}
+	done := func() { s.limits.downloads.Free(by) }
+	defer func() {
+		if err != nil {
+			done()
+		}
+	}()
 	a, err := s.store.AccountByID(r.Context(), r.actor.Account)
 	if err != nil {
 		return reply{}, err
@@ -97,6 +111,7 @@ func (s *Server) exportOwnAccount(r *request) (reply, error) {
 		return reply{}, err
 	}
 	return reply{
+		done:   done,
 		status: http.StatusOK, header: [][2]string{{"Content-Disposition", `attachment; filename="pushbox-account.jsonl"`}},
 		lines: func(write func(any) error) error {
 			err := write(exportLine{Account: &j})
@@ -172,7 +187,7 @@ func hostIn(address secret.Text) string {
 func (s *Server) exportPushes(r *request, _ record.Account, write func(any) error) error {
 	var last record.ID
 	for {
-		list, err := s.store.PushesBefore(r.Context(), r.actor, last)
+		list, err := s.store.PushesBefore(r.Context(), r.actor, last, exportStep)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -240,7 +255,7 @@ func (s *Server) exportRequests(r *request, _ record.Account, write func(any) er
 	written := make(map[record.RequestID]bool) // those without an end, of which an account has few
 	var last record.Request
 	for {
-		list, err := s.store.RequestsAfter(r.Context(), r.actor, last)
+		list, err := s.store.RequestsAfter(r.Context(), r.actor, last, exportStep)
 		if err != nil || len(list) == 0 {
 			return err
 		}

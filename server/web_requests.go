@@ -114,6 +114,9 @@ func (s *Server) requestPage(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := r.reserve(answersMemory); err != nil {
+		return reply{}, err
+	}
 	q, err := s.store.Request(r.Context(), r.actor, id)
 	if err != nil {
 		return reply{}, err

@@ -138,24 +138,24 @@ func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]Pu
 	return s.ownPushes(ctx, by, live, (page-1)*PageSize, PageSize, s.time.Read())
 }
 
-// PushesBefore lists up to PageSize of the actor's own pushes that are older than the given
+// PushesBefore lists up to limit of the actor's own pushes that are older than the given
 // one, newest first, the live and the expired ones together; none if there are no more. The
 // zero ID is newer than each. So a walk through all of them finds each push once, whichever
 // begin, expire or go meanwhile. ErrBusy as Pushes.
-func (s *Store) PushesBefore(ctx context.Context, by Actor, before record.ID) ([]PushInfo, error) {
+func (s *Store) PushesBefore(ctx context.Context, by Actor, before record.ID, limit int) ([]PushInfo, error) {
 	at := s.time.Read()
-	live, err := s.currentPushes(ctx, by.Account, true, before, 0, PageSize, at)
+	live, err := s.currentPushes(ctx, by.Account, true, before, 0, limit, at)
 	if err != nil {
 		return nil, err
 	}
-	ended, err := s.engine.Pushes(ctx, by.Account, false, before, 0, PageSize) // after live: none can go from here to there
+	ended, err := s.engine.Pushes(ctx, by.Account, false, before, 0, limit) // after live: none can go from here to there
 	if err != nil {
 		return nil, err
 	}
 	all := slices.Concat(ended, live)
 	slices.SortStableFunc(all, func(a, b record.Push) int { return bytes.Compare(b.ID[:], a.ID[:]) })
 	all = slices.CompactFunc(all, func(a, b record.Push) bool { return a.ID == b.ID }) // it expired between the two
-	return s.openAll(all[:min(PageSize, len(all))], at)
+	return s.openAll(all[:min(limit, len(all))], at)
 }
 
 // ownPushes opens pushes of a list, from skip on.

@@ -132,21 +132,21 @@ var answerFields = map[string]string{FieldDays: FieldAnswerDays, FieldDuration: 
 // Requests lists a page, from 1, of the actor's own requests: the live ones first, and then
 // those that have ended, newest first.
 func (s *Store) Requests(ctx context.Context, by Actor, page int) ([]RequestInfo, error) {
-	return s.ownRequests(ctx, by, record.Request{}, (page-1)*PageSize)
+	return s.ownRequests(ctx, by, record.Request{}, (page-1)*PageSize, PageSize)
 }
 
-// RequestsAfter lists up to PageSize of the requests that Requests lists, behind the given
+// RequestsAfter lists up to limit of the requests that Requests lists, behind the given
 // one; none if there are no more. So a walk through all of them misses none, whichever begin
 // or end meanwhile. It finds one that ends a second time, with the time of its end.
-func (s *Store) RequestsAfter(ctx context.Context, by Actor, after record.Request) ([]RequestInfo, error) {
-	return s.ownRequests(ctx, by, after, 0)
+func (s *Store) RequestsAfter(ctx context.Context, by Actor, after record.Request, limit int) ([]RequestInfo, error) {
+	return s.ownRequests(ctx, by, after, 0, limit)
 }
 
-func (s *Store) ownRequests(ctx context.Context, by Actor, after record.Request, skip int) ([]RequestInfo, error) {
+func (s *Store) ownRequests(ctx context.Context, by Actor, after record.Request, skip, limit int) ([]RequestInfo, error) {
 	if by.Account == 0 {
 		return nil, record.ErrDenied
 	}
-	rs, err := cold.Requests(ctx, s.engine, by.Account, after, skip, PageSize)
+	rs, err := cold.Requests(ctx, s.engine, by.Account, after, skip, limit)
 	if err != nil {
 		return nil, err
 	}

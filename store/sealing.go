@@ -130,6 +130,9 @@ func (s *Store) sealActor(id record.ID, by Actor, more ...string) []byte {
 }
 
 func (s *Store) openEntry(id record.ID, e record.Entry) (LogEntry, error) {
+	if len(e.Sealed) == 0 { // of a sweep, or written while space was scarce
+		return LogEntry{Kind: e.Kind, At: e.At}, nil
+	}
 	plain, err := s.ring.Load().OpenEntry(id[:], e.Sealed)
 	if err != nil {
 		return LogEntry{}, damaged(id, "audit log")

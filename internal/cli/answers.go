@@ -69,7 +69,7 @@ func (a *app) readRequestLink(ctx context.Context, arg string) (l client.Request
 // printAnswers prints the links of the answers that are live, each with its key.
 func (a *app) printAnswers(all []client.Answer, key endtoend.RequestKey) error {
 	var lines strings.Builder
-	ended, closed := 0, 0
+	ended, closed, bare := 0, 0, 0
 	for _, answer := range all {
 		if answer.Link.IsZero() {
 			ended++
@@ -82,8 +82,13 @@ func (a *app) printAnswers(all []client.Answer, key endtoend.RequestKey) error {
 				closed++
 				continue
 			}
+		} else if !key.IsZero() {
+			bare++
 		}
 		fmt.Fprintln(&lines, linkWithKey(answer.Link, pushKey))
+	}
+	if bare > 0 {
+		a.say(fmt.Sprintf("answers that were not encrypted, though the request has keys: %d; the server could read them, or made them", bare))
 	}
 	if ended > 0 {
 		a.say(fmt.Sprintf("answers that have ended: %d", ended))

@@ -17,7 +17,7 @@ import (
 var errUndo = errors.New("nothing to commit")
 
 // commit runs a batch until each of its operations is answered. Every round but the
-// last removes at least one operation. It reports false when the DB has failed.
+// last removes at least one operation, or halves the batch. It reports false when the DB has failed.
 func (db *DB) commit(batch []*op) bool {
 	for len(batch) > 0 {
 		bad, err := db.attempt(batch)
@@ -29,7 +29,16 @@ func (db *DB) commit(batch []*op) bool {
 			answerAll(batch)
 			return true
 		case errors.Is(err, record.ErrFull):
-			batch = refuseWriters(batch)
+			rest := refuseWriters(batch)
+			if len(rest) == len(batch) { // smaller transactions need less space
+				half := len(batch) / 2
+				rest = batch[half:]
+				if !db.commit(batch[:half:half]) {
+					answerWith(rest, db.failure)
+					return false
+				}
+			}
+			batch = rest
 		default:
 			answerWith(batch, err)
 			return false
@@ -133,13 +142,18 @@ func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) || errors.Is(err, io.ErrShortWrite)
 }
 
-// refuseWriters answers record.ErrFull to the operations that made the batch too large,
-// creates before others. It returns the rest, which must run again: they may have
+// refuseWriters answers record.ErrFull to the creates that made the batch too large, or to the
+// only operation that wrote. It returns the rest, which must run again: they may have
 // decided by what is now undone.
 func refuseWriters(batch []*op) []*op {
-	creates := slices.ContainsFunc(batch, func(o *op) bool { return o.wrote && o.bytes > 0 })
+	writers := 0
+	for _, o := range batch {
+		if o.wrote {
+			writers++
+		}
+	}
 	return slices.DeleteFunc(batch, func(o *op) bool {
-		refuse := o.wrote && (o.bytes > 0 || !creates)
+		refuse := o.wrote && (o.bytes > 0 || writers == 1) || len(batch) == 1
 		if refuse {
 			o.answer(record.ErrFull)
 		}

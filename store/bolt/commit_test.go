@@ -60,10 +60,12 @@ func TestCreatesGiveWayFirstOnAFullDisk(t *testing.T) {
 	newOp := func(bytes int, wrote bool) *op {
 		return &op{bytes: bytes, wrote: wrote, done: make(chan struct{}, 1)}
 	}
-	create, change, look, refused := newOp(9, true), newOp(0, true), newOp(0, false), newOp(9, false)
+	create, change, other, look, refused := newOp(9, true), newOp(0, true), newOp(0, true), newOp(0, false), newOp(9, false)
 	for name, c := range map[string]struct{ batch, rest []*op }{
 		"a create and others": {[]*op{look, create, change, refused}, []*op{look, change, refused}},
-		"changes alone":       {[]*op{look, change, refused}, []*op{look, refused}},
+		"a change alone":      {[]*op{look, change, refused}, []*op{look, refused}},
+		"changes alone":       {[]*op{look, change, other}, []*op{look, change, other}}, // fewer of them may fit
+		"one":                 {[]*op{look}, nil},
 		"no writer":           {[]*op{look, refused}, []*op{look, refused}},
 	} {
 		rest := refuseWriters(slices.Clone(c.batch))

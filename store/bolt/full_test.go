@@ -2,12 +2,16 @@ package bolt_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"pushbox/internal/durable"
 	"pushbox/store/bolt"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -260,5 +264,64 @@ func TestTheLastSpaceIsForWhatEndsPushes(t *testing.T) {
 			t.Errorf("change %d: %v, want %v", n, err, c.want)
 		}
 	}
+	closeDB(t, db)
+}
+
+// Whatever clients send with them, and however little another program has left: pushes can end, and
+// what else clients ask for takes nothing of what that needs.
+func TestOnADiskThatAnotherProgramFillsPushesEnd(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=16m")
+	limits := record.SpaceLimits{MinFree: 8 << 20}
+	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), MinFree: limits.MinFree})
+	const pushes = 3000
+	changeEach := func(rule record.Rule) {
+		t.Helper()
+		var g errgroup.Group
+		g.SetLimit(256)
+		for n := range pushes {
+			g.Go(func() error {
+				_, err := db.Change(t.Context(), conformance.LivePush(n, 0).ID, rule)
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.SetSpaceLimits(record.SpaceLimits{})
+	var g errgroup.Group
+	g.SetLimit(256)
+	for n := range pushes {
+		g.Go(func() error {
+			p := conformance.LivePush(n, 0)
+			return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	db.SetSpaceLimits(limits)
+	free, _, err := durable.FreeSpace(dir)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "other"), make([]byte, free-200<<10), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told); !errors.Is(err, record.ErrFull) {
+		t.Errorf("an account more: %v", err)
+	}
+	changeEach(func(p record.Push) (record.Push, record.Entry, error) {
+		p.ViewLimit = p.Views + 1
+		next, e, err := conformance.View(p)
+		e.Sealed = make([]byte, 600)
+		return next, e, err
+	})
+	if left, _, err := durable.FreeSpace(dir); err != nil || left == 0 {
+		t.Errorf("%d bytes are left, %v", left, err)
+	}
+	conformance.CheckClean(t, db)
+	changeEach(purge)
 	closeDB(t, db)
 }

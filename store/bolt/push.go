@@ -184,7 +184,7 @@ func (t *tx) change(id record.ID, r record.Rule, l limits) (record.Change, error
 	if err != nil {
 		return record.Change{}, err
 	}
-	if next, err = t.roomForEntry(p, next, e, l); err != nil {
+	if next, e, err = t.roomForEntry(p, next, e, l); err != nil {
 		return record.Change{}, err
 	}
 	c := record.Change{Push: next, Entry: e, Payload: bytes.Clone(t.payloadOf(p))}
@@ -194,23 +194,28 @@ func (t *tx) change(id record.ID, r record.Rule, l limits) (record.Change, error
 	return c, t.update(p, c)
 }
 
-// roomForEntry is next, which a rule made of p, or that without its audit entry, if there is no
-// space for it. record.ErrFull if that cannot be left out and may come again and again.
-func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record.Push, error) {
+// roomForEntry is next, which a rule made of p, with its audit entry as there is space for it: next
+// does without one that can be left out, and one that cannot does without its client where space is
+// scarce. record.ErrFull if there is none for what may come again and again.
+func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record.Push, record.Entry, error) {
 	size := entryWeight + len(e.Sealed)
 	switch {
 	case next.Seq == p.Seq:
-		return next, nil
+		return next, e, nil
 	case e.Kind.Dispensable():
 		err := t.reserve(size, l, durable.FreeSpace)
 		if errors.Is(err, record.ErrFull) {
-			return p.WithoutEntry(next), nil
+			return p.WithoutEntry(next), e, nil
 		}
-		return next, err
+		return next, e, err
 	case next.Live() && (e.Kind == record.EntryView || e.Kind == record.EntryEdit):
-		return next, t.reserveRest(size, l, durable.FreeSpace)
+		return next, e, t.reserveRest(size, l, durable.FreeSpace)
 	default:
-		return next, nil
+		scarce, err := t.isScarce(l, durable.FreeSpace)
+		if scarce {
+			e.Sealed = nil
+		}
+		return next, e, err
 	}
 }
 

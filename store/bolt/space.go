@@ -64,6 +64,16 @@ func (t *tx) reserveRest(n int, l limits, free freeSpace) error {
 	return nil
 }
 
+// isScarce reports whether half of what is for what ends pushes is used, too: then that must take
+// hardly more than it gives back.
+func (t *tx) isScarce(l limits, free freeSpace) (bool, error) {
+	err := t.reserve(0, l, free)
+	if errors.Is(err, record.ErrFull) {
+		err = nil
+	}
+	return t.allowance.rest < -l.minFree/restShare/2, err
+}
+
 // restShare is the part of limits.min_free_space that is for what ends pushes: 1/restShare.
 const restShare = 8
 

@@ -77,6 +77,9 @@ func (t tableTx) touch(of *record.Table, key []byte, change func(record.Record) 
 	}
 }
 
+// recordWeight is about how many bytes a record takes beside its value, with its indexes and its event.
+const recordWeight = 512
+
 // tables is t as operations over tables see it in a view.
 func (t *tx) tables() tableTx { return tableTx{tx: t} }
 
@@ -193,7 +196,8 @@ func (t tableTx) Last(of *record.Table) (uint64, error) {
 	return t.tx.lastID(tables[of]), nil
 }
 
-// Put keeps a record, and has its indexes lead to it. It writes nothing that is as it was.
+// Put keeps a record, and has its indexes lead to it. It writes nothing that is as it was. A new one
+// is refused where what is left is for what ends pushes.
 func (t tableTx) Put(of *record.Table, r record.Record) error {
 	b, key := tables[of], r.Key()
 	value, err := encode(t.tx, r)
@@ -206,9 +210,12 @@ func (t tableTx) Put(of *record.Table, r record.Record) error {
 	}
 	var old record.Record
 	if stored != nil {
-		if old, err = readRecord(of, b, key, stored); err != nil {
-			return err
-		}
+		old, err = readRecord(of, b, key, stored)
+	} else if t.limits != nil {
+		err = t.tx.reserveRest(recordWeight+len(value), *t.limits, durable.FreeSpace)
+	}
+	if err != nil {
+		return err
 	}
 	if err := t.lead(of, old, r); err != nil {
 		return err

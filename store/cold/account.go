@@ -30,6 +30,9 @@ func CreateFirstAccount(ctx context.Context, e record.TableEngine, a record.Acco
 }
 
 func createAccount(t record.Tx, a record.Account, ev record.AdminEvent) (record.AccountID, error) {
+	if err := t.Reserve(recordWeight); err != nil {
+		return 0, err
+	}
 	if err := wantAddress(t, a.Email); err != nil {
 		return 0, err
 	}

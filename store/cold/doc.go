@@ -14,6 +14,9 @@ import (
 	"pushbox/store/record"
 )
 
+// recordWeight is about how many bytes a record takes beside what is sealed in it.
+const recordWeight = 512
+
 // read returns what look finds.
 func read[T any](ctx context.Context, e record.TableEngine, look func(record.View) (T, error)) (v T, err error) {
 	err = e.View(ctx, func(view record.View) (err error) {

@@ -10,6 +10,9 @@ import (
 // not an account that may act.
 func CreateHook(ctx context.Context, e record.TableEngine, h record.Hook, ev record.AdminEvent) (record.HookID, error) {
 	return update(ctx, e, func(t record.Tx) (record.HookID, error) {
+		if err := t.Reserve(recordWeight + len(h.Sealed)); err != nil {
+			return 0, err
+		}
 		if err := mayOwn(t, h.Owner); err != nil {
 			return 0, err
 		}

@@ -8,9 +8,6 @@ import (
 	"pushbox/store/record"
 )
 
-// requestWeight is about how many bytes a request takes beside its sealed part.
-const requestWeight = 256
-
 // CreateRequest keeps a new request. ErrExists if the ID is taken; ErrToken if its owner is not
 // an account that may act; ErrRequests if that has MaxRequests that are live when this one is
 // created; ErrFull.
@@ -26,7 +23,7 @@ func CreateRequest(ctx context.Context, e record.TableEngine, r record.Request) 
 		if err := mayAsk(t, r); err != nil {
 			return err
 		}
-		if err := t.Reserve(requestWeight + len(r.Sealed)); err != nil {
+		if err := t.Reserve(recordWeight + len(r.Sealed)); err != nil {
 			return err
 		}
 		return t.Put(record.Requests.Table, r)

@@ -13,6 +13,9 @@ import (
 // happen to random tokens.
 func CreateToken(ctx context.Context, e record.TableEngine, a record.APIToken, ev record.AdminEvent) (record.TokenID, error) {
 	return update(ctx, e, func(t record.Tx) (record.TokenID, error) {
+		if err := t.Reserve(recordWeight); err != nil {
+			return 0, err
+		}
 		if _, err := account(t, a.Owner); err != nil {
 			return 0, err
 		}

@@ -207,3 +207,20 @@ func (n *creation) statement(s sealer, owner []byte, mail mailPlan, answered ans
 	}
 	return st, s.addEntries(st, p.ID, 0, append([]record.Entry{n.entry}, n.entry.Then...), op)
 }
+
+// addEntries adds a part that appends audit entries, under numbers from first on.
+func (s sealer) addEntries(st *statement, id record.ID, first uint32, es []record.Entry, op string) error {
+	var numbers []int64
+	var values [][]byte
+	for i, e := range es {
+		number := first + uint32(i)
+		v, err := s.seal(tableAudit, auditKey(id, number), e)
+		if err != nil {
+			return err
+		}
+		numbers, values = append(numbers, int64(number)), append(values, v)
+	}
+	st.part("e", fmt.Sprintf("insert into audit (id, number, op, value) select p.id, u.number, %s, u.value from p, unnest(%s, %s) as u (number, value)",
+		op, st.arg("bigint[]", numbers), st.arg("bytea[]", values)))
+	return nil
+}

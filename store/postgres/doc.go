@@ -19,12 +19,17 @@
 // so the tables can be distributed by it.
 //
 // In front of that, changes of one push wait for each other within a process (turns): rivals
-// that meet here cost nothing.
+// that meet here cost nothing. The first attempt of a change is by the row that the client's request
+// has just read, if it is still there (recent). Such a row may be out of date, so nothing that is
+// decided by it counts but a write that succeeds.
 //
 // A create is one statement, too. Its parts lock what it depends on: the owner's account,
 // against its removal; the orphan of its chunks, against those that free them; the quotas of
-// its mail. Creates that wait at the same time share a statement (batches): one for each of them
-// reached 0.4 of what bare statements do on 64 connections, and shared ones reach 1.
+// its mail.
+//
+// Creates that wait at the same time share a statement, and so do reads of pushes (batches). With a
+// statement for each, on 64 connections, they reach 0.4 of the rate of bare statements; see
+// docs/performance.md. Changes share none.
 //
 // Accounts, sessions, tokens, webhooks and the key ring change together with the instance
 // log, which is a chain. So these changes compare the head of the chain, and read it before

@@ -79,3 +79,11 @@ func LosePlans(ctx context.Context, db *DB) error {
 	}
 	return errors.Join(errs...)
 }
+
+// HoldReads has a statement of shared reads run until release is called.
+func (db *DB) HoldReads() (release func()) {
+	began, hold := make(chan struct{}), make(chan struct{})
+	go db.reads.do(context.Background(), &reading{}, func([]*reading) error { close(began); <-hold; return nil })
+	<-began
+	return func() { close(hold) }
+}

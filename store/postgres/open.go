@@ -73,6 +73,8 @@ type DB struct {
 	tallies turns[tallyKey]      // in front of counts of tries
 	triedAt atomic.Int64         // the latest time of a try that was counted, in microseconds since 1970
 	creates batches[*creation]
+	reads   batches[*reading]
+	recent  recent
 	mode    pgx.QueryExecMode // how statements are run that are not prepared
 	pooled  atomic.Bool       // a pooler passed for the server: nothing is prepared
 	numbers numbers

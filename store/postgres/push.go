@@ -1,10 +1,14 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -28,9 +32,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func digest(b []byte) int64 { return int64(crc32.Checksum(b, castagnoli)) }
 
 const (
-	pushColumns       = "p.id, p.seq, p.op, p.owner, p.live, p.queue, p.due, p.value"
-	selectPushAndSize = "select " + pushColumns + `, coalesce(octet_length(y.data), 0)
-		from push p left join payload y on y.id = p.id where p.id = $1`
+	pushColumns  = "p.id, p.seq, p.op, p.owner, p.live, p.queue, p.due, p.value"
+	selectPushes = "select " + pushColumns + `, case when octet_length(y.data) <= $2 then y.data end, (select floor from ring), coalesce(octet_length(y.data), 0)
+		from push p left join payload y on y.id = p.id where p.id = any ((select $1::bytea[])::bytea[])`
 	selectPushAndPayload = "select " + pushColumns + `, y.data, (select floor from ring)
 		from push p left join payload y on y.id = p.id where p.id = $1`
 )
@@ -41,6 +45,7 @@ type rawPush struct {
 	seq            int64
 	of             columns
 
+	size    int    // of the payload
 	payload []byte // nil: none, or it was not read
 	floor   int64
 }
@@ -142,23 +147,127 @@ func (db *DB) PushAndSize(ctx context.Context, id record.ID) (p record.Push, pay
 	return db.pushOf(ctx, id)
 }
 
-// pushOf is PushAndSize within a step.
+// pushOf is PushAndSize within a step: with others, or by itself where that does not tell.
 func (db *DB) pushOf(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
+	shared := reading{ids: [][]byte{id[:]}, err: errAgain}
+	waiting, cancel := context.WithTimeout(ctx, shareWait)
+	db.reads.do(waiting, &shared, db.readTogether)
+	cancel()
+	if shared.err == nil {
+		switch p, payload, err = db.readFrom(sealer{db.ring.Load()}, shared.found); {
+		case err == nil:
+			return p, payload, nil
+		case errors.Is(err, record.ErrNotFound):
+			return p, 0, record.ErrNotFound
+		}
+	}
 	err = db.refreshed(ctx, func(s sealer) error {
 		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			w, err := s.scanPush(c.QueryRow(ctx, selectPushAndSize, db.often(c, id[:])...), &payload)
-			if errors.Is(err, pgx.ErrNoRows) {
-				return decide(record.ErrNotFound)
+			found, err := db.readRaw(ctx, c, [][]byte{id[:]})
+			if err == nil {
+				p, payload, err = db.readFrom(s, found)
 			}
-			p = w.push
 			return err
 		})
 	})
+	return p, payload, err
+}
+
+// readFrom returns the push that was read, of at most one, and keeps its row for the change that
+// may follow, if all of it was read.
+func (db *DB) readFrom(s sealer, found []*rawPush) (p record.Push, payload int, err error) {
+	if len(found) == 0 {
+		return p, 0, decide(record.ErrNotFound)
+	}
+	w, err := s.believe(found[0])
 	if err != nil {
-		return record.Push{}, 0, err
+		return p, 0, err
 	}
-	if !p.Live() {
-		payload = 0
+	if len(found[0].payload) == found[0].size {
+		db.recent.put(w)
 	}
-	return p, payload, nil
+	if w.push.Live() {
+		payload = found[0].size
+	}
+	return w.push, payload, nil
+}
+
+// readRaw reads the rows of those of the pushes that there are, and the payloads that are small.
+func (db *DB) readRaw(ctx context.Context, c *pgxpool.Conn, ids [][]byte) ([]*rawPush, error) {
+	return collect(ctx, c, func(row pgx.CollectableRow) (*rawPush, error) {
+		r := &rawPush{}
+		return r, row.Scan(append(r.columns(), &r.payload, &r.floor, &r.size)...)
+	}, selectPushes, db.often(c, ids, smallPayload)...)
+}
+
+// A reading is a push that is read with others.
+type reading struct {
+	ids   [][]byte // the one of it
+	found []*rawPush
+	err   error // errAgain until it was read
+}
+
+// shareWait is how long a read waits for the statement of others to end, so that a slow one
+// holds up only those that share it. It is far longer than a statement takes.
+const shareWait = time.Second
+
+// readTogether reads the pushes by one statement.
+func (db *DB) readTogether(all []*reading) error {
+	var ids [][]byte
+	for _, r := range all {
+		ids = append(ids, r.ids...)
+	}
+	var found []*rawPush
+	err := db.attempt(context.Background(), func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		found, err = db.readRaw(ctx, c, ids)
+		return err
+	})
+	db.met.shared(err)
+	for _, r := range all {
+		r.err = err
+		if i := slices.IndexFunc(found, func(p *rawPush) bool { return bytes.Equal(p.id, r.ids[0]) }); i >= 0 {
+			r.found = found[i : i+1]
+		}
+	}
+	return err
+}
+
+// recent has rows of pushes that were read a moment ago: a client that asks for a push often has
+// it changed next, and that need not read it once more. The zero value is ready.
+type recent struct {
+	mu   sync.Mutex
+	rows map[record.ID]row
+}
+
+// mostRecent bounds how many rows are kept.
+const mostRecent = 256
+
+func (r *recent) put(w row) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rows == nil || len(r.rows) >= mostRecent {
+		r.rows = make(map[record.ID]row)
+	}
+	r.rows[w.push.ID] = w
+}
+
+// take returns a row and forgets it, and reports whether it was there. Its push shares no memory
+// with the one that was read.
+func (r *recent) take(id record.ID) (w row, ok bool) {
+	r.mu.Lock()
+	w, ok = r.rows[id]
+	delete(r.rows, id)
+	r.mu.Unlock()
+	if ok {
+		w.push = record.Push{ID: id}
+		_ = w.push.UnmarshalBinary(w.record) // it was read so before
+	}
+	return w, ok
+}
+
+// clear forgets all rows: what is read and never changed does not stay in memory.
+func (r *recent) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rows = nil
 }

@@ -153,8 +153,9 @@ type turns[K comparable] struct {
 
 // A turn is the queue of one key. It exists while a step uses it.
 type turn struct {
-	busy  chan struct{} // holds a value while a step has its turn
-	users int           // with those that wait
+	busy   chan struct{} // holds a value while a step has its turn
+	waited bool          // that step waited for it
+	users  int           // with those that wait
 }
 
 // enter returns the queue of a key. The caller ends its use with drop.
@@ -189,12 +190,19 @@ func (q *turns[K]) drop(key K, t *turn) {
 
 // begin waits for the turn. The caller ends it with end.
 func (t *turn) begin(ctx context.Context) error {
+	waited := false
 	select {
 	case t.busy <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	default:
+		waited = true
+		select {
+		case t.busy <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	t.waited = waited
+	return nil
 }
 
 func (t *turn) end() { <-t.busy }

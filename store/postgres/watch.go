@@ -56,6 +56,7 @@ func (db *DB) look(ctx context.Context) {
 	defer cancel()
 	_ = db.reloadRing(ctx) // the next look tries again, and a statement that needs the ring fails
 	_ = db.sweepCounts(ctx)
+	db.recent.clear()
 }
 
 // answers returns why the database cannot be used; nil if it can. A connection that broke

@@ -254,7 +254,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("keeps up to %d connections", n("store/postgres", "defaultConns")),
 			f("takes up to %d connections", n("store/postgres", "defaultConns")),
 			f("more than %d times the servers", n("store/postgres", "defaultConns")),
-			f("at most %d creates or views share one", n("store/postgres", "groupSize")),
+			f("at most %d creates share one", n("store/postgres", "batchSize")),
 			f("rows of %d KiB", kib("store/seal", "ChunkSize")),
 			f("HAProxy and Caddy ask each server every %s seconds", word(number(t, file("deploy/scaling/haproxy.cfg", `check inter (\d+)s`)))),
 			f("HAProxy and Caddy ask each server every %s seconds", word(number(t, file("deploy/scaling/Caddyfile.upstream", `health_interval (\d+)s`)))),

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,21 +41,81 @@ func faults(t *testing.T) []fault {
 	return all
 }
 
+// A fault that no longer compiles is caught by nothing.
 func TestEachPatchFitsTheCode(t *testing.T) {
 	t.Parallel()
+	c := newCompiler(t)
 	for _, f := range faults(t) {
 		dir := t.TempDir()
 		paths, err := f.apply(t.Context(), root(t), dir)
+		if err == nil {
+			err = c.check(dir, paths)
+		}
 		if err != nil {
 			t.Errorf("%s: %v; doc.go says how to make the patch again", f.name, err)
-			continue
-		}
-		for _, path := range paths {
-			if _, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, path), nil, parser.SkipObjectResolution); err != nil {
-				t.Errorf("%s: %v", f.name, err)
-			}
 		}
 	}
+}
+
+// A compiler checks the types of packages of which some files are others.
+type compiler struct {
+	root  string
+	files map[string][]string // by directory
+	fset  *token.FileSet
+	types types.Config
+}
+
+func newCompiler(t *testing.T) *compiler {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-json=Dir,ImportPath,Export,GoFiles,Standard", "./...")
+	cmd.Dir, cmd.Env = root(t), append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath") // as the program is built
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &compiler{root: root(t), files: make(map[string][]string), fset: token.NewFileSet()}
+	exports := make(map[string]string)
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p struct {
+			Dir, ImportPath, Export string
+			GoFiles                 []string
+			Standard                bool
+		}
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		if exports[p.ImportPath] = p.Export; !p.Standard {
+			c.files[p.Dir] = p.GoFiles
+		}
+	}
+	c.types.Importer = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return c
+}
+
+// check returns the first error of the packages that have these files, as they are in dir.
+func (c *compiler) check(dir string, paths []string) error {
+	for _, path := range paths {
+		pkg := filepath.Dir(path)
+		var files []*ast.File
+		for _, name := range c.files[filepath.Join(c.root, pkg)] {
+			from := c.root
+			if slices.Contains(paths, filepath.Join(pkg, name)) {
+				from = dir
+			}
+			f, err := parser.ParseFile(c.fset, filepath.Join(from, pkg, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			files = append(files, f)
+		}
+		if len(files) == 0 {
+			return fmt.Errorf("%s is in no package", path)
+		}
+		if _, err := c.types.Check(pkg, c.fset, files, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func TestEachFaultHasANameAndSaysWhatIsWrong(t *testing.T) {

@@ -1,49 +1,65 @@
-// The link of a request ends with the fingerprint of its public keys, which begins with a. Nothing
-// is sent to other keys, nor to a page without keys whose link has such an end. An end may also be
-// nothing, or a place on the page. A redirect can replace it, so nothing is sent after one.
+// The link of a request ends with the fingerprint of its public keys. Nothing is sent to other
+// keys, nor by a page without keys to a link with such an end. An end may also be nothing, or a
+// place on the page. A redirect can replace it, so nothing is sent after one. send.js keeps the
+// form hidden until this script says that it may be sent.
 
 const one = (selector) => document.querySelector(selector)
-const isPlace = (hash) => hash.length < 2 || (!/^#a/i.test(hash) && document.getElementById(hash.slice(1)))
+const places = ['', '#main', '#payload', '#files']
 
 let came = location.hash // the end of the link
-let right // the form that may be sent
+let last // the check that counts; nothing once it has ended
 
+function run() {
+  const mine = last = check().finally(() => {
+    if (last === mine) last = undefined
+  })
+}
+
+// Finds out whether the form may be sent, and says why if it may not.
 async function check() {
   const form = one('[data-sends]')
-  const { keys, changed = '' } = form.dataset
-  const moved = performance.getEntriesByType('navigation')[0]?.redirectCount
-  right = undefined
-  if (moved) {
+  const { keys, changed = '', https = '', endless, unloaded = '' } = form.dataset
+  if (performance.getEntriesByType('navigation')[0]?.redirectCount) {
     came = '#a-' // which no keys have: so it stays, also after a reload
     history.replaceState(null, '', came)
   }
-  if (!isPlace(came)) {
-    for (const other of document.querySelectorAll('a[hreflang]')) other.hash = came
-    try {
-      await (await import(keys)).checkFingerprint(came.slice(1), form.dataset)
-    } catch {
-      form.hidden = true
-      one('#closed').hidden = false
-      one('#closed').textContent = changed
-      return
-    }
+  const end = came
+  const bound = !places.includes(end)
+  const fits = async () => (await import(keys)).checkFingerprint(end.slice(1), form.dataset)
+  let why = keys && !crypto.subtle ? https : undefined
+  if (bound) {
+    for (const other of document.querySelectorAll('a[hreflang]')) other.hash = end
+    why ??= keys ? await fits().catch(({ reason }) => reason ? changed : unloaded) : changed
   }
-  right = form
+  const good = why === undefined
+  if (end !== came || !form.isConnected) return // it is checked again
+  const closed = one('#closed')
+  closed.classList.remove('late')
+  closed.textContent = why ?? endless
+  closed.hidden = good && (bound || !keys)
+  one('.send').hidden = !good
+  one('#promise').hidden = !closed.hidden
+  form.dispatchEvent(new CustomEvent('checked', { detail: good }))
+  if (!good) closed.focus()
 }
 
 // A place on the page does not take the place of the fingerprint, or a reload would lose that.
 addEventListener('hashchange', () => {
-  if (isPlace(location.hash) && !isPlace(came)) history.replaceState(null, '', came)
-  else came = location.hash
-  check()
+  if (!places.includes(location.hash)) came = location.hash
+  else if (!places.includes(came)) history.replaceState(null, '', came)
+  run()
 })
 
-document.addEventListener('redrawn', check)
+document.addEventListener('redrawn', run)
 document.addEventListener('submit', async (event) => {
-  if (right && event.target === right) return
+  if (places.includes(came) && !places.includes(location.hash)) { // scripts can do that without an event
+    came = location.hash
+    run()
+  }
+  if (!last) return
   event.preventDefault()
   event.stopImmediatePropagation()
-  await check()
-  if (right) event.target.requestSubmit()
+  await last
+  event.target.requestSubmit() // send.js knows by now
 }, { capture: true })
-check()
+run()

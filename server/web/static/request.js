@@ -1,5 +1,5 @@
-// The page of a request whose answers are encrypted: the fragment of its address has the keys
-// that open them.
+// The page of a request. If its answers are encrypted, the fragment of its address has the keys
+// that open them, and the link to pass on is shown once it is known that these are its keys.
 
 const one = (selector) => document.querySelector(selector)
 const all = (selector) => document.querySelectorAll(selector)
@@ -21,6 +21,7 @@ async function open() {
   const reason = typeof keys === 'string' ? keys : 'https'
   const opens = keys instanceof Uint8Array
   for (const part of all('.keyed')) part.hidden = !opens
+  for (const part of all('.passed')) part.hidden = true // until bind
   note.hidden = opens
   note.firstElementChild.textContent = note.dataset[reason]
   if (!opens) return
@@ -48,10 +49,18 @@ async function bind(keys) {
   if (box) import(box.dataset.draw).then(({ draw }) => draw(box, whole))
 }
 
-addEventListener('hashchange', open)
+// A request with keys has a page with keys.
+function warn() {
+  const had = /^#a[\w-]{48}/.test(location.hash)
+  one('#changed').hidden = !had
+  for (const part of all('.passed')) part.hidden = had
+}
+
+const show = note ? open : warn
+addEventListener('hashchange', show)
 // With its key, the address is that of this page: a browser would only jump within it.
 one('#again')?.addEventListener('click', (event) => {
   event.preventDefault()
   location.reload()
 })
-await open()
+await show()

@@ -8,6 +8,7 @@ const all = (selector) => main.querySelectorAll(selector)
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name])
 
 let form
+let good // the form may be sent; an answer to a request only after answer.js has found that
 let files = [] // to be sent
 let upload // that is running, or the encryption before it
 let leaving = false // what was typed is sent
@@ -132,7 +133,7 @@ async function encrypt(data, signal) {
 async function send() {
   const why = wrong()
   if (why) return end(why)
-  const data = new FormData(form)
+  const data = form.dataset.keys ? new FormData() : new FormData(form) // what is asked for leaves encrypted alone
   data.delete('push[files][]')
   const sending = kind() === 'file' ? files : []
   for (const file of sending) data.append('push[files][]', file)
@@ -186,7 +187,7 @@ function answered(status, page, url) {
   }
   const next = page?.querySelector('main')
   if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
-  if (!next) return end(form.dataset.cut)
+  if (!next?.querySelector('[data-sends]') && status === 422 || !next) return end(form.dataset.cut)
   if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
   const fields = [...all(kept)].map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)
@@ -201,11 +202,12 @@ function answered(status, page, url) {
 
 function start() {
   form = one('[data-sends]')
-  if (form.dataset.keys) {
-    form.hidden = !crypto.subtle
-    one('#closed').hidden = !form.hidden
-    one('#closed').textContent = one('#closed').dataset.https
-  }
+  good = !('changed' in form.dataset)
+  form.addEventListener('checked', ({ detail }) => {
+    good = detail
+    form.hidden = !good && ![...all(typed)].some(({ value }) => value) && !files.length
+    if (!good) upload?.abort()
+  })
   one('.drop')?.classList.add('live')
   showFiles()
   form.addEventListener('change', ({ target }) => {
@@ -219,7 +221,7 @@ function start() {
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    if (!upload) send()
+    if (good && !upload) send()
   })
 }
 

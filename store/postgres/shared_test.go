@@ -1,11 +1,13 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store/cold"
 	"pushbox/store/postgres"
@@ -102,5 +104,26 @@ func TestLostAnswersToCreatesTogether(t *testing.T) {
 			}
 			conformance.CheckClean(t, db)
 		})
+	}
+}
+
+// A statement that does not end holds up only the reads that share it.
+func TestASlowReadHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	defer db.Close()
+	p := conformance.LivePush(1, 0)
+	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	release := db.HoldReads()
+	defer release()
+	patience, cancel := context.WithTimeout(t.Context(), env.Patience)
+	defer cancel()
+	if got, size, err := db.PushAndSize(patience, p.ID); err != nil || got.ID != p.ID || size != len("payload") {
+		t.Errorf("%+v with a payload of %d bytes, %v", got, size, err)
+	}
+	if patience.Err() != nil {
+		t.Error("it waited for the other")
 	}
 }
