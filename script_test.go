@@ -157,7 +157,7 @@ func log(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(worldOf(ts).server.Log()), 0o600))
 }
 
-// hang begins a request that goes on until the server ends it.
+// hang begins a request that lasts until the server ends it.
 func hang(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 0, "hang")
 	conn, err := net.DialTimeout("tcp", ts.Getenv("ADDR"), env.Patience)

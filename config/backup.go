@@ -25,7 +25,7 @@ type Backup struct {
 
 	// A command to run after each scheduled backup, such as one that copies it to another
 	// machine: the absolute path of a program and its arguments, without a shell. {} in an
-	// argument stands for the path of the backup. In the environment: separated by commas,
+	// argument means the path of the backup. In the environment: separated by commas,
 	// or a JSON list. Empty: none.
 	After []string `mapstructure:"after" form:"command"`
 }

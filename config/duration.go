@@ -18,7 +18,7 @@ var (
 )
 
 // parseDuration reads the format of time.ParseDuration, optionally after whole days:
-// 90d, 1d12h. Only 0 may stand without a unit.
+// 90d, 1d12h. Only 0 needs no unit.
 func parseDuration(text string) (time.Duration, error) {
 	switch {
 	case text == "0":

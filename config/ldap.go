@@ -30,7 +30,7 @@ type LDAP struct {
 	// Where people are, such as ou=people,dc=example,dc=com.
 	Base string `mapstructure:"base"`
 
-	// Which entries are of people who may sign in. For Active Directory, without disabled
+	// Which entries belong to people who may sign in. For Active Directory, without disabled
 	// accounts:
 	// (&(objectCategory=person)(objectClass=user)(!(userAccountControl:1.2.840.113556.1.4.803:=2)))
 	Filter string `mapstructure:"filter"`

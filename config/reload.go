@@ -12,7 +12,7 @@ import (
 
 // A Change is the effect of reading the sources of a running configuration again.
 type Change struct {
-	Config  Config   // to go on with: new values where a reload applies them, else the old ones
+	Config  Config   // to continue with: new values where a reload applies them, else the old ones
 	Values  []Value  // of Config; those of Waiting have no origin
 	Changed []string // keys with a new value that the reload applies
 	Waiting []string // keys with a new value that needs a restart

@@ -55,7 +55,7 @@ func hookEvents() []string {
 	return []string{"view", "last_view", "expire", "failed_passphrase", "freeze", "request.answered"}
 }
 
-// publicHosts stands for all hosts with public addresses.
+// publicHosts means all hosts with public addresses.
 const publicHosts = "public"
 
 // A HookHost is where messages may go: the name of a host, *. and a name for all below
@@ -65,7 +65,7 @@ type HookHost struct {
 	Network netip.Prefix
 }
 
-// IsPublic reports whether h stands for all hosts with public addresses.
+// IsPublic reports whether h means all hosts with public addresses.
 func (h HookHost) IsPublic() bool { return h.Name == publicHosts }
 
 // String returns h as the setting has it.

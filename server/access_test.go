@@ -346,7 +346,7 @@ func TestGuessingTokensIsLimitedEvenFromThisMachine(t *testing.T) {
 func TestEveryErrorHasAStatus(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{
-		"server.errAny":    true, // stands for a 500 in the description of the API
+		"server.errAny":    true, // represents a 500 in the description of the API
 		"record.ErrRecord": true, // an engine makes it ErrCorrupt
 	}
 	for _, name := range errorsKnown(t) {

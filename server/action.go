@@ -39,7 +39,7 @@ type request struct {
 	counted     bool             // by the general limit, or it comes from this machine
 	actor       store.Actor
 	token       *record.APIToken  // nil: the request has none
-	unconfirmed bool              // the token is of an account whose address is not confirmed
+	unconfirmed bool              // the token belongs to an account whose address is not confirmed
 	session     store.SessionInfo // on pages: of the signed-in account
 	proxied     proxied           // the person whom a header of a proxy names
 	pending     bool              // on pages: the password was accepted, and the second factor is still missing

@@ -28,7 +28,7 @@ const (
 	rootEmail   = "root@example.com"
 )
 
-// isAdminCall reports whether a route is of the API for administrators.
+// isAdminCall reports whether a route belongs to the API for administrators.
 func isAdminCall(name string) bool { return strings.HasPrefix(name, "admin_") }
 
 // adminCalls has a call of each operation for administrators, about the account with the
@@ -249,7 +249,7 @@ func TestAnswersForAdministratorsMatchTheDocument(t *testing.T) {
 	}
 }
 
-// The commands that the help shows work as they stand.
+// The commands that the help shows work as they are written.
 func TestTheHelpsCommandsForAdministratorsWork(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {

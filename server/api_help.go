@@ -79,7 +79,7 @@ func (s *Server) apiHelp(base string) apiHelp {
 	for _, f := range errorResponses(everywhere) {
 		of := f.help()
 		if !slices.Contains(commonStatuses[:], f.status) {
-			of.Errors = nil // they stand with their endpoints
+			of.Errors = nil // their endpoints list them
 		}
 		help.Statuses = append(help.Statuses, of)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // A clientStep is a request of a client, as it sends it. Host and Content-Length are
-// added. KEY stands for an API token, TOKEN for the url_token in the answer before.
+// added. KEY is replaced by an API token, TOKEN by the url_token in the answer before.
 type clientStep struct {
 	request string
 	status  int

@@ -27,7 +27,7 @@ func (s *Server) contact(*request) (reply, error) {
 		"Preferred-Languages: " + s.cfg.DefaultLocale,
 	}
 	if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Host != "" {
-		lines = append(lines, "Canonical: "+originOf(u)+securityPath) // the file is of the whole host
+		lines = append(lines, "Canonical: "+originOf(u)+securityPath) // the file is for the whole host
 	}
 	return reply{status: http.StatusOK, text: &text{media: textType[0], body: []byte(strings.Join(lines, "\n") + "\n")}}, nil
 }

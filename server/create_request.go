@@ -38,7 +38,7 @@ var pushV2 = spelling{wrapper: "push"}
 type spelling struct {
 	wrapper string      // the object that has the fields
 	page    bool        // it comes from a page's form, not from a program
-	v1      bool        // it is of API version 1
+	v1      bool        // it belongs to API version 1
 	kind    record.Kind // of the push, whatever the fields say; 0: they decide
 
 	request store.RequestToken // that the push answers; zero: none. Its sender needs no account for files.

@@ -75,7 +75,7 @@ func (s *Server) answersTo(r *request) bool {
 	return ok && s.hosts.include(r.Host, r.Request) && s.hosts.include(told, r.Request)
 }
 
-// include reports whether a host is one of them, or stands for this machine where that
+// include reports whether a host is one of them, or means this machine where that
 // counts. The address that the client connected to is one of this machine.
 func (h hosts) include(host string, r *http.Request) bool {
 	if found := h.has(host); found || !h.local {

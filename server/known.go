@@ -23,7 +23,7 @@ const knownPushCookie = "known"
 // knownFor is how long a browser keeps the marks of accounts, in seconds: a year.
 const knownFor = 365 * 24 * 60 * 60
 
-// markSeparator stands between the marks of a cookie.
+// markSeparator separates the marks of a cookie.
 const markSeparator = "."
 
 func (s *Server) knownCookieName(r *request) string {

@@ -16,12 +16,12 @@ import (
 // An Observer learns of each request. It gets only names that the program defines, never
 // text from a request. Many goroutines call it at the same time, so it must be quick.
 type Observer interface {
-	// Began tells of a request that begins. Ended always follows.
+	// Began reports a request that begins. Ended always follows.
 	Began()
-	// Ended tells of a request that was answered: its label is one of Labels. The
+	// Ended reports a request that was answered: its label is one of Labels. The
 	// status is 0 where there was no answer.
 	Ended(l Label, status int, took time.Duration)
-	// Limited tells of a request that a limit refused; it is one of Limits.
+	// Limited reports a request that a limit refused; it is one of Limits.
 	Limited(limit string)
 }
 
@@ -29,7 +29,7 @@ type Observer interface {
 // Requests without a route differ by their methods alone.
 type Label struct{ Route, Method string }
 
-// otherMethod stands for all methods that HTTP does not define (RFC 9110 section 9).
+// otherMethod represents all methods that HTTP does not define (RFC 9110 section 9).
 const otherMethod = "other"
 
 // methodNames are the methods in the labels of requests without a route.
@@ -107,8 +107,8 @@ const reachWithin = 2 * time.Second
 
 // ready reports whether a balancer should send requests here: not before a start has ended
 // nor once a stop has begun, and not while the database does not answer, completes no write, or
-// would be gone after a stop. /healthz knows nothing of the last: who asks it may restart the
-// server, which would be the end of the data.
+// would be gone after a stop. /healthz knows nothing of the last: a program that asks it may restart
+// the server, which would be the end of the data.
 func (s *Server) ready(r *request) (reply, error) {
 	if s.monitoring.Ready != nil {
 		if err := s.monitoring.Ready(); err != nil {
@@ -129,7 +129,7 @@ func (s *Server) ready(r *request) (reply, error) {
 	return s.health(r)
 }
 
-// noRouteName stands in logs for the name of a route where a request has none.
+// noRouteName is the name of a route, in labels and logs, where a request has none.
 const noRouteName = "none"
 
 // isExpected reports whether an error is no fault of the server: the client left, a limit

@@ -18,7 +18,7 @@ import (
 	"pushbox/store/storetest"
 )
 
-// A call is a request of an operation. TOKEN and GRANT stand for those of an existing
+// A call is a request of an operation. TOKEN and GRANT are replaced by those of an existing
 // push.
 type call struct{ id, method, path, body string }
 
@@ -334,7 +334,7 @@ func TestAnswersOfAServerForMembersAreDocumented(t *testing.T) {
 	}
 }
 
-// A key that is not documented, or is of another type, must be noticed.
+// A key that is not documented, or has another type, must be noticed.
 func TestAnswersThatAreNotDocumentedAreNoticed(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)

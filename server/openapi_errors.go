@@ -43,7 +43,7 @@ var headerSpecs = map[string]openapi.Header{
 	"Accept-Ranges":       {Description: "Always bytes.", Required: true, Schema: openapi.Text()},
 }
 
-// Errors that stand in the documentation for all of their type.
+// Errors that represent all of their type in the documentation.
 var (
 	errAny           = errors.New("any other error")
 	errInvalid       = &record.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}

@@ -46,7 +46,7 @@ type operation struct {
 			}
 		}
 	}
-	pointer string // to where it stands
+	pointer string // to its place in the document
 }
 
 const documentURL = "https://push.example/openapi.json"

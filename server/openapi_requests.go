@@ -17,7 +17,7 @@ import (
 // it is that of the body.
 const schemaNewRequest = "NewRequest"
 
-// errInvalidRequest stands in the documentation for all of its type.
+// errInvalidRequest represents all of its type in the documentation.
 var errInvalidRequest = &record.InvalidError{Fields: map[string][]string{store.FieldText: {"is required"}}}
 
 // requestFields documents the fields of a new request; none if requests are switched off.

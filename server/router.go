@@ -139,7 +139,7 @@ func isPlain(escaped string) bool {
 // plain are the characters that a path may have without an escape (RFC 3986 section 3.3).
 const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/"
 
-// place returns the tree that a path or a pattern is in, and how it stands there: without
+// place returns the tree that a path or a pattern is in, and its form there: without
 // the suffix that every path of the API may have.
 func (r *router) place(path string) (*httprouter.Router, string) {
 	under, ok := strings.CutPrefix(path, r.base)

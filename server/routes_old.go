@@ -9,7 +9,7 @@ import (
 const languageParam = "language"
 
 // routesOld are the rows of addresses that Password Pusher has or once had for what has
-// another address here. They redirect. Each also stands behind a language.
+// another address here. They redirect. Each also exists with a language in front.
 func (s *Server) routesOld() (rows []route) {
 	old := func(row route) {
 		row.method, row.access, row.traits = http.MethodGet, public, row.traits|isPage
@@ -49,7 +49,7 @@ func (s *Server) routesOld() (rows []route) {
 	return rows
 }
 
-// asksForPassword is the path of the page for those who have forgotten their password: where no
+// asksForPassword is the path of the page for people who have forgotten their password: where no
 // mail is sent, that for signing in says what to do.
 func (s *Server) asksForPassword() string {
 	if s.mailsPasswords() {

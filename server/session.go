@@ -82,7 +82,7 @@ func (s *Server) newSessionCookie(r *request, n store.NewSession) *http.Cookie {
 }
 
 // begin gives the browser a new session, and ends its old one: a client that knew the
-// old secret cannot use it any more. If the old one cannot be ended, the browser keeps that,
+// old secret can no longer use it. If the old one cannot be ended, the browser keeps that,
 // and the new one ends. It leads to the page that the user wanted to see.
 func (s *Server) begin(r *request, n store.NewSession) (reply, error) {
 	if old := s.sessionSecret(r); !old.IsZero() {

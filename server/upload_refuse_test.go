@@ -25,7 +25,7 @@ func jsonFiles(members string) string { return `{"push":{` + members + `}}` }
 const (
 	badBase64  = "content is not valid base64"
 	howToSend  = "must be sent as multipart/form-data, each with a filename, or in JSON as a list of objects with filename and content in base64"
-	filesFirst = `"files":[{"filename":"a","content":"` // the content goes on
+	filesFirst = `"files":[{"filename":"a","content":"` // the content continues
 )
 
 func TestFilesThatAreRefusedAndWhy(t *testing.T) {

@@ -341,7 +341,7 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 		return s.showAccount(r, http.StatusConflict, managedView{Last: true})
 	}
 	path := accountsPath + r.name.Reveal()
-	if act.Typed { // the account has no page any more
+	if act.Typed { // the account no longer has a page
 		path = adminPath
 	}
 	return s.goToTell(r, path, act.notice()), err

@@ -51,7 +51,7 @@ type logRow struct {
 	Kind      string // of a message, log_...
 	By        string // of a message, log_by_...
 	Who       string // the number of the account that did it; empty: see By
-	WhoEmail  string // its address; empty if that is not known any more
+	WhoEmail  string // its address; empty if that is no longer known
 	Email     string // of the account that it is about
 	Account   record.AccountID
 	Detail    string

@@ -55,14 +55,14 @@ func (s *Server) newAnswerView(r *request, q store.RequestInfo) answerView {
 	}
 }
 
-// makeAnswer takes an answer: a push of the account that asked. Who sent it gets nothing of
+// makeAnswer takes an answer: a push of the account that asked. Its sender gets nothing of
 // it, not even its link.
 func (s *Server) makeAnswer(r *request) (reply, error) {
 	q, err := s.asked(r)
 	if err != nil {
 		return reply{}, err
 	}
-	r.actor.Account = 0 // the push is of the account that asked, also if another account answers
+	r.actor.Account = 0 // the push belongs to the account that asked, also if another account answers
 	c, _, err := s.receivePush(r, spelling{wrapper: "push", page: true, request: q.Token})
 	var invalid *record.InvalidError
 	switch {

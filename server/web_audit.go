@@ -39,7 +39,7 @@ type auditSum struct {
 type auditRow struct {
 	When     display.Time
 	Kind     string // of a message, audit_kind_...
-	Answer   bool   // it is of the creation, of an answer to a request
+	Answer   bool   // it is the creation of an answer to a request
 	IP       string
 	Agent    string
 	Program  display.Agent // what the agent names

@@ -50,7 +50,7 @@ func newUploadView(r *request, p store.Policy) uploadView {
 	return uploadView{p.Files.MaxCount, p.Files.MaxSize, r.size(p.Files.MaxSize), store.MaxText, endtoend.MaxText}
 }
 
-// encryptionFor returns the value of client_encryption for those who have the policy.
+// encryptionFor returns the value of client_encryption for senders with the policy.
 func (s *Server) encryptionFor(p store.Policy) string {
 	if p.Encryption {
 		return "required"

@@ -132,7 +132,7 @@ type mailForm struct {
 	Language  string
 	Languages []lang.Language
 
-	Unconfirmed bool // the address of the account is not: a link to its page stands in place of the fields
+	Unconfirmed bool // the address of the account is not: a link to its page is in place of the fields
 }
 
 // newMailForm returns that part with these fields filled in; nil if it is not offered.

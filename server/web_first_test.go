@@ -69,7 +69,7 @@ func TestTheCodeOfTheFirstAccountIsOfUseOnce(t *testing.T) {
 	b.Get(a.FirstPath()).Want(http.StatusOK)
 }
 
-// It is good at each server, and at none any more once one of them has made the account.
+// It is good at each server, and at none once one of them has made the account.
 func TestServersHaveOneCodeForTheFirstAccount(t *testing.T) {
 	t.Parallel()
 	one := servertest.On(t, storetest.Postgres(t))

@@ -83,7 +83,7 @@ func (s *Server) setPassword(r *request, f webForm) (reply, error) {
 	return s.goToTell(r, signInPath, noticeNewPassword), goneLink(err)
 }
 
-// goneLink returns errLink for a link that is not good, or not any more.
+// goneLink returns errLink for a link that is not good, or no longer good.
 func goneLink(err error) error {
 	if errors.Is(err, record.ErrCode) {
 		return errLink

@@ -15,7 +15,7 @@ import (
 // A webForm is a small form of a page. It has no files.
 type webForm struct{ body.Form }
 
-// readForm reads a form of 64 KiB at most, in which each field stands once.
+// readForm reads a form of 64 KiB at most, which has each field once.
 func (s *Server) readForm(r *request) (webForm, error) {
 	f := webForm{make(body.Form)}
 	return f, body.Read(r.Context(), &r.Body, body.Options{Flat: true, MaxText: smallBody}, f.Form)

@@ -313,7 +313,7 @@ func TestAClientThatReadsNothingTakesNoMemoryFromOthers(t *testing.T) {
 	})
 }
 
-// Nor do those who create pushes wait for a client whose bodies never end.
+// Nor do other clients that create pushes wait for a client whose bodies never end.
 func TestBodiesThatNeverEndTakeNoMemoryFromOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -62,7 +62,7 @@ const (
 	noticePasskeyLate    notice = "passkey_late" // no answer came in time, or it was used before
 )
 
-// notices are all of them, for a cookie can name no other message, and whether each is of
+// notices are all of them, for a cookie can name no other message, and whether each is about
 // something that did not succeed.
 var notices = withActs(map[notice]bool{
 	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,

@@ -20,7 +20,7 @@ func moved(path, query string) reply {
 	return reply{status: http.StatusMovedPermanently, to: path}
 }
 
-// moveTo redirects to a path. The request's query goes on in that of the path, and so does a
+// moveTo redirects to a path. The request's query is added to that of the path, and so is a
 // language in the old path.
 func (s *Server) moveTo(r *request, path, query string) reply {
 	parts := []string{query, r.URL.RawQuery}

@@ -61,7 +61,7 @@ func (p proxied) identity() record.Identity {
 	return record.Identity{Issuer: store.ByProxy, Subject: p.email}
 }
 
-// isOther reports whether a session is of a person whom the proxy does not name any more.
+// isOther reports whether a session belongs to a person whom the proxy no longer names.
 func (p proxied) isOther(i store.SessionInfo) bool {
 	return i.Via.Issuer == store.ByProxy && i.Via != p.identity()
 }

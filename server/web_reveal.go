@@ -38,7 +38,7 @@ type revealView struct {
 	Returns   bool   // it was opened on the page of that request, whose address may have keys
 	Last      bool   // this was the last view
 	Deletable bool   // something is left that the reader may delete
-	Covered   bool   // the text is covered at first: no button stood before it
+	Covered   bool   // the text is covered at first: no button came before it
 }
 
 // A fileRow is a file to download.

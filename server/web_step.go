@@ -64,7 +64,7 @@ type attempt struct {
 // Seconds is how long to wait before the next try.
 func (a attempt) Seconds() int { return problem{retry: a.Wait}.seconds() }
 
-// noAttempt stands for no attempt.
+// noAttempt means that there was no attempt.
 var noAttempt = attempt{Status: http.StatusOK}
 
 // newAttempt turns an error of opening a push into an attempt. It reports false if the

@@ -29,7 +29,7 @@ func (s *Store) AddAdmin(ctx context.Context, by Actor, email string, password s
 	return s.addAccount(ctx, record.Account{Email: email, Admin: true}, password, s.as(by).createAccount, s.passwordHasher(by))
 }
 
-// SignUp is AddAccount for a client who makes an account for itself, whose address is not
+// SignUp is AddAccount for a client that makes an account for itself, whose address is not
 // confirmed: *LockedError after too many sign-ups of the client.
 func (s *Store) SignUp(ctx context.Context, by Actor, email string, password secret.Text) (record.Account, error) {
 	one := record.Account{Email: email, Unconfirmed: true}
@@ -40,7 +40,7 @@ func (s *Store) SignUp(ctx context.Context, by Actor, email string, password sec
 
 // FirstCode returns the code for making the first account: the same at each server and
 // after each start, as long as there is no account. It is zero if there is one. If there is
-// none again later, the code is another one, so each is of use once.
+// none again later, the code is another one, so each works only once.
 func (s *Store) FirstCode(ctx context.Context) (secret.Text, error) {
 	has, err := s.HasAccounts(ctx)
 	if err != nil || has {
@@ -128,7 +128,7 @@ func (s *Store) SetAdmin(ctx context.Context, by Actor, email string, admin, eve
 
 // SetDisabled disables an account, or enables it again. A disabled account has no
 // sessions, its API tokens are not valid, and its webhooks are sent nothing; links to
-// its pushes go on working. ErrNotFound; ErrLastAdmin; ErrDenied for a client.
+// its pushes keep working. ErrNotFound; ErrLastAdmin; ErrDenied for a client.
 func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disabled bool) error {
 	kind, ends := record.AdminAccountEnable, record.SessionChange{}
 	if disabled {
@@ -349,7 +349,7 @@ func (s *Store) account(ctx context.Context, email string) (record.Account, erro
 func accountKey(address string) string { return email.Fold(address) }
 
 // changeAccount changes the account of an address, for an actor who administers. The
-// event is of that kind.
+// event has kind k.
 func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k record.AdminKind, ends record.SessionChange, change func(*record.Account)) (record.Account, error) {
 	if !by.administers() {
 		return record.Account{}, record.ErrDenied

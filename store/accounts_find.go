@@ -34,7 +34,7 @@ func (s *Store) FindAccounts(ctx context.Context, words string, before record.Ac
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, a := range slices.Backward(list) { // where IDs are missing, the list goes on behind before
+		for _, a := range slices.Backward(list) { // where IDs are missing, the list continues past before
 			if a.ID >= before || !strings.Contains(a.Email, words) {
 				continue
 			}

@@ -9,7 +9,7 @@ import (
 	"pushbox/store/storetest"
 )
 
-// A list of accounts is whole however many of its numbers have no account any more.
+// A list of accounts is complete, however many of its numbers no longer have an account.
 func TestAccountsAreListedInParts(t *testing.T) {
 	t.Parallel()
 	storetest.OnEachEngine(t, listsAccountsInParts)

@@ -409,7 +409,7 @@ func TestSweepsReadAccountsOnlyForRemovals(t *testing.T) {
 	}
 }
 
-// Addresses that pass for others are of before, and go on.
+// A new address that passes for another is refused; one from before remains in use.
 func TestAnAddressThatPassesForAnotherIsRefusedAndOneOfBeforeGoesOn(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, sendsMail, unhurried)

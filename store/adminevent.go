@@ -14,8 +14,8 @@ import (
 type AdminEventInfo struct {
 	record.AdminEvent
 	By      Actor  // without Referrer, and Client is empty
-	ByEmail string // of By.Account; empty if that is not known any more
-	Email   string // of Account; empty if that is not known any more
+	ByEmail string // of By.Account; empty if that is no longer known
+	Email   string // of Account; empty if that is no longer known
 	Detail  string // what else there is to say, such as a size; may be empty
 }
 

@@ -48,8 +48,8 @@ func (a Actor) proved(id record.AccountID) Actor {
 	return a
 }
 
-// isOwn reports whether an administrator acts on the own account. Who has stolen the session must
-// not get by the password and the second factor in this way.
+// isOwn reports whether an administrator acts on the own account. An attacker with a stolen session
+// cannot bypass the password and the second factor in this way.
 func (a Actor) isOwn(of record.Account) bool { return a.Role == Admin && a.Account == of.ID }
 
 // An administration changes accounts, API tokens, sessions, webhooks and the key ring
@@ -199,7 +199,7 @@ func (a administration) removeHook(ctx context.Context, h record.Hook) error {
 	})
 }
 
-// setKeyRing makes a key ring durable, sealed under root. The event is of that kind.
+// setKeyRing makes a key ring durable, sealed under root. The event has kind k.
 func (a administration) setKeyRing(ctx context.Context, root seal.RootKey, r *seal.Ring, k record.AdminKind, detail string) error {
 	if err := a.may(0); err != nil {
 		return err

@@ -23,8 +23,8 @@ import (
 const noteEvery = time.Minute
 
 // TokensPerAccount is how many API tokens a client can make for its account in an hour.
-// To make one and to end it are two events, and no account must push the events of others
-// out of the instance log.
+// To make one and to end it are two events: the limit keeps an account from pushing the events
+// of others out of the instance log.
 const TokensPerAccount = 25
 
 const tokensWindow = time.Hour

@@ -42,7 +42,7 @@ func (o *clockOracle) read(r reading) {
 	o.possible = latest(o.possible, o.certain)
 }
 
-// agreed reports whether all readings of the last ten minutes are of one clock that
+// agreed reports whether all readings of the last ten minutes come from one clock that
 // runs steadily, to within that much.
 func (o *clockOracle) agreed(within time.Duration) bool {
 	last := o.seen[len(o.seen)-1]

@@ -130,7 +130,7 @@ func (x *trace) back(t *rapid.T)  { x.f.Clock.Jump(-span(t)) }
 func (x *trace) restart(t *rapid.T) { x.start(t, false) }
 func (x *trace) crash(t *rapid.T)   { x.start(t, true) }
 
-// start has another process go on. While there is none the clock may go anywhere.
+// start has another process take over. While there is none, the clock may go anywhere.
 func (x *trace) start(t *rapid.T, crashed bool) {
 	x.read() // closing does
 	x.crashed.Store(crashed)
@@ -185,7 +185,7 @@ func (x *trace) add(owned bool, lifetime time.Duration) {
 	}
 }
 
-// owner is who owns what is owned.
+// owner is the account that owns what is owned.
 func (x *trace) owner() store.Actor {
 	const email = "ann@example.com"
 	a, err := cold.AccountByEmail(ctx, x.f.Engine(), email)

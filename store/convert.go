@@ -14,8 +14,8 @@ import (
 // messages. It sealed all of them, and webhooks, under KEKs.
 type converter struct{ ring *seal.Ring }
 
-// ConvertPush reads the record of a push. One that has ended loses its link. Who made one
-// without an owner is not known any more.
+// ConvertPush reads the record of a push. One that has ended loses its link. The maker
+// of one without an owner is no longer known.
 func (c converter) ConvertPush(id record.ID, raw []byte, size int64) (record.Push, error) {
 	p := record.Push{ID: id}
 	if err := p.UnmarshalVersion(raw, record.FirstPushVersion); err != nil {

@@ -19,8 +19,8 @@ func (s *Store) NoteDeliveries(ctx context.Context, id record.HookID, tried []re
 }
 
 // AddOwnHook is AddHook for the account of a session. The password proves that the account
-// is the caller's, and so does a second factor if it has one: who has only the session must
-// not have its events for good.
+// is the caller's, and so does a second factor if it has one: a client that has only the
+// session must not have its events for good.
 //
 // Errors: as those of CreateOwnToken and AddHook; ErrUnconfirmed.
 func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secret.Text, f Factor, address secret.Text, events []record.Event) (HookInfo, error) {

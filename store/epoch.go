@@ -55,7 +55,7 @@ func (e *epochs) current() *epoch {
 	return e.now
 }
 
-// end closes ended where nothing runs any more. After that no operation begins in it.
+// end closes ended if the epoch is over and nothing runs in it. After that no operation begins in it.
 func (p *epoch) end() {
 	if p.over && p.running == 0 {
 		close(p.ended)

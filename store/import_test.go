@@ -45,7 +45,7 @@ func fromElsewhere(t *testing.T, f *storetest.Fixture, owner record.AccountID) s
 	}
 }
 
-// errInvalid stands for every *record.InvalidError.
+// errInvalid represents every *record.InvalidError.
 var errInvalid = new(record.InvalidError)
 
 func fails(err, want error) bool {

@@ -215,7 +215,7 @@ func TestStrangersDoNotLockOutAKnownBrowser(t *testing.T) {
 	}
 }
 
-// Who once knew the password may have many marks, each with tries of its own.
+// A client that once knew the password may have many marks, each with tries of its own.
 func TestAMarkEndsWithThePasswordAndWithANewFactor(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)

@@ -25,7 +25,7 @@ func mailing(to string) *store.MailRequest {
 	return &store.MailRequest{To: secret.New(to), Language: "de", Base: "https://canary-push.example"}
 }
 
-// letters opens the mail that waits; those that are not wanted any more are left out.
+// letters opens the mail that waits; those that are no longer wanted are left out.
 func letters(t *testing.T, f *storetest.Fixture) (all []store.Mail) {
 	t.Helper()
 	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1000})

@@ -192,8 +192,8 @@ func decodeMail(b []byte) (push record.ID, m Mail, err error) {
 }
 
 // OpenMail opens what a message by mail says. wanted is false if it should not be sent:
-// the account may not act, or may not send mail; the push has ended, or is not frozen any
-// more; the code is not good any more. ErrCorrupt if it or the link of its push does not
+// the account may not act, or may not send mail; the push has ended, or is no longer
+// frozen; the code is no longer good. ErrCorrupt if it or the link of its push does not
 // open; ErrClock if a jump of the clock leaves open whether the push has ended.
 func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted bool, err error) {
 	var push record.ID
@@ -345,7 +345,7 @@ func (s *Store) freeze(ctx context.Context, p record.Push, r record.Rule, at clo
 	return c, err
 }
 
-// clearQuotas removes the counts of mail to addresses that are of days before, unless the
+// clearQuotas removes the counts of mail to addresses that are from earlier days, unless the
 // clock is in doubt.
 func (s *Store) clearQuotas(ctx context.Context, at clock.Instant) error {
 	today := dayOf(at.Now)

@@ -30,8 +30,8 @@ const (
 	markFactor = '2' // no hash begins with it
 )
 
-// accountSubject has the password and whether there is a second factor in it: who once knew the
-// password, and has marks from then, is a stranger once either changes.
+// accountSubject has the password and whether there is a second factor in it: a client that once
+// knew the password, and has marks from then, is a stranger once either changes.
 func accountSubject(a record.Account) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{markAccount}, uint64(a.ID))
 	if a.MFA() {

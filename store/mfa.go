@@ -137,7 +137,7 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 }
 
 // ResetFactors removes the authenticator app, the passkeys and the recovery codes of an
-// account, for a person who lost them, and tells the account by mail. Its sessions go on.
+// account, for a person who lost them, and tells the account by mail. Its sessions continue.
 // ErrNotFound; ErrDenied for a client; ErrOwnAccount.
 func (s *Store) ResetFactors(ctx context.Context, by Actor, email string) error {
 	if !by.administers() {

@@ -37,7 +37,7 @@ const (
 // which it was read.
 type proof struct {
 	totp   string // sealed
-	step   int64  // that the code is of; 0: none
+	step   int64  // that the code belongs to; 0: none
 	digest string // of the code as a recovery code; empty: it has not the form of one
 }
 
@@ -91,7 +91,7 @@ func (p proof) rule(a record.Account) (record.Account, bool, error) {
 	return a, false, record.ErrCredentials
 }
 
-// totpStep returns the step that a code is of, within the skew of t and after the last
+// totpStep returns the step that a code belongs to, within the skew of t and after the last
 // used one; 0 if there is none.
 func totpStep(key []byte, code secret.Text, t time.Time, used int64) int64 {
 	now := t.Unix() / totpPeriod

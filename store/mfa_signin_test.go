@@ -248,7 +248,7 @@ func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 	stranger, signedIn = all(good, secret.New(right))
 	expect("right, after four wrong ones of strangers", record.ErrLocked, stranger...)
 	expect("right, after four wrong ones of the session", record.ErrLocked, signedIn...)
-	wantResume(t, f, full, nil) // who is signed in stays so
+	wantResume(t, f, full, nil) // a session that is signed in stays so
 	f.Clock.Advance(time.Hour)
 	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, 0)); err != nil {
 		t.Errorf("after an hour: %v", err)

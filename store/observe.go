@@ -9,15 +9,15 @@ import (
 // An Observer learns of each event of a push once the event is durable, but not which
 // push it is. Many goroutines call it at the same time, so it must be quick.
 type Observer interface {
-	// Created tells of a new push.
+	// Created reports a new push.
 	Created(k record.Kind)
-	// Viewed tells of a view that was counted.
+	// Viewed reports a view that was counted.
 	Viewed()
-	// Ended tells of a push that is no longer live.
+	// Ended reports a push that is no longer live.
 	Ended(c Cause)
-	// PassphraseFailed tells of a wrong passphrase.
+	// PassphraseFailed reports a wrong passphrase.
 	PassphraseFailed()
-	// Compacted tells how a compaction ended; ErrBusy if it was put off.
+	// Compacted reports how a compaction ended; ErrBusy if it was put off.
 	Compacted(err error)
 }
 

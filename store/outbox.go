@@ -100,7 +100,7 @@ func (s *Store) DueMessages(ctx context.Context, q record.MessageQuery) (due []r
 	return due, wait, err
 }
 
-// EndMessages removes messages that were delivered or are not wanted any more.
+// EndMessages removes messages that were delivered or are no longer wanted.
 func (s *Store) EndMessages(ctx context.Context, gone []record.Message) error {
 	_, err := s.endMessages(ctx, gone)
 	return err
@@ -164,7 +164,7 @@ const mailPages = 4
 
 // giveUpMail is GiveUp for mail, which waits from its creation, since no try counts while the
 // mail server does not answer. So old mail may be anywhere among what is due: a call looks at
-// some pages of it, and the next call goes on behind them.
+// some pages of it, and the next call continues behind them.
 func (s *Store) giveUpMail(ctx context.Context) (given int, err error) {
 	s.outbox.aging.Lock()
 	defer s.outbox.aging.Unlock()

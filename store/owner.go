@@ -322,7 +322,7 @@ func (s *Store) search(ctx context.Context, by Actor, q Search, skip int, at clo
 	return f, nil
 }
 
-// A place is where a push stands in a sorted list.
+// A place is where a push is in a sorted list.
 type place struct {
 	id  record.ID
 	end time.Time

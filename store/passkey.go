@@ -104,7 +104,7 @@ const (
 
 const challengeTime = 8 // bytes of a challenge: the time, in milliseconds
 
-// challenge returns the challenge for a purpose and a holder, who is the digest of a secret of
+// challenge returns the challenge for a purpose and a holder, which is the digest of a secret of
 // the browser, at a time. The store need not keep it: the holder's secret and the MAC say
 // that it is pushbox's, and a passkey takes only challenges from after its last use.
 func (s *Store) challenge(purpose string, holder record.SessionDigest, ms int64) []byte {

@@ -221,7 +221,7 @@ func (s *Store) SignInAlone(ctx context.Context, by Actor, browser secret.Text, 
 	return n, s.refused(ctx, by, record.AdminSignInRefused, a, err)
 }
 
-// byHandle returns the account that a handle is of, or ErrCredentials.
+// byHandle returns the account that a handle belongs to, or ErrCredentials.
 func (s *Store) byHandle(ctx context.Context, handle []byte) (record.Account, error) {
 	if len(handle) < 8 {
 		return record.Account{}, record.ErrCredentials
@@ -267,7 +267,7 @@ func (u passkeyUse) prove(a record.Account, alone bool) (startRule, error) {
 		return nil, record.ErrCredentials
 	}
 	return func(a record.Account) (record.Account, bool, error) {
-		if alone && a.Identities != "" { // else a person whom the provider does not know any more would sign in
+		if alone && a.Identities != "" { // else a person whom the provider no longer knows would sign in
 			return a, false, record.ErrCredentials
 		}
 		all, at, err := findPasskey(a, passkeyID(u.ID))

@@ -11,14 +11,14 @@ import (
 	"pushbox/store/seal"
 )
 
-// A passphraseTrier is who tries the passphrase of a push, as the limits count it.
+// A passphraseTrier is the client that tries the passphrase of a push, as the limits count it.
 type passphraseTrier struct {
 	client string // what its wrong ones count for
 	known  bool   // its passphrase was right before, or it is the owner: strangers do not lock it out
 	marked bool   // a mark proves that: it may also open a push that is frozen
 }
 
-// passphraseTrier returns who an actor is to the limits of a push. Others may have the
+// passphraseTrier returns an actor as the limits of a push count it. Others may have the
 // address of a client whose passphrase was right, so an address alone opens no push that
 // is frozen.
 func (s *Store) passphraseTrier(ctx context.Context, by Actor, id record.ID) (passphraseTrier, error) {

@@ -25,7 +25,7 @@ const (
 // with an HMAC of the present password and address, so no link is kept anywhere.
 type PasswordLink struct {
 	Code  secret.Text      // the end of its path
-	Of    record.AccountID // the account that it is of
+	Of    record.AccountID // the account that it is for
 	Email string           // of the account
 	First bool             // the account has no password yet: it was invited
 	Anew  bool             // the address is not confirmed: a new account takes the place of this one
@@ -75,8 +75,8 @@ func (s *Store) setsPassword(a record.Account, until time.Time, sum [16]byte, at
 	return subtle.ConstantTimeCompare(sum[:], want[:]) == 1 && at.Denies.Before(until) && a.Active()
 }
 
-// ReadPasswordLink returns what a code is good for. ErrCode if it is not good, or not any
-// more.
+// ReadPasswordLink returns what a code is good for. ErrCode if it is wrong, or no
+// longer good.
 func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (PasswordLink, error) {
 	id, until, sum, ok := passwordCode(code)
 	if !ok {
@@ -257,7 +257,7 @@ func (s *Store) SetPasswordByLink(ctx context.Context, by Actor, code, password 
 	return s.finishRemoval(ctx, Actor{Role: System}, done)
 }
 
-// setByLink returns the account that the link was of.
+// setByLink returns the account that the link was for.
 func (s *Store) setByLink(ctx context.Context, by Actor, l PasswordLink, hash string, endTokens bool) (record.Account, error) {
 	id, until, sum, _ := passwordCode(l.Code)
 	by = by.proved(id)

@@ -210,7 +210,7 @@ func TestALinkIsMailedToTheAccountAlone(t *testing.T) {
 	}
 }
 
-// Where nobody confirmed the address, another person may have made the account, and left keys to it.
+// Where the address was never confirmed, another person may have made the account, and left keys to it.
 func TestALinkToAnAddressThatWasNotConfirmedMakesItsAccountAnew(t *testing.T) {
 	t.Parallel()
 	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
@@ -278,7 +278,7 @@ func TestALinkToAnAddressThatWasNotConfirmedMakesItsAccountAnew(t *testing.T) {
 	})
 }
 
-// A mailed link is what a person asks for who never saw the account before.
+// The person who asks for a mailed link may never have seen the account before.
 func TestAMailedLinkMakesAnAccountAnew(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, sendsMail, unhurried)

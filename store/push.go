@@ -51,7 +51,7 @@ type PushInfo struct {
 	ReceiptCode secret.Text // only at creation, and only if it was asked for
 }
 
-// An Actor is who does something, for permissions and the audit log.
+// An Actor identifies who does something, for permissions and the audit log.
 type Actor struct {
 	Role      Role
 	Account   record.AccountID // of a Client; 0: anonymous

@@ -127,7 +127,7 @@ func TestNoMoreGrantsAreIssuedThanTheLimitHoweverManyAsk(t *testing.T) {
 }
 
 // While many ask, the owner deletes the push: what is delivered is counted, and
-// who asks after that gets nothing.
+// a client that asks after that gets nothing.
 func TestADeleteEndsWhatManyAskFor(t *testing.T) {
 	t.Parallel()
 	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {

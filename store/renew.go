@@ -35,7 +35,7 @@ func renewing(ring *seal.Ring) bool {
 	return false
 }
 
-// FinishRenewal goes on with a rotation whose records are not all sealed anew yet, because
+// FinishRenewal continues a rotation whose records are not all sealed anew yet, because
 // it was cut short or still runs; it waits for one that runs. Without one it does nothing.
 // It calls progress with bytes done; how many there are is not known.
 func (s *Store) FinishRenewal(ctx context.Context, progress func(done, total int64)) (r Renewal, err error) {
@@ -190,7 +190,7 @@ func (r resealer) kek() (version uint32) {
 	return version
 }
 
-// ResealEntry seals who caused an audit entry anew.
+// ResealEntry seals anew who caused an audit entry.
 func (r resealer) ResealEntry(id record.ID, e record.Entry) (next record.Entry, err error) {
 	e.Sealed, err = r.again(seal.AuditKeys, e.Sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenEntry(id[:], b) },

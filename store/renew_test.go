@@ -392,7 +392,7 @@ func TestARotationThatIsCutShortAnywhereIsFinishedByTheNextStart(t *testing.T) {
 }
 
 // A rotation that failed makes no further key when it is tried again: each would need a copy
-// on paper, and the old ones go on opening backups.
+// on paper, and the old ones still open backups.
 func TestARotationThatFailedGoesOnWithItsKey(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"before records", "erasing", "searching"} {

@@ -153,7 +153,7 @@ func TestAStoreThatIsDamagedIsNeitherBackedUpNorRestored(t *testing.T) {
 	f := storetest.New(t)
 	p := storetest.Push(t, f, anonymous, nil)
 	if _, err := f.Engine().Change(ctx, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
-		p.Views++ // and no entry tells of it
+		p.Views++ // and no entry records it
 		p.UpdatedAt = p.UpdatedAt.Add(1)
 		return p, record.Entry{}, nil
 	}); err != nil {

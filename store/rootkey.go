@@ -27,7 +27,7 @@ type root struct {
 	unfinished *rotation // the last one of this process; nil: it has ended, or there was none
 }
 
-// A rotation has replaced the root key. It ends when the old one opens nothing any more.
+// A rotation has replaced the root key. It ends when the old one no longer opens anything.
 type rotation struct {
 	KeyRotation
 	old seal.RootKey
@@ -103,7 +103,7 @@ func (s *Store) endRotation() {
 }
 
 // replaceRoot makes a new root key and a ring with new keys, and returns the old root key. If
-// the last rotation is not complete, it goes on with that one: its key is as new.
+// the last rotation is not complete, it continues that one: its key is as new.
 func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r KeyRotation, old seal.RootKey, err error) {
 	s.root.Lock()
 	defer s.root.Unlock()

@@ -144,7 +144,7 @@ func thawRule(by Actor, at clock.Instant, sealed []byte) record.Rule {
 }
 
 // deleteRule ends a push for its sender, for an administrator, or for any client with the
-// link if the sender allowed that. A push that has expired only loses its files. The entry is of
+// link if the sender allowed that. A push that has expired only loses its files. The entry has kind
 // EntryExpire, appended or not, if there was anything to end.
 func deleteRule(by Actor, at clock.Instant, sealed []byte) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {

@@ -384,7 +384,7 @@ func TestServersCountGuessesTogether(t *testing.T) {
 	}
 }
 
-// A code that was used, or that another server used, opens nothing any more, even if there is
+// A code that was used, or that another server used, no longer opens anything, even if there is
 // no account again.
 func TestTheCodeOfTheFirstAccount(t *testing.T) {
 	t.Parallel()

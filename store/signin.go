@@ -41,7 +41,7 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 	return n, s.refused(ctx, by, record.AdminSignInRefused, a, err)
 }
 
-// trier returns who tries to sign in to an account, or to an address without one.
+// trier returns the client that tries to sign in to an account, or to an address without one.
 func (s *Store) trier(by Actor, a record.Account, email string) trier {
 	if m := s.markOf(by, accountSubject(a)); !m.IsZero() {
 		return asKnown("browser "+m.Reveal(), by.Client)
@@ -151,8 +151,8 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 	return c, s.refused(ctx, c.by, record.AdminSignInRefused, c.account, err)
 }
 
-// trier is who gives the password of a session's account again. Strangers cannot use up
-// its tries.
+// trier is the client that gives the password of a session's account again. Strangers cannot
+// use up its tries.
 func (c caller) trier() trier { return asKnown("session "+string(c.session.Digest[:]), c.by.Client) }
 
 // provenTwice is proven for a caller who also gives a second factor, if the account needs one. In
@@ -181,7 +181,7 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password sec
 }
 
 // changeOwn changes the account of a proven caller, unless its session has ended or its
-// password has changed since. The event is of that kind, with that detail.
+// password has changed since. The event has kind k and that detail.
 func (s *Store) changeOwn(ctx context.Context, c caller, k record.AdminKind, detail string, change func(*record.Account) (record.SessionChange, error)) (record.AccountChange, error) {
 	return sealing(ctx, s, func(ctx context.Context) (record.AccountChange, error) {
 		event := s.as(c.by).event(k, about(c.account).with(detail))

@@ -96,7 +96,7 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 	return n, s.refusedOf(ctx, by, record.AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
-// findElsewhere asks a provider whose login it is. It returns who tries that person's password, and
+// findElsewhere asks a provider whose login it is. It returns the trier of that person's password, and
 // the account that has the identity. typed is the account whose address was typed.
 func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Account, login string, at Elsewhere) (who trier, a record.Account, check func(context.Context) (External, error), err error) {
 	tries := s.triesOf(by.Client)
@@ -122,9 +122,9 @@ func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Accoun
 	return s.trier(by, a, a.Email), a, check, err
 }
 
-// Recheck applies what a provider says now of a person who has an account: one who is denied
-// has no use of it any more until an administrator enables it, and role and policy follow. An
-// identity without an account is no error.
+// Recheck applies what a provider says now of a person who has an account: if it denies the
+// person, the account is disabled until an administrator enables it; else role and policy
+// follow. An identity without an account is no error.
 //
 // Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
 func (s *Store) Recheck(ctx context.Context, x External) error {
@@ -219,7 +219,7 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (record.Ac
 	return a, err
 }
 
-// deny takes from a person who may not sign in any more what an earlier sign-in gave: the
+// deny takes from a person who may no longer sign in what an earlier sign-in gave: the
 // sessions, and the role if the provider decides it. It returns a *RefusedError.
 func (s *Store) deny(ctx context.Context, by Actor, a record.Account, x External) error {
 	if x.Admin != nil && a.Admin {
@@ -276,7 +276,7 @@ func (s *Store) setRole(ctx context.Context, by Actor, a record.Account, x Exter
 	return changed, err
 }
 
-// changeBy changes an account on the word of a provider. The event is of that kind, with that
+// changeBy changes an account on the word of a provider. The event has kind k and that
 // detail.
 func (s *Store) changeBy(ctx context.Context, by Actor, a record.Account, k record.AdminKind, detail string, change func(*record.Account) (record.SessionChange, error)) (record.Account, error) {
 	by.Role = System
@@ -325,12 +325,12 @@ func (s *Store) endSessionsOf(ctx context.Context, a record.Account, v record.Vi
 	return instead(err, record.ErrNotFound, nil)
 }
 
-// Unlink removes the identities of an account, so that no provider knows its user any more, and
+// Unlink removes the identities of an account, so that no provider knows its user, and
 // ends its sessions. An account that has no password needs a link that sets one, or its user
 // signs in at a provider that may link its address again.
 //
-// Errors: ErrNotFound; ErrDenied for a client; ErrLastAdmin if the last administrator could not
-// sign in any more.
+// Errors: ErrNotFound; ErrDenied for a client; ErrLastAdmin if the last administrator could no
+// longer sign in.
 func (s *Store) Unlink(ctx context.Context, by Actor, email string) error {
 	_, err := s.changeAccount(ctx, by, email, record.AdminIdentityUnlink, record.SessionChange{Revoke: record.RevokeOthers}, func(a *record.Account) { a.Identities = "" })
 	return err

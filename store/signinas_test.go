@@ -333,7 +333,7 @@ func TestAnotherPersonDoesNotGetAnAccountByItsAddress(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	first := signInAs(t, f)
-	wantRefused(t, f, func(x *store.External) { x.Subject = "5678" }) // who has the address of a person that left
+	wantRefused(t, f, func(x *store.External) { x.Subject = "5678" }) // a newcomer with the address of a person who left
 	if n := signInAs(t, f); n.Owner != first.Owner {
 		t.Errorf("the person is account %d", n.Owner)
 	}

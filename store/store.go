@@ -101,7 +101,7 @@ func open(ctx context.Context, e record.Engine, key seal.RootKey, o Options, rin
 		if err = s.firstRing(ctx); errors.Is(err, record.ErrStaleKeys) { // another server made the first one
 			err = nil
 		}
-	case olderRing: // now the database cannot pass for an older one any more
+	case olderRing: // now the database can no longer pass for an older one
 		err = s.setRing(ctx, ring, record.AdminKeysRenew, "sealed anew after an upgrade")
 	}
 	if err == nil {
@@ -135,12 +135,12 @@ type keptRing int
 const (
 	presentRing keptRing = iota
 	olderRing            // of schema 5 or before
-	noRing               // yet, or any more
+	noRing               // none yet, or it is gone
 )
 
 // unlock opens the key ring of an engine, and unlocks the engine with it. If there is no
 // key ring, it makes one, which is not kept yet. Rows of an older schema have no tags, so
-// they are only believed together with a key ring of that time: else one who can write
+// they are only believed together with a key ring of that time: else an attacker who can write
 // the file, without any key, could have rows of the present schema taken for older ones.
 func unlock(ctx context.Context, e record.Engine, root seal.RootKey, c clock.Clock) (ring *seal.Ring, have keptRing, err error) {
 	sealed, err := e.KeyRing(ctx)
@@ -196,7 +196,7 @@ func (s *Store) firstRing(ctx context.Context) error {
 }
 
 // setRing makes a key ring durable before the store seals anything under it. k and detail
-// are of the event.
+// are those of the event.
 func (s *Store) setRing(ctx context.Context, r *seal.Ring, k record.AdminKind, detail string) error {
 	s.root.Lock()
 	defer s.root.Unlock()

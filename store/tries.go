@@ -89,7 +89,7 @@ func fewest(stood []limit.Standing) int {
 	return least
 }
 
-// A trier is who tries a password or a code, as the limits count it.
+// A trier is the client that tries a password or a code, as the limits count it.
 type trier struct {
 	client string // Actor.Client, for the queue
 	tries  string // what its tries count for: the client, or what is known of it
@@ -148,8 +148,8 @@ func (s *Store) triesOf(client string) []limit.Tally {
 }
 
 // countRightSignIn counts a right try for the account at that client, which then need not count for
-// all that the client tries. Each sign-in is an event, and no account must push the events of others
-// out of the instance log.
+// all that the client tries. Each sign-in is an event: the limit keeps an account from pushing the
+// events of others out of the instance log.
 func (s *Store) countRightSignIn(ctx context.Context, who trier, of record.AccountID) error {
 	subject := "account " + strconv.FormatUint(uint64(of), 10) + " "
 	return s.countTry(context.WithoutCancel(ctx), record.LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))

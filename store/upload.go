@@ -25,7 +25,7 @@ const (
 // concurrent use.
 type Upload struct {
 	store  *Store
-	policy Policy // of who uploads
+	policy Policy // of the uploader
 	token  Token
 	id     record.ID
 	dek    seal.DEK
@@ -116,7 +116,7 @@ func (s *Store) free(ctx context.Context, id record.ID) error {
 }
 
 // freeOrphans removes the chunks of uploads that were cut short, and of pushes that
-// hold no files any more. An error of one does not hold up the others.
+// no longer hold files. An error of one does not hold up the others.
 func (s *Store) freeOrphans(ctx context.Context) (err error) {
 	orphans := func(last record.ID) ([]record.ID, error) { return s.engine.Orphans(ctx, last, listBatch) }
 	for ids, listErr := range batches(orphans) {

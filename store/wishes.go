@@ -23,8 +23,8 @@ const (
 	maxLanguage = 16 // bytes
 
 	// ChangesPerAccount is how many changes of its wishes and webhooks a client can make for its
-	// account in an hour: each is an event, and no account must push the events of others out of
-	// the instance log.
+	// account in an hour: each is an event, and the limit keeps an account from pushing the events
+	// of others out of the instance log.
 	ChangesPerAccount = 30
 
 	changesWindow = time.Hour
@@ -105,7 +105,7 @@ func isLikeHost(word string) bool {
 }
 
 // A Sender is how recipients see an account. The name is not checked by anyone, so it never
-// stands without the address.
+// appears without the address.
 type Sender struct{ Name, Email string }
 
 // String is the address, behind the name if there is one.

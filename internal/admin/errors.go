@@ -93,7 +93,7 @@ func newFailure(err error) failure {
 	return f
 }
 
-// error returns the error that the failure stands for. An error without a code keeps only
+// error returns the error that the failure represents. An error without a code keeps only
 // its message.
 func (f failure) error() error {
 	if len(f.Fields) > 0 {

@@ -29,7 +29,7 @@ var (
 	// *record.QuotaError.
 	UserMailLink = Op[MailedLink, None]{name: "user/mail-link", do: userMailLink}
 	// UserUnlink removes the links of an account to sign-in providers: record.ErrNotFound,
-	// record.ErrLastAdmin if the last administrator could not sign in any more.
+	// record.ErrLastAdmin if the last administrator could no longer sign in.
 	UserUnlink = Op[Address, None]{name: "user/unlink", do: userUnlink}
 	// UserPasswordLink makes a link that sets the password of an account: record.ErrNotFound,
 	// record.ErrDenied for one that is disabled.

@@ -61,7 +61,7 @@ func ReadPair(certFile, keyFile string) (*x509.Certificate, error) {
 	return cert.Leaf, nil
 }
 
-// readPair reads both files. The digest is of their contents, or of the error of reading them.
+// readPair reads both files. The digest covers their contents, or the error of reading them.
 func readPair(certFile, keyFile string) (cert *tls.Certificate, d digest, err error) {
 	certPEM, certErr := durable.ReadBounded(certFile, maxPEM)
 	keyPEM, keyErr := durable.ReadBounded(keyFile, maxPEM)

@@ -18,7 +18,7 @@ import (
 	"pushbox/store/bolt"
 )
 
-// standard is the FILE that stands for standard input or output.
+// standard is the FILE that means standard input or output.
 const standard = "-"
 
 // A backupOrder has the flags of backup.

@@ -16,7 +16,7 @@ import (
 	"pushbox/internal/pwpush/settings"
 )
 
-// imports are the commands for those who come from Password Pusher.
+// imports are the commands for administrators who come from Password Pusher.
 func (a *app) imports() *cobra.Command {
 	return group("import", "Take over from Password Pusher", a.importPasswordPusher(), a.importSettings())
 }

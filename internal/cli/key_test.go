@@ -26,7 +26,7 @@ func TestAKeyThatCannotBeComparedIsExportedWithAWord(t *testing.T) {
 	}
 }
 
-// A key file that is no key any more stays, and so does what waits beside it.
+// What waits beside the key file stays if it is not a key, and the commands name it.
 func TestWhatWaitsBesideTheKeyAndIsNoKeyStays(t *testing.T) {
 	t.Parallel()
 	dir := withAlice(t)

@@ -58,7 +58,7 @@ func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (e
 }
 
 // receive writes the contents of a backup to a temporary file beside path. Now and then it
-// checks that there is space to go on: what comes from standard input has no size that could
+// checks that there is space to continue: what comes from standard input has no size that could
 // be compared before.
 func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader, size int64) (temp string, err error) {
 	dir := filepath.Dir(path)

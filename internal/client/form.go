@@ -24,7 +24,7 @@ type form struct {
 	stall     time.Duration
 	progress  Progress
 
-	mu     sync.Mutex // the transport may go on reading for a moment after it has answered
+	mu     sync.Mutex // the transport may keep reading for a moment after it has answered
 	done   int64
 	closed bool
 }

@@ -84,7 +84,7 @@ func fitsHeader(passphrase string) bool {
 	return strings.TrimSpace(passphrase) == passphrase && !strings.ContainsFunc(passphrase, unicode.IsControl) && utf8.ValidString(passphrase)
 }
 
-// Expire ends a push. If the error is nil, no one can retrieve it any more.
+// Expire ends a push. If the error is nil, no one can retrieve it afterwards.
 func (c *Client) Expire(ctx context.Context, l Link) error {
 	ctx, w := newWatch(ctx, answerTimeout)
 	defer w.stop()

@@ -24,7 +24,7 @@ type Proxies struct {
 }
 
 // New returns Proxies that trusts the peers within the prefixes. An IPv4-mapped
-// IPv6 prefix stands for the IPv4 prefix.
+// IPv6 prefix means the IPv4 prefix.
 func New(prefixes []netip.Prefix) Proxies {
 	var p Proxies
 	for _, prefix := range prefixes {
@@ -133,7 +133,7 @@ func showsProxy(h http.Header) bool {
 	return false
 }
 
-// IsLoopback reports whether the name of a host, or its address, stands for this
+// IsLoopback reports whether the name of a host, or its address, means this
 // machine.
 func IsLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)

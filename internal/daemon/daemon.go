@@ -76,7 +76,7 @@ func (d *daemon) run(ctx context.Context) error {
 		return d.tls.run(ctx, d.server(nil), addressForVisitors(d.endpoints), d.cfg.Limits.DrainTimeout)
 	})
 	d.watch.serving(ctx, d.store)
-	d.announce() // once it is ready: who waits for this line may ask at once
+	d.announce() // once it is ready: a client that waits for this line may ask at once
 	d.warnOfRoom()
 
 	var failed error

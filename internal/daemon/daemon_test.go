@@ -100,7 +100,7 @@ func (r *running) beginAt(t *testing.T, path, media string, length int) (net.Con
 	return conn, answers
 }
 
-// refused returns when no connection is taken any more.
+// refused returns when connections are no longer accepted.
 func (r *running) refused(t *testing.T) {
 	t.Helper()
 	for ctx := soon(t); ctx.Err() == nil; {

@@ -30,7 +30,7 @@ const (
 const notAllowed = "the person is in none of allowed_groups"
 
 // A directoryLink lets people sign in whom an LDAP directory knows, and disables the accounts
-// of those whom it does not know any more.
+// of people whom it no longer knows.
 type directoryLink struct {
 	people *directory.Directory
 	cfg    config.LDAP
@@ -39,7 +39,7 @@ type directoryLink struct {
 	away   atomic.Bool // the last question had no answer
 	now    func() time.Time
 
-	last record.AccountID // that the check before asked for; the next one goes on behind it
+	last record.AccountID // that the check before asked for; the next one begins behind it
 
 	mu     sync.Mutex
 	fault  error // why the last check disabled no account, although people were gone; nil: it could

@@ -25,7 +25,7 @@ const (
 // fewPeople is how many people at most a check disables, whatever part of all they are.
 const fewPeople = 3
 
-// A doubt is why a check did not find that a person may go on signing in.
+// A doubt is why a check did not find that a person may still sign in.
 type doubt struct {
 	email string
 	why   string
@@ -85,9 +85,9 @@ func (d *directoryLink) toAsk(ctx context.Context) (all []personOf, err error) {
 }
 
 // check asks the directory for each account, until it does not answer for some people in a row. The
-// next check goes on behind them, so that they do not keep it from others. A person of whom the
-// directory says nothing stays as they are. One who is gone loses the account at another check,
-// goneFor later: what was wrong for a moment disables no account. Nor is one disabled if the
+// next check begins behind them, so that they do not keep it from others. If the directory says
+// nothing of a person, the account stays as it is. If the person is gone, another check disables the
+// account, goneFor later: what was wrong for a moment disables no account. Nor is one disabled if the
 // directory lacks more than half of many people, which is rather a mistake in the settings.
 func (d *directoryLink) check(ctx context.Context) error {
 	people, err := d.toAsk(ctx)
@@ -154,7 +154,7 @@ func (d *directoryLink) logOf(p personOf) *zerolog.Event {
 	return d.log.Warn().Uint64("account_id", uint64(p.account.ID))
 }
 
-// note keeps why a check did not find that a person may go on signing in, empty if it did, and logs
+// note keeps why a check did not find that a person may still sign in, empty if it did, and logs
 // it if that is news. It returns since when the person is gone.
 func (d *directoryLink) note(p personOf, why string, gone bool) time.Time {
 	d.mu.Lock()

@@ -58,7 +58,7 @@ func localURL(addr net.Addr) string {
 	return "http://" + ap.String()
 }
 
-// invite tells the administrator how to create the first account. The address is of use
+// invite tells the administrator how to create the first account. The address works
 // only until the first account is there.
 func (o Options) invite(addr net.Addr, url, first string) {
 	cfg := o.Config

@@ -168,7 +168,7 @@ func listen(ctx context.Context, address string, mode fs.FileMode, given *socket
 	return []net.Listener{l}, nil
 }
 
-// network keeps 0.0.0.0 to IPv4: with "tcp" it would stand for IPv6, too.
+// network keeps 0.0.0.0 to IPv4: with "tcp" it would mean IPv6, too.
 func network(listen string) string {
 	if ap, err := netip.ParseAddrPort(listen); err == nil && ap.Addr().Is4() {
 		return "tcp4"

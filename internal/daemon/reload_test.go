@@ -30,8 +30,8 @@ import (
 )
 
 // TestManyReloadsUnderLoadLoseNothing has clients create pushes and open them while
-// the configuration changes all the time between two sets of terms. Each answer is
-// of the one or of the other, and none is missing.
+// the configuration changes all the time between two sets of terms. Each answer
+// follows the one or the other, and none is missing.
 func TestManyReloadsUnderLoadLoseNothing(t *testing.T) {
 	t.Parallel()
 	const clients = 32

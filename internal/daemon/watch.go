@@ -129,7 +129,7 @@ func (w *watch) tell(say func() error) {
 
 // feed feeds the watchdog of the service manager: each period it calls alive if ping succeeds
 // within the period. A database of several servers that cannot be reached does not count:
-// a restart would not help, and the server goes on when the database does.
+// a restart would not help, and the server continues when the database does.
 func (w *watch) feed(ctx context.Context, every time.Duration, ping func(context.Context) error, alive func() error) error {
 	t := time.NewTicker(every)
 	defer t.Stop()

@@ -20,7 +20,7 @@ import (
 	"pushbox/internal/testkit/env"
 )
 
-// An attended is a daemon that runs, with all that is there for those who watch it.
+// An attended is a daemon that runs, with all that is there for the programs that watch it.
 type attended struct {
 	*running
 	watch *watch

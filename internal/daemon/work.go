@@ -52,7 +52,7 @@ const (
 
 // loop calls work until ctx ends: at once, then after the time that work returned, or soon
 // after sooner has a value. It logs an error under the name, but for that of a database that
-// cannot be used, which the engine tells of once. The wait after an error doubles with each
+// cannot be used, which the engine reports once. The wait after an error doubles with each
 // further one.
 func loop(ctx context.Context, log zerolog.Logger, name string, sooner <-chan struct{}, work func(context.Context) (time.Duration, error)) error {
 	failures := 0

@@ -138,7 +138,7 @@ func TestTheSweeperComesSoonWhereThereIsWork(t *testing.T) {
 	}
 }
 
-// That the database file was deleted is logged once, with what to do, and the sweeps go on.
+// That the database file was deleted is logged once, with what to do, and the sweeps continue.
 func TestALostDatabaseFileIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

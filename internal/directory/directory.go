@@ -76,7 +76,7 @@ var (
 	// ErrNotAllowed says that the person is in none of the allowed groups.
 	ErrNotAllowed = errors.New("the person is in none of the allowed groups of the directory")
 
-	// ErrGone says that the directory has no such person, or not any more.
+	// ErrGone says that the directory has no such person, or no longer has one.
 	ErrGone = errors.New("the directory has no such person")
 )
 
@@ -144,7 +144,7 @@ func New(o Options) (*Directory, error) {
 	return &Directory{opt: o, address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), tls: u.Scheme == "ldaps", asking: make(chan struct{}, maxQuestions)}, nil
 }
 
-// An Entry is the one that a login is of. One without an ID is no person's.
+// An Entry is the one that a login belongs to. One without an ID is no person's.
 type Entry struct {
 	ID string // Person.ID
 

@@ -181,7 +181,7 @@ func TestWhoLeavesIsGone(t *testing.T) {
 	}
 }
 
-// relay passes connections on to the directory, and returns its address. The count is of those
+// relay passes connections on to the directory, and returns its address. made counts those
 // that were made, and cut ends them.
 func relay(t *testing.T, to string) (url string, made *atomic.Int32, cut func()) {
 	t.Helper()

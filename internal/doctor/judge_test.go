@@ -17,7 +17,7 @@ import (
 	"pushbox/internal/clientip"
 )
 
-// wants fails the test unless a finding is of that grade, says that, and has a cure
+// wants fails the test unless a finding has that grade, says that, and has a cure
 // where there is something to be done.
 func wants(t *testing.T, name string, f Finding, grade Grade, text string) {
 	t.Helper()
@@ -85,7 +85,7 @@ func signed(t *testing.T, name string, from, to time.Time) (*x509.Certificate, *
 	return cert, key
 }
 
-// certified makes a chain of one for a name, and who vouches for it.
+// certified makes a chain of one for a name, and the roots that vouch for it.
 func certified(t *testing.T, name string, from, to time.Time) ([]*x509.Certificate, *x509.CertPool) {
 	t.Helper()
 	cert, _ := signed(t, name, from, to)

@@ -130,7 +130,7 @@ func RemoveLeftovers(path string) error {
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // Replace atomically gives a finished and synced file the name of another one in the same
-// directory. It reports false if the name certainly still stands for the old file. True
+// directory. It reports false if the name certainly still leads to the old file. True
 // with an error means that a power cut may bring the old file back.
 func Replace(temp, path string) (replaced bool, err error) {
 	ours, err := os.Lstat(temp)

@@ -12,7 +12,7 @@ const (
 	nonBlocking = syscall.O_NONBLOCK // opening a pipe does not wait for a writer
 )
 
-// isNameless reports whether no directory leads to a file any more.
+// isNameless reports whether a file has no name left in any directory.
 func isNameless(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 0

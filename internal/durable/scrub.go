@@ -44,7 +44,7 @@ const (
 	scrubSync = 8 << 20 // bytes written between two syncs
 )
 
-// Overwrite writes zeros over a regular file that has no name any more, and syncs them. A file
+// Overwrite writes zeros over a regular file that no longer has a name, and syncs them. A file
 // that still has a name stays as it is, and so does any file where the system does not
 // tell whether it has. The position of f does not count, and does not move.
 func Overwrite(f *os.File) error {

@@ -34,7 +34,7 @@ func IsAddress(text string) bool {
 }
 
 // IsClear reports whether a text is an address that readers do not take for another one. Beyond
-// ASCII it has only letters and their marks, in Unicode's form NFKC, and all are of one script;
+// ASCII it has only letters and their marks, in Unicode's form NFKC, and all belong to one script;
 // those of East Asia may be mixed, and beside Latin ones, but not within one part between dots:
 // some look like a dot or a slash there. Letters of phonetic alphabets look like Latin ones. Beyond
 // that scripts are not looked at: within one, letters may look alike.

@@ -26,11 +26,11 @@ import (
 // From the file to PostgreSQL all records are copied and compared in one transaction. Before
 // its commit the file is renamed to pushbox.db.leaving, and after it to pushbox.db.moved. If
 // the transaction does not commit, the file gets its name back. A move that finds
-// pushbox.db.leaving asks PostgreSQL which it was, and goes on.
+// pushbox.db.leaving asks PostgreSQL which it was, and continues.
 //
 // From PostgreSQL to a file the database is marked first, so that all servers refuse; then
 // the file is made, as pushbox.db.arriving-N; then the mark says that move N has ended; then
-// the file gets its name. A move that finds the mark goes on.
+// the file gets its name. A move that finds the mark continues.
 
 // What ends the name of a database file in a move.
 const (
@@ -64,7 +64,7 @@ func MovedFile(cfg config.Config) string {
 }
 
 // Elsewhere returns an error that says where the records of a configuration are, or may be, if
-// the database that it names is empty or missing; nil if nothing tells of another place.
+// the database that it names is empty or missing; nil if nothing points to another place.
 func Elsewhere(cfg config.Config) error {
 	if HasDatabaseURL(cfg) {
 		return refuseFileBeside(cfg)
@@ -113,7 +113,7 @@ func arriving(cfg config.Config) ([]string, error) {
 	return filepath.Glob(globbed(Database(cfg)) + arrivingSuffix + "*")
 }
 
-// globbed is a path as a pattern that stands for it alone.
+// globbed is a path as a pattern that matches it alone.
 func globbed(path string) string {
 	var b []byte
 	for i := range len(path) {
@@ -139,7 +139,7 @@ func openMove(ctx context.Context, cfg config.Config) (*postgres.DB, error) {
 }
 
 // Move copies the database file of a configuration into the empty PostgreSQL database at
-// database_url, compares the two, and renames the file, so that no server uses it any more.
+// database_url, compares the two, and renames the file, so that servers no longer use it.
 // What an earlier Move left that was cut short it brings to its end.
 //
 // The error wraps ErrNoDatabase, record.ErrInUse if a server runs, or an error of store.Move.
@@ -268,8 +268,8 @@ func (f *movedFile) settle(ctx context.Context, file *bolt.DB, to *postgres.DB, 
 }
 
 // MoveBack copies the PostgreSQL database at database_url into a new database file in
-// data_dir, and compares the two. No server uses PostgreSQL any more from the time when it
-// begins, and none may use the file before it has ended. What an earlier MoveBack left that
+// data_dir, and compares the two. From the time when it begins, no server uses PostgreSQL,
+// and none may use the file before it has ended. What an earlier MoveBack left that
 // was cut short it brings to its end.
 //
 // The error wraps ErrNoDatabase, record.ErrInUse if a server has connections, or an error of
@@ -320,8 +320,8 @@ func (b *moveBack) file() string {
 	return Database(b.cfg) + arrivingSuffix + strconv.FormatInt(b.mark.Number, 10)
 }
 
-// begin makes sure that nothing is in the way, makes the file that tells of the move, and
-// marks the database.
+// begin makes sure that nothing is in the way, marks the database, and makes the file that
+// shows that a move is under way.
 func (b *moveBack) begin(ctx context.Context) error {
 	path := Database(b.cfg)
 	if err := b.wantNoFile(hint.With(fmt.Errorf("there is a database in %s, which a move does not replace", b.cfg.DataDir),

@@ -128,8 +128,8 @@ func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) 
 	return s, created, err
 }
 
-// noteDurability tells what the database promises, if a server starts or runs: other commands
-// have nothing to tell of it.
+// noteDurability reports what the database promises, if a server starts or runs; other
+// commands do not report it.
 func (o Options) noteDurability(d postgres.Durability) {
 	if o.Create {
 		o.Note(d.String())

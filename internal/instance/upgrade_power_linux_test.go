@@ -97,7 +97,7 @@ func wantKeys(t *testing.T, cfg config.Config, old []byte) (another bool) {
 	return true
 }
 
-// wantRenewed fails the test unless a server can go on with a rotation that was cut short,
+// wantRenewed fails the test unless a server can finish a rotation that was cut short,
 // and all is in good order when it has.
 func wantRenewed(t *testing.T, cfg config.Config) {
 	t.Helper()

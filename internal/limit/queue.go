@@ -44,8 +44,8 @@ func (p *Pool) NewQueue(running, waiting, share int) *Queue {
 	return q
 }
 
-// SetWaiting changes how many operations may wait. Those that wait already go
-// on waiting.
+// SetWaiting changes how many operations may wait. Those that wait already
+// keep waiting.
 func (q *Queue) SetWaiting(n int) {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()

@@ -10,7 +10,7 @@
 // wait in each of its Queues, and a Memory how many bytes they hold together.
 //
 // What clients do is counted for their addresses and for the networks around these, so
-// that one who has a network full of addresses is one client, or a few.
+// that an attacker who has a network full of addresses is one client, or a few.
 package limit
 
 import (

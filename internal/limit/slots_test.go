@@ -34,7 +34,7 @@ func TestSlotsAreLimitedInTotalAndPerClient(t *testing.T) {
 	}
 }
 
-// Who answers requests needs no account, and may come from many networks.
+// A sender who answers requests needs no account, and may come from many networks.
 func TestAQuarterIsLeftToThoseWhoAnswerNoRequest(t *testing.T) {
 	t.Parallel()
 	s := NewSlots(16)

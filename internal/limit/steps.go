@@ -20,7 +20,7 @@ var (
 )
 
 // Steps returns the client and the networks around it, the widest last. A name that is no
-// address stands for itself alone.
+// address has no networks.
 func Steps(client string) []Step {
 	all := append(make([]Step, 0, 1+len(networks6)), Step{client, 1})
 	if addr, err := netip.ParseAddr(client); err == nil && addr.Is4() {

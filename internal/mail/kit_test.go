@@ -104,7 +104,7 @@ func linkOf(p store.PushInfo) secret.Text {
 	return secret.New("https://push.example/p/" + p.Token.Reveal() + "/r")
 }
 
-// drained waits until nothing waits any more.
+// drained returns when no mail waits.
 func (w *world) drained() {
 	w.t.Helper()
 	for end := time.Now().Add(env.Patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {

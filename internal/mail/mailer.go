@@ -124,7 +124,7 @@ type try struct {
 	text
 }
 
-// open opens messages, and removes those that must not be sent any more.
+// open opens messages, and removes those that must no longer be sent.
 func (m *Mailer) open(ctx context.Context, due []record.Message) (tries []try, err error) {
 	var gone []record.Message
 	for _, msg := range due {
@@ -146,7 +146,7 @@ func (m *Mailer) open(ctx context.Context, due []record.Message) (tries []try, e
 }
 
 // deliver sends mails over one connection until ctx ends. A mail that is being sent then may
-// go on until working ends. A *Failure of the session ends it, and an error of the store.
+// continue until working ends. A *Failure of the session ends it, and an error of the store.
 func (m *Mailer) deliver(ctx, working context.Context, tries []try) error {
 	o, err := m.Server.open(working)
 	if err != nil {

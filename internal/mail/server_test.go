@@ -71,7 +71,7 @@ func user(name, password string) func(*Server) {
 	return func(s *Server) { s.User, s.Password = name, secret.New(password) }
 }
 
-// A server that says nothing ends with the one who waits for it.
+// A server that says nothing is left when the caller's context ends.
 func TestASilentServerIsLeft(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,7 +19,7 @@ import (
 	"pushbox/store/storetest"
 )
 
-// The dumps and the files were made by internal/pwpush/testdata/make.sh. They are of the first
+// The dumps and the files were made by internal/pwpush/testdata/make.sh. They are from the first
 // of August 2026.
 const (
 	testdata  = "../pwpush/testdata/"

@@ -150,7 +150,7 @@ func (c claims) texts(name string) (list []string) {
 // by its name, or both.
 type SignedOut struct {
 	Subject, Session string
-	At               time.Time // sessions that began later go on
+	At               time.Time // sessions that began later continue
 }
 
 // ReadSignOut reads a logout token. Any client can send one, so a token that is signed by an unknown

@@ -39,7 +39,7 @@ func (l *Load) End() {
 }
 
 // Start lets all clients make requests until the server does not answer, or End. Enough is
-// closed after that number of answers. Where a database is away, they go on.
+// closed after that number of answers. Where a database is away, they keep trying.
 func (c *Crowd) Start(answers int64) *Load {
 	l := &Load{Enough: make(chan struct{})}
 	l.left.Store(answers)

@@ -15,7 +15,7 @@ import (
 )
 
 // DefaultMasterKey is the master key of a Password Pusher server that was given none. It is in
-// Password Pusher's source, so whatever it encrypts is public to those who have the database.
+// Password Pusher's source, so whatever it encrypts is public to everyone who has the database.
 const DefaultMasterKey = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f"
 
 // Errors of encrypted values.
@@ -31,7 +31,7 @@ var (
 type Keys struct{ masters []secret.Text }
 
 // NewKeys returns keys from PWPUSH_MASTER_KEY, and from the former ones that are in
-// PWPUSH_MASTER_KEY_PREVIOUS with commas between them. An empty master key stands for the
+// PWPUSH_MASTER_KEY_PREVIOUS with commas between them. An empty master key means the
 // default one.
 func NewKeys(master, previous secret.Text) (Keys, error) {
 	all := []string{DefaultMasterKey}

@@ -163,8 +163,8 @@ func (s *scanner) word(first byte) (token, error) {
 
 func isNumber(c byte) bool { return c >= '0' && c <= '9' || c == '-' || c == '+' }
 
-// quoted reads the rest of a text or name up to its closing quote. A doubled quote stands
-// for one; with escapes a backslash changes the next character.
+// quoted reads the rest of a text or name up to its closing quote. A doubled quote means
+// one; with escapes a backslash changes the next character.
 func (s *scanner) quoted(kind tokenKind, quote byte, escapes bool) (token, error) {
 	var b kept
 	for {

@@ -153,7 +153,7 @@ func (r *Reader) replace(depth int) (value, error) {
 	return v, nil
 }
 
-// unistr reads the rest of unistr('TEXT'), in which \uXXXX stands for a character.
+// unistr reads the rest of unistr('TEXT'), in which \uXXXX is a character.
 func (r *Reader) unistr() (value, error) {
 	if err := r.expect("("); err != nil {
 		return value{}, err
@@ -249,7 +249,7 @@ func (r *Reader) field() (v value, end fieldEnd, err error) {
 		case err != nil:
 			return v, 0, err
 		case c == '\t', c == '\n':
-			if special != 0 && n > 1 { // \N and \. stand alone
+			if special != 0 && n > 1 { // \N and \. are whole fields
 				return v, 0, errSyntax
 			}
 			if c == '\n' {
@@ -283,7 +283,7 @@ func (r *Reader) field() (v value, end fieldEnd, err error) {
 	}
 }
 
-// copyEscape returns the character that a backslash and c stand for. pg_dump writes no number.
+// copyEscape returns the character that a backslash and c mean. pg_dump writes no number.
 func (s *scanner) copyEscape(c byte) (byte, error) {
 	switch i := strings.IndexByte(`bfnrtv\`, c); {
 	case i >= 0:

@@ -1,5 +1,5 @@
 // Package retry is how the senders of an outbox try again: how long they wait, what
-// ends the wait, and how long they may go on after a stop.
+// ends the wait, and how long they may continue after a stop.
 package retry
 
 import (

@@ -27,7 +27,7 @@ const (
 // A Kind is the kind of a JSON value.
 type Kind uint8
 
-// The kinds of value. Invalid stands where no value can be.
+// The kinds of value. Invalid means that there is none.
 const (
 	Invalid Kind = iota
 	Object

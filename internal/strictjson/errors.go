@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Errors of reading a value. After ErrKind and ErrTooLong decoding can go on.
+// Errors of reading a value. After ErrKind and ErrTooLong decoding can continue.
 var (
 	// ErrSyntax says that the text is not strict JSON; it comes as a *SyntaxError.
 	ErrSyntax = errors.New("the text is not strict JSON")

@@ -125,7 +125,7 @@ func (c *container) value() {
 	}
 }
 
-// loneSurrogate looks at the escapes of valid JSON, which stand in strings only.
+// loneSurrogate looks at the escapes of valid JSON, which are in strings only.
 func loneSurrogate(s string) bool {
 	high := false
 	for s != "" {

@@ -14,7 +14,7 @@ import (
 	"pushbox/internal/strictjson"
 )
 
-// stringsToRead are strings as they stand in a text, quotes and all.
+// stringsToRead are strings as they are in a JSON text, quotes and all.
 func stringsToRead() (list []string) {
 	for _, s := range []string{
 		"", "x", "QUJD\r\nREVG", "é€😀 \x00\x1f\x7f\u2028 \"\\/", strings.Repeat("0123456789", 10_000),

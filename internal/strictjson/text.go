@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// text reads a string, at whose opening quote the decoder stands.
+// text reads a string. The decoder is at its opening quote.
 func (d *Decoder) text(limit int) (string, error) {
 	d.pos++ // the quote
 	piece, last, err := d.piece()
@@ -114,12 +114,12 @@ func (d *Decoder) wholeRune() error {
 
 const unitLength = len(`\u0000`)
 
-// escaped has the byte that each escape stands for; 0 if there is no such escape.
+// escaped has the byte that each escape means; 0 if there is no such escape.
 var escaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
-// escape reads an escape, at whose backslash the decoder stands.
+// escape reads an escape. The decoder is at its backslash.
 func (d *Decoder) escape() ([]byte, error) {
 	if err := d.need(2); err != nil {
 		return nil, err

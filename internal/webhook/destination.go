@@ -10,7 +10,7 @@ import (
 )
 
 // work sends messages to one webhook, one after the other, until one cannot be delivered,
-// the turn is over, or ctx ends. A message that is being sent when ctx ends may go on until
+// the turn is over, or ctx ends. A message that is being sent when ctx ends may continue until
 // working ends. Delivered messages leave the outbox in one step.
 func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store.HookTarget, ms []record.Message) {
 	var done []record.Message

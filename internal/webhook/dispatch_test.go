@@ -100,7 +100,7 @@ func (w *world) views(n int) {
 	}
 }
 
-// drained waits until nothing waits any more.
+// drained returns when no message waits.
 func (w *world) drained() {
 	w.t.Helper()
 	for end := time.Now().Add(env.Patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {

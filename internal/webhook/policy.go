@@ -163,7 +163,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return all
 }
 
-// plain returns the IPv4 address that an address stands for: as mapped to IPv6, by NAT64, or
+// plain returns the IPv4 address that an address represents: as mapped to IPv6, by NAT64, or
 // by 6to4. It returns any other address without its zone.
 func plain(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")

@@ -34,7 +34,7 @@ type Sender struct {
 	now    func() time.Time
 }
 
-// NewSender returns a sender. A nil resolver stands for the system's.
+// NewSender returns a sender. A nil resolver means the system's.
 func NewSender(p Policy, resolver *net.Resolver) *Sender {
 	s := &Sender{policy: p, now: time.Now}
 	s.client = &http.Client{

@@ -97,7 +97,7 @@ type Options struct {
 	// Object is the object whose members are fields, such as push in
 	// {"push":{"payload":"x"}} and in push[payload]=x. Empty: there is none.
 	Object string
-	// Flat says that fields may also stand outside the object.
+	// Flat says that fields may also be outside the object.
 	Flat bool
 	// JSON says that the body may be JSON, not only a form.
 	JSON bool

@@ -144,7 +144,7 @@ func (r *Reader) readPairs(text string, into Sink) error {
 	return nil
 }
 
-// field gives a field of a form to a sink, if it belongs to the object or may stand
+// field gives a field of a form to a sink, if it belongs to the object or may be
 // outside it.
 func (r *Reader) field(name string, text secret.Text, into Sink) error {
 	key, single, ok := r.cutName(name)

@@ -19,7 +19,7 @@ const (
 // nothing. Reading fails where it ends the wait for more.
 type Pace interface {
 	Step() // the next 16 KiB must come soon
-	Rest() // no more text must come
+	Rest() // no more text needs to come
 }
 
 // UploadMemory is how many bytes of memory an upload takes, to read a file and store

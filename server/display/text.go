@@ -11,7 +11,7 @@ import (
 )
 
 // PushLink returns the link of a push that a sender gives to a recipient. It begins with
-// base, the address of the server; step says that a page with a button stands before
+// base, the address of the server; step says that a page with a button comes before
 // the push.
 func PushLink(base, urlToken string, step bool) string {
 	page := ""

@@ -8,8 +8,8 @@ import (
 	"pushbox/config"
 )
 
-// InMemory is New for a bubble of testing/synctest. Its connections are pipes: who waits for
-// one lets the time of the bubble go on, and nothing buffers what is not read.
+// InMemory is New for a bubble of testing/synctest. Its connections are pipes: a wait for
+// one lets the time of the bubble advance, and nothing buffers what is not read.
 func InMemory(t *testing.T, changes ...func(*config.Config)) *Server {
 	t.Helper()
 	cfg := settings(changes)
@@ -41,7 +41,7 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-// Addr returns what stands for an address in a URL.
+// Addr returns what a URL has in place of an address.
 func (*pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
 func (p *pipes) dial() net.Conn {

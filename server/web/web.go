@@ -124,7 +124,7 @@ type Choice struct {
 	Current bool
 }
 
-// Around translates a message as T does, and returns what stands before and after one of
+// Around translates a message as T does, and returns what comes before and after one of
 // its placeholders, for an element in its place.
 func (v *View) Around(name, key string, pairs ...any) (parts [2]string) {
 	parts[0], parts[1], _ = strings.Cut(v.T(key, pairs...), "{"+name+"}")

@@ -36,7 +36,7 @@ func read(t *testing.T, pattern string) map[string]string {
 // library is the script that others wrote.
 const library = "uqr.js"
 
-// A comment with the licence stands before what npm has.
+// A comment with the licence comes before what npm has.
 func TestTheLibraryIsUnchanged(t *testing.T) {
 	t.Parallel()
 	_, code, _ := strings.Cut(read(t, "static/"+library)["static/"+library], "*/\n")
@@ -50,7 +50,7 @@ func TestStylesAndScriptsAreSmall(t *testing.T) {
 	for _, c := range []struct {
 		pattern string
 		most    int
-	}{{"static/*.css", 40_000}, {"static/*.js", 64_000}} {
+	}{{"static/*.css", 40_000}, {"static/*.js", 66_000}} {
 		size := 0
 		for name, text := range read(t, c.pattern) {
 			if filepath.Base(name) != library {

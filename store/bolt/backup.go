@@ -10,11 +10,11 @@ import (
 )
 
 // Backup makes a copy of all that the file holds at one instant, without what was
-// deleted, and opens it. Reads and writes go on; bounds, errors and the space needed
+// deleted, and opens it. Reads and writes continue; bounds, errors and the space needed
 // are those of Compact, and only one of the two runs at a time.
 //
 // The copy has mode 0600, is on the disk, and lies beside path under a temporary name,
-// which durable.RemoveLeftovers(path) finds; an empty path stands for that of the
+// which durable.RemoveLeftovers(path) finds; an empty path means that of the
 // database. The caller closes the copy, and moves or removes its file. After an error
 // there is no copy.
 func (db *DB) Backup(ctx context.Context, path string, progress func(done, total int64)) (_ record.Engine, temp string, err error) {
@@ -60,7 +60,7 @@ var ephemeral = [...]bucket{sessions, sessionOwners, grants, grantPushes, outbox
 const forgetBatch = 1000
 
 // Forget removes every session, every grant, and all messages that wait to be sent. The
-// IDs of later sessions go on from where they were.
+// IDs of later sessions continue from where they were.
 func (db *DB) Forget(ctx context.Context) error {
 	for _, b := range ephemeral {
 		for more := true; more; {

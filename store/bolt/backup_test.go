@@ -66,7 +66,7 @@ func TestABackupHoldsTheSameAndNothingOfWhatWasDeleted(t *testing.T) {
 	if db.Recording() {
 		t.Error("the committer still records what it writes")
 	}
-	mustCreate(t, db, 1) // and the database goes on, by itself
+	mustCreate(t, db, 1) // and the database keeps working, by itself
 	if has(t, b, 1) {
 		t.Error("a later push is in the backup")
 	}

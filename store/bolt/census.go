@@ -54,7 +54,7 @@ func (c *census) add(live int64) {
 }
 
 // countLive records for the census that a change of a push replaces its row of the
-// expiry index by another, now or when the journal is folded. Nil stands for no row.
+// expiry index by another, now or when the journal is folded. Nil means no row.
 func (t *tx) countLive(from, to []byte) {
 	if t.census != nil {
 		t.live += t.census.weight(to) - t.census.weight(from)

@@ -27,7 +27,7 @@ type checker struct {
 }
 
 // Check reads everything in one read transaction and reports what is wrong. Commits
-// wait while bbolt checks its pages, and go on while the rows are checked.
+// wait while bbolt checks its pages, and continue while the rows are checked.
 func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	if err := db.admit(ctx); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (c *checker) pushes() error {
 	})
 }
 
-// tally counts what there is of a push beside its record. Index rows and payload are
+// tally counts what a push has beside its record. Index rows and payload are
 // those of the stored push until the journal is folded.
 func (c *checker) tally(p, stored record.Push) (record.Tally, error) {
 	t := record.Tally{

@@ -19,7 +19,7 @@ const (
 )
 
 // CheckContents reads every payload and every chunk of a file, in short transactions
-// between which commits go on, and reports those that do not match their digest. It
+// between which commits continue, and reports those that do not match their digest. It
 // calls progress with bytes.
 func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (record.Coverage, error) {
 	space, err := db.Space(ctx)

@@ -211,7 +211,7 @@ func TestChunksOfAnUploadThatIsRemovedAreNotMissed(t *testing.T) {
 	}
 }
 
-// Writes go on between the steps of a check, and their changes are not damage.
+// Writes continue between the steps of a check, and their changes are not damage.
 func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})

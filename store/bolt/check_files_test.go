@@ -50,8 +50,8 @@ func grantFor(t *tx, n int) error {
 	return t.putGrant(g)
 }
 
-// fileFaults are faults of files and grants. In the problems of a check, 1111 stands
-// for the push with files, 2222 for the orphans, 3333 for no push.
+// fileFaults are faults of files and grants. In the problems of a check, 1111 means
+// the push with files, 2222 the orphans, 3333 no push.
 var fileFaults = map[string]struct {
 	harm func(t *tx) error
 	want []string

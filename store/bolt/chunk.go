@@ -40,7 +40,7 @@ func (db *DB) PutChunks(ctx context.Context, id record.ID, file, first int, seal
 	})
 }
 
-// pads is how many short rows stand behind the chunks of a step. bbolt does not split a
+// pads is how many short rows follow the chunks of a step. bbolt does not split a
 // leaf of up to four rows: without pads the last four of a file would be chunks, which
 // the next step would write again. The value of the first pad is the digests of the
 // step's chunks, one after the other; the others are empty.

@@ -66,7 +66,7 @@ type compaction struct {
 }
 
 // Compact copies what the file holds to a new one, which then takes its place. Reads
-// and writes go on; writers wait for some milliseconds at the end, and for a tenth of a
+// and writes continue; writers wait for some milliseconds at the end, and for a tenth of a
 // second from time to time where they write faster than the compaction copies. It gives
 // up with record.ErrBusy where even that is not enough, and with record.ErrCorrupt where
 // it meets a damaged page. When it returns nil, the new file has the name; the space of
@@ -190,7 +190,7 @@ func (c *compaction) record(n *changes) {
 }
 
 // create makes the file for the copy. It is locked from the first moment, so that the
-// name never stands for an unlocked file.
+// name never refers to an unlocked file.
 func (c *compaction) create() error {
 	f, err := os.CreateTemp(filepath.Dir(c.path), durable.TempPattern(c.path))
 	if err != nil {

@@ -106,7 +106,7 @@ type changes struct {
 func newChanges() *changes { return &changes{rows: make(map[string]int)} }
 
 // note records that a row was written, or is about to be. A value of length 0 also
-// stands for a deletion.
+// means a deletion.
 func (c *changes) note(b bucket, key []byte, value int) {
 	if c == nil || c.lost.Load() {
 		return

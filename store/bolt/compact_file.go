@@ -88,7 +88,7 @@ func put(t *tx, r row) error {
 	return b.Put(r.key, r.value)
 }
 
-// sync makes the copy durable so far, and checks that there is space to go on.
+// sync makes the copy durable so far, and checks that there is space to continue.
 func (c *compaction) sync() error {
 	c.unsynced = 0
 	if err := c.to.file.Sync(); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // create makes an empty database under a temporary name and then gives it its name, so
-// that the name never stands for an incomplete file. It reports false where another
+// that the name never refers to an incomplete file. It reports false where another
 // process was quicker.
 func create(path string) (created bool, err error) {
 	temp, err := prepare(path)

@@ -130,7 +130,7 @@ func (db *DB) admit(ctx context.Context) error {
 	return nil
 }
 
-// alive returns an error where not even Unlock may begin, or go on.
+// alive returns an error where not even Unlock may begin, or continue.
 func (db *DB) alive(ctx context.Context) error {
 	if err := db.refusal(); err != nil {
 		return err

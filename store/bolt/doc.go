@@ -46,7 +46,7 @@
 // A row that decides something ends with a tag: half of an HMAC over its bucket, its key
 // and its value. All rows are read in tx, which verifies the tag and cuts it off. A row
 // that does not have its tag is record.ErrCorrupt for the operation that reads it, and the
-// store goes on. Index rows of pushes have no tag: what they lead to is compared with
+// store keeps running. Index rows of pushes have no tag: what they lead to is compared with
 // them. Payloads and chunks are sealed for their place.
 //
 // A tag cannot show that a row was removed, or is one of another time. For that each
@@ -57,7 +57,7 @@
 // # When things go wrong
 //
 // A commit that found the disk full and provably left no trace returns record.ErrFull, and
-// the store goes on. After any other failed commit, and after a panic of bbolt over a
+// the store keeps running. After any other failed commit, and after a panic of bbolt over a
 // damaged page, it is unknown what the file holds: the DB refuses everything with
 // record.ErrFailed until the file is opened again, which reads what is there.
 //

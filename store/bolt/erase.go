@@ -25,7 +25,7 @@ import (
 // eraser asks for one that changes no row.
 //
 // Each portion is erased in a transaction that writes, like an allocation, and is
-// rolled back: to begin one releases what no reader can see any more, and no commit can
+// rolled back: beginning one releases what readers can no longer see, and no commit can
 // run beside it. What is erased must be free by bbolt's own word (Tx.Page), and not held
 // for a reader by its list. Pages behind the last one in use are part of no transaction;
 // a commit that failed may have written them.
@@ -68,7 +68,7 @@ type eraser struct {
 	all   bool     // any free page may hold something
 
 	unknown pageSet // free pages to read: only that tells whether they are erased
-	reader  uint64  // the page to go on with
+	reader  uint64  // the page to continue with
 
 	txid      int       // of the commit that runs
 	listed    page.Run  // the list of free pages that it replaces, which holds numbers alone
@@ -218,7 +218,7 @@ func appendRun(runs []run, r run) []run {
 	return append(runs, r)
 }
 
-// overwrite erases pages. Those of long values, which are of no use without their wrap,
+// overwrite erases pages. Those of long values, which are useless without their wrap,
 // are given back to the file system where they are many. A file system may refuse that with
 // any error, for this file or for now; zeros do as well, and only their error counts.
 func (h *handle) overwrite(r run, size int64) error {

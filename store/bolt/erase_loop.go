@@ -88,7 +88,7 @@ func (db *DB) eraseFree(timer *time.Timer, h *handle, all bool, reading time.Dur
 }
 
 // commitOnce makes a commit that changes no row. Where the disk is too full for it, the
-// round goes on: what was freed before the last commit waits for no other. After another
+// round continues: what was freed before the last commit waits for no other. After another
 // error the DB refuses the round.
 func (db *DB) commitOnce() {
 	_ = db.do(context.Background(), 1, func(t *tx) error { // on a full disk it gives way first, as creates do
@@ -98,7 +98,7 @@ func (db *DB) commitOnce() {
 }
 
 // eraseAll erases the pages of the round, at leisure until end. It reports false where it
-// could not go on.
+// could not continue.
 func (db *DB) eraseAll(timer *time.Timer, h *handle, end time.Time) bool {
 	for {
 		more, left := false, 0

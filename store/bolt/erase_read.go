@@ -12,7 +12,7 @@ import (
 )
 
 // listUnknown lists what is free, for the eraser to read, if nothing says yet that it
-// has to be erased. The reader goes on where it was, so it comes to the end of the file
+// has to be erased. The reader continues where it was, so it comes to the end of the file
 // although the list is made anew again and again.
 func (h *handle) listUnknown() error {
 	e := &h.eraser

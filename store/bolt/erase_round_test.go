@@ -144,7 +144,7 @@ func TestWhatEndsIsErasedWhileAStartIsReading(t *testing.T) {
 	}
 }
 
-// Commits that are undone by a full disk have everything read again. The reader goes on
+// Commits that are undone by a full disk have everything read again. The reader continues
 // where it was, and so reaches every page.
 func TestReadingReachesTheEndThoughItBeginsAgain(t *testing.T) {
 	t.Parallel()

@@ -225,8 +225,8 @@ func TestWhatAnUndoneCommitWroteIsErased(t *testing.T) {
 	closeDB(t, db)
 }
 
-// A file that a compaction replaced holds nothing any more, for one who still has it
-// open as for one who reads the disk below the file system. With another name it stays.
+// A file that a compaction replaced no longer holds anything, neither for a process that still
+// has it open nor for a reader of the disk below the file system. With another name it stays.
 func TestACompactionLeavesNothingOfTheOldFile(t *testing.T) {
 	t.Parallel()
 	for name, linked := range map[string]bool{"alone": false, "with another name": true} {

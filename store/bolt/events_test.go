@@ -21,7 +21,7 @@ func rewrite(t *tx, number uint64, change func(*record.AdminEvent)) error {
 }
 
 // rechain gives the events from one on the chain that they would have, as a forger would
-// who does not change the ends of the log.
+// give them without changing the ends of the log.
 func rechain(t *tx, from uint64) error {
 	before := record.AdminEvent{Number: from - 1}
 	if err := t.find(events, uint64Key(from-1), &before); err != nil {

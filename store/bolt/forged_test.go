@@ -36,7 +36,7 @@ func filled(t *testing.T) *DB {
 	return db
 }
 
-// forge changes a bucket of the file past the engine, as one can who has no keys.
+// forge changes a bucket of the file past the engine, as an attacker without keys can.
 func forge(t *testing.T, db *DB, b bucket, change func(*bbolt.Bucket) error) {
 	t.Helper()
 	if err := db.Raw(func(tx *bbolt.Tx) error { return change(tx.Bucket(bucketNames[b])) }); err != nil {
@@ -155,7 +155,7 @@ func TestANumberIsNotGivenOutTwice(t *testing.T) {
 	wantFound(t, db, accounts, "its numbers do not go on")
 }
 
-// Commits go on without the sums, and never make new ones.
+// Commits continue without the sums, and never make new ones.
 func TestSumsThatWereChangedStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	db := filled(t)

@@ -172,7 +172,7 @@ func (h *handle) releaseMapping() {
 	})
 }
 
-// noteDamage reports whether err is of a panic, and marks the handle as damaged
+// noteDamage reports whether err comes from a panic, and marks the handle as damaged
 // where it does.
 func (h *handle) noteDamage(err error) bool {
 	var d *damageError

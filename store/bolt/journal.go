@@ -40,7 +40,7 @@ func usualJournal() journalBounds {
 }
 
 // A delta is what the journal has of a push: its counts after the last row, and whether
-// it has ended. Times are in milliseconds since 1970; 0 stands for none.
+// it has ended. Times are in milliseconds since 1970; 0 means none.
 type delta struct {
 	views      int
 	seq, minor uint32
@@ -214,7 +214,7 @@ func (j *journal) gathered() uint64 {
 	return n
 }
 
-// hurry has rows folded soon, since one of them is of a push that has ended.
+// hurry has rows folded soon, since one of them belongs to a push that has ended.
 func (j *journal) hurry() {
 	if j.endsDue.IsZero() {
 		j.endsDue = time.Now().Add(j.bounds.ends)

@@ -390,7 +390,7 @@ func TestTheNumberOfLivePushesLeavesOutThoseThatEndedInTheJournal(t *testing.T) 
 	}
 }
 
-// Lists are of one moment, with at least all that was answered before.
+// Each list shows one moment, with at least all that was answered before.
 func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	t.Parallel()
 	const writers = 8

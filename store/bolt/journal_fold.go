@@ -156,7 +156,7 @@ func (j *journal) done(w *journalWork) {
 	}
 }
 
-// narrow goes on after a fold met damage: with half of its pushes, until it is one, which
+// narrow continues after a fold met damage: with half of its pushes, until it is one, which
 // is set aside. So one damaged or forged row does not keep what other pushes' ends destroy.
 // It reports false where the journal itself is damaged, or too many pushes are.
 func (j *journal) narrow(folds []record.ID) bool {

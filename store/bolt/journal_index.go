@@ -106,7 +106,7 @@ func (t *tx) indexedBefore(b bucket, prefix, end []byte) iter.Seq2[[]byte, error
 	}
 }
 
-// ofLive reports whether a row of an index is of a live push.
+// ofLive reports whether a row of an index belongs to a live push.
 func ofLive(b bucket, row []byte) bool {
 	if b == owners {
 		return row[ownerLen-idLen-1] == 1

@@ -113,7 +113,7 @@ func readQuota(v []byte) (day, n uint64, err error) {
 	return binary.BigEndian.Uint64(v), binary.BigEndian.Uint64(v[8:]), nil
 }
 
-// ClearQuotas removes counts of mail to addresses that are of days before a day.
+// ClearQuotas removes counts of mail to addresses that are from days before a day.
 func (db *DB) ClearQuotas(ctx context.Context, after record.Addressee, limit int, day uint64) (last record.Addressee, more bool, err error) {
 	err = db.do(ctx, 0, func(t *tx) error {
 		var old [][]byte

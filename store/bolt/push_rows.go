@@ -14,7 +14,7 @@ func (t *tx) push(id record.ID) (record.Push, error) {
 }
 
 // inPlace returns the push as its record says, without what the journal has of it. Its
-// index rows and its payload are of this one.
+// index rows and its payload match this version.
 func (t *tx) inPlace(id record.ID) (record.Push, error) {
 	p := record.Push{ID: id}
 	err := t.find(pushes, id[:], &p)

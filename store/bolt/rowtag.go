@@ -139,7 +139,7 @@ func (s *sums) UnmarshalBinary(v []byte) error {
 }
 
 // unreadable is what a transaction panics with over a row that must not be believed. So
-// no caller can overlook it, take the row for one that is not there, and go on. Where
+// no caller can overlook it, take the row for one that is not there, and continue. Where
 // the work of the transaction began, the panic becomes its error.
 type unreadable struct{ err error }
 

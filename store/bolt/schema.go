@@ -45,7 +45,7 @@ const (
 	quotas                      // account ID, or 0 for all; or whose, see mail.go → day as uint64, how much as uint64
 	room                        // whose → number of live pushes as uint64, bytes as uint64; see room.go
 	events                      // number as uint64 → event of the instance log
-	meta                        // the names below → what they stand for
+	meta                        // the names below → their values
 	bucketCount
 )
 

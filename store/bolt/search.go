@@ -15,7 +15,7 @@ const (
 )
 
 // FindRing reads every byte of the file, in use or not, and reports whether opens says
-// yes to what stands behind a place that names the key ring, as it does in every page
+// yes to what follows a place that names the key ring, as it does in every page
 // that has or had one. opens gets the ring, if there is one, and what follows it.
 func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bool, err error) {
 	if err := db.admit(ctx); err != nil {

@@ -20,7 +20,7 @@ func allocated(f *os.File) (int64, error) {
 }
 
 // unlock releases the lock of a file that is still mapped: closing the file does not,
-// since the mapping goes on using it.
+// since the mapping keeps using it.
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
 // dontNeed is advice: where it is not taken, nothing is wrong.

@@ -231,7 +231,7 @@ func (t tableTx) Delete(of *record.Table, r record.Record) error {
 	return t.tx.delete(tables[of], r.Key())
 }
 
-// lead has the indexes lead to a record as it is now; nil stands for none.
+// lead has the indexes lead to a record as it is now; nil means none.
 func (t tableTx) lead(of *record.Table, old, next record.Record) error {
 	for _, by := range of.Indexes {
 		var gone, come [][]byte

@@ -292,7 +292,7 @@ func (t *tx) verify(b bucket, key []byte, siblings bool) error {
 	return t.handle.verified.VerifyLeaf(t.bucket(b), key, siblings, &t.handle.leaves[b])
 }
 
-// move replaces an index row by another. Nil stands for no row; an unchanged row is not
+// move replaces an index row by another. Nil means no row; an unchanged row is not
 // written.
 func (t *tx) move(b bucket, from, to []byte) error {
 	if bytes.Equal(from, to) {
@@ -333,7 +333,7 @@ func (t *tx) nextID(b bucket) (uint64, error) {
 // lastID is the last number of a bucket's sequence.
 func (t *tx) lastID(b bucket) uint64 { return t.bucket(b).Sequence() }
 
-// raiseID has a bucket give out no number up to n any more.
+// raiseID keeps a bucket from giving out numbers up to n.
 func (t *tx) raiseID(b bucket, n uint64) error {
 	if n <= t.lastID(b) {
 		return nil

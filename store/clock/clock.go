@@ -64,7 +64,7 @@ type doubt struct {
 	atStart bool          // the process has no earlier time: the jump is since the last run
 }
 
-// NewKeeper returns a Keeper that goes on from latest, the greatest time that the
+// NewKeeper returns a Keeper that continues from latest, the greatest time that the
 // database has seen; zero for a new database.
 func NewKeeper(c Clock, latest time.Time) *Keeper {
 	k := &Keeper{clock: c, trusted: latest, at: c.Elapsed()}

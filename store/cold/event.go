@@ -6,7 +6,7 @@ import (
 	"pushbox/store/record"
 )
 
-// AddAdminEvent appends an event that tells of no other change in the engine.
+// AddAdminEvent appends an event that reports no other change in the engine.
 func AddAdminEvent(ctx context.Context, e record.TableEngine, ev record.AdminEvent) error {
 	return e.Update(ctx, func(t record.Tx) error { return t.Tell(ev) })
 }

@@ -51,7 +51,7 @@ func Request(ctx context.Context, e record.TableEngine, id record.RequestID) (re
 }
 
 // Requests lists an account's requests: first those without a time of their end, then the
-// others, newest first; from the first behind the given one, which need not be there any more.
+// others, newest first; from the first behind the given one, which may be gone.
 // Of that one, only the ID and whether it has such a time count.
 func Requests(ctx context.Context, e record.TableEngine, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
 	r := ownedBy(record.RequestsByOwner, owner, limit)

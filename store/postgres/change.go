@@ -84,7 +84,7 @@ type trial struct {
 	done  record.Change
 }
 
-// appends reports whether a trial appends an audit entry, which then tells of it for good.
+// appends reports whether a trial appends an audit entry, which then records it for good.
 func (tr trial) appends() bool {
 	return tr.plan.next.State != record.Purged && tr.plan.next.Seq != tr.entry
 }

@@ -41,7 +41,7 @@ type checker struct {
 
 func (c *checker) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// note reports the decision of a reader about a row, with what the row is of, and returns
+// note reports the decision of a reader about a row, with the subject of the row, and returns
 // any other error.
 func (c *checker) note(subject string, err error) error {
 	var d *decision
@@ -78,7 +78,7 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 // checkPage is how many pushes are compared at a time.
 const checkPage = 500
 
-// A counted is a push with what there is of it.
+// A counted is a push with the counts of what it has.
 type counted struct {
 	push  record.Push
 	sound bool // its row could be read
@@ -106,7 +106,7 @@ func (c *checker) pushes() error {
 	}
 }
 
-// pushPage reads some pushes behind an ID, and counts what there is of them.
+// pushPage reads some pushes behind an ID, and counts what they have.
 func (c *checker) pushPage(after record.ID) ([]*counted, error) {
 	rows, err := c.tx.Query(c.ctx, "select "+pushColumns+" from push p where id > $1 order by id limit $2", after[:], checkPage)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
 				if calls++; calls > 1 {
 					return conformance.Leave(p)
 				}
-				if _, err := all[1].Change(t.Context(), p.ID, count); err != nil { // without an entry, whose number would tell of it
+				if _, err := all[1].Change(t.Context(), p.ID, count); err != nil { // without an entry, whose number would show it
 					t.Error(err)
 				}
 				want = contents(t, all[1])

@@ -17,7 +17,7 @@ import (
 const lateAnswer = "no answer in time"
 
 // ErrRefused says that a database server answers and lets pushbox in nowhere: it has no such
-// database or role, or another password. It comes with record.ErrUnavailable: a server goes on
+// database or role, or another password. It comes with record.ErrUnavailable: a server continues
 // once it is let in.
 var ErrRefused = errors.New("the database server refuses the connection")
 

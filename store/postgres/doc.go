@@ -58,7 +58,7 @@
 // what the instance log orders have a name each, which its head and the event keep.
 // After an error or a warning the step reads again: where it finds its name, it was done,
 // and it confirms that with another small write, whose commit waits for the log before it.
-// An attempt that may still come cannot succeed any more once another has: it compares. So
+// An attempt that may still come can no longer succeed once another has: it compares. So
 // none counts as undone while the push is still the one that it was for (trial). If
 // a change without an audit entry was overwritten before it could be seen, the step fails
 // with record.ErrUnavailable: it may have been done.
@@ -77,13 +77,13 @@
 // once.
 //
 // Each process looks every second whether the database answers, and whether writes wait for a
-// standby that is not connected (record.ErrStandby), as those of an old primary do. It tells of
+// standby that is not connected (record.ErrStandby), as those of an old primary do. It reports
 // a change once (Options.Trouble), and is not ready meanwhile.
 //
 // # Versions
 //
 // The row schema of meta has the number of the tables, and the lowest number that a program
-// must know to use them. So a server goes on beside a later version whose migration allows
+// must know to use them. So a server keeps running beside a later version whose migration allows
 // that. One that does not allow it raises the floor of the key ring in its own transaction,
 // after the statements that began: from then on older servers write nothing. They look every
 // second, and end (Failed).
@@ -94,8 +94,8 @@
 // every second, and when it meets a row under a key that it does not know. Rows that are
 // sealed anew could miss one that another server writes under an older key just then. So
 // Reseal first raises a floor below which statements write nothing, and waits for those that
-// began before. A server below the floor reads the ring and goes on. What an operation had
-// sealed itself before its server took the new ring (record.SealedUnder) is not kept any more:
+// began before. A server below the floor reads the ring and continues. What an operation had
+// sealed itself before its server took the new ring (record.SealedUnder) is no longer kept:
 // the store begins that operation again.
 //
 // # Moves
@@ -113,6 +113,6 @@
 // # Connections
 //
 // Statements are sent unnamed (see poolConfig) where there is a pooler, and nothing depends
-// on the state of a connection, so PgBouncer may stand before the database in transaction
+// on the state of a connection, so PgBouncer may be in front of the database in transaction
 // mode. Without one, what is run often is prepared (see planAge). There is one advisory lock, that of a migration, and it ends with its transaction.
 package postgres

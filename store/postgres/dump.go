@@ -17,7 +17,7 @@ import (
 var errEnough = decide(errors.New("enough"))
 
 // Dump returns all records as they are at one instant, in one transaction that only reads.
-// Other steps go on.
+// Other steps continue.
 func (db *DB) Dump(ctx context.Context) record.Records {
 	return func(yield func(record.DumpRecord, error) bool) {
 		done, err := db.begin(ctx)

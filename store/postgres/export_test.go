@@ -24,10 +24,10 @@ func WithMigrations(o *Options, more ...Migration) {
 	}
 }
 
-// GiveUpAfter sets how long a step goes on while the database does not answer.
+// GiveUpAfter sets how long a step continues while the database does not answer.
 func GiveUpAfter(o *Options, wait time.Duration) { o.giveUp = wait }
 
-// SweepCounts removes rows of room and tally that say nothing any more.
+// SweepCounts removes rows of room and tally that no longer say anything.
 func SweepCounts(ctx context.Context, db *DB) error {
 	db.swept = db.swept.Add(-sweepEvery)
 	return db.sweepCounts(ctx)

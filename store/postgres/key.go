@@ -132,7 +132,7 @@ func (db *DB) reloadRing(ctx context.Context) error {
 	return nil
 }
 
-// checkSchema ends the engine if it may not use the database any more.
+// checkSchema ends the engine if it may no longer use the database.
 func (db *DB) checkSchema(value []byte) error {
 	s, err := parseSchema(value)
 	if err != nil {
@@ -187,8 +187,8 @@ func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys
 	defer done()
 	before := db.ring.Load()
 	next := &ring{keys, before.version + 1}
-	// It takes no newer ring, as other steps do: who replaces a ring has read it, and holds what
-	// reload waits for.
+	// It takes no newer ring, as other steps do: the caller has read the ring that it replaces, and
+	// holds what reload waits for.
 	these := func(ctx context.Context, try keyedTry) error { return db.underThese(ctx, sealer{before}, try) }
 	err = db.administerUnder(ctx, these, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
 		var version int64

@@ -101,7 +101,7 @@ func (c keyColumn) place() any {
 	}
 }
 
-// least is a value that is less than any in the column, which is of a row's key.
+// least is a value that is less than any in the column, which is part of a row's key.
 func (c keyColumn) least() any {
 	if c.kind == bigint {
 		return int64(-1)
@@ -169,7 +169,7 @@ func where(columns []keyColumn, first int) string {
 	return strings.Join(all, " and ")
 }
 
-// arguments stands for values of the columns, which are the arguments from first on.
+// arguments returns the placeholders of values of the columns: the arguments from first on.
 func arguments(columns []keyColumn, first int) string {
 	var all []string
 	for i, c := range columns {

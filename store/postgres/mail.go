@@ -250,7 +250,7 @@ func (db *DB) addMessages(st *statement, s sealer, e record.Entry) error {
 	return nil
 }
 
-// ClearQuotas removes counts of mail to addresses that are of days before a day: each only
+// ClearQuotas removes counts of mail to addresses that are from days before a day: each only
 // as it was read, since mail may be counted just now.
 func (db *DB) ClearQuotas(ctx context.Context, after record.Addressee, limit int, day uint64) (last record.Addressee, more bool, err error) {
 	done, err := db.begin(ctx)

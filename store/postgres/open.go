@@ -43,7 +43,7 @@ type Options struct {
 	Durable func(d Durability)
 
 	more   []migration   // after those that there are; of tests
-	giveUp time.Duration // how long a step goes on while the database does not answer; 0: patience attempts; else of tests
+	giveUp time.Duration // how long a step continues while the database does not answer; 0: patience attempts; else of tests
 }
 
 // Bounds and defaults.
@@ -55,8 +55,8 @@ const (
 	// maxTries is how often a step begins again because others changed what it decides
 	// by, or the database did not answer.
 	maxTries = 200
-	// patience is how many attempts long a step goes on while the database does not
-	// answer.
+	// patience is how long a step continues while the database does not answer, in
+	// attempts.
 	patience = 3
 )
 
@@ -179,7 +179,7 @@ func poolConfig(o Options) (*pgxpool.Config, error) {
 
 // fault returns what is wrong with a URL that pgx cannot read. Its error quotes the URL, and the
 // cause of that may quote a part: so it gives the cause only where that has nothing secret.
-// Errors of connections have none: they tell of hosts, names and what a server says.
+// Errors of connections have none: they describe hosts, names and what a server says.
 func fault(err error, u secret.Text) string {
 	text := err.Error()
 	why := ""
@@ -199,7 +199,7 @@ func fault(err error, u secret.Text) string {
 // HasPassword reports whether an address has a password in it.
 func HasPassword(url string) bool { return len(secretsIn(url)) > 1 }
 
-// secretsIn returns the whole URL, and its passwords as they may stand in a text.
+// secretsIn returns the whole URL, and its passwords as they may appear in a text.
 func secretsIn(text string) (all []string) {
 	if text == "" {
 		return nil

@@ -233,7 +233,7 @@ func (l loser) lose(mark string, step func() error) {
 	}
 }
 
-// While the database is away, every step fails with an error that has a name, and goes on
+// While the database is away, every step fails with an error that has a name, and succeeds
 // when it is back.
 func TestADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()

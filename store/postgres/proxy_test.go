@@ -26,7 +26,7 @@ const (
 	holdAsked              // the server gets it just before the next such statement, and the answer is lost
 )
 
-// A proxy stands between an engine and its database, and understands as much of the
+// A proxy is between an engine and its database, and understands as much of the
 // protocol as it needs to lose one statement.
 type proxy struct {
 	dir    string

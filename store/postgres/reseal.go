@@ -19,7 +19,7 @@ import (
 const resealRows = 500
 
 // Reseal puts every record again that r seals anew, or whose tag is under an older key
-// than the newest. First no server may write any more that does not know the newest ring.
+// than the newest. First it stops the writes of servers that do not know the newest ring.
 func (db *DB) Reseal(ctx context.Context, r record.Resealer, progress func(done, total int64)) (changed int64, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {

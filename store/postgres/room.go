@@ -49,7 +49,7 @@ type limits struct {
 	room    record.RoomLimits
 }
 
-// SetSpaceLimits bounds what is put in from now on. MinFree is not known here: it is of a
+// SetSpaceLimits bounds what is put in from now on. MinFree is not known here: it is for a
 // file system of this machine.
 func (db *DB) SetSpaceLimits(l record.SpaceLimits) {
 	db.limits.Store(&limits{maxSize: l.MaxSize, room: l.Room})

@@ -10,7 +10,7 @@ import (
 	"pushbox/store/record"
 )
 
-// A ring is the keys of rows, with the version of the key ring that they are of.
+// A ring is the keys of rows, with the version of the key ring that they belong to.
 type ring struct {
 	keys    record.RowKeys
 	version int64

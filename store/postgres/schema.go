@@ -37,7 +37,7 @@ const (
 // A migration brings a database from one schema to the next.
 type migration struct {
 	text string
-	// oldest is the lowest schema whose programs may go on with the database after it: they
+	// oldest is the lowest schema whose programs may keep using the database after it: they
 	// must find all that they read, and what they write must be right for newer ones. So
 	// servers can be upgraded one after the other. Where no older program may, it is the
 	// schema that the migration makes.
@@ -201,7 +201,7 @@ func (db *DB) migrateIn(ctx context.Context, t pgx.Tx) (created bool, err error)
 	for _, m := range known[found.number:] {
 		next.oldest = max(next.oldest, m.oldest)
 	}
-	ends := found.number > 0 && next.oldest > found.number // servers that run may not go on
+	ends := found.number > 0 && next.oldest > found.number // servers that run may not continue
 	if ends {
 		// Each statement that writes reads the ring: those that began have ended then.
 		if _, err := t.Exec(ctx, "lock table ring in access exclusive mode"); err != nil {
@@ -253,8 +253,8 @@ func parseSchema(v []byte) (s schema, err error) {
 	return schema{int(binary.BigEndian.Uint32(v)), int(binary.BigEndian.Uint32(v[4:]))}, nil
 }
 
-// outdate ends the engine: a later version has changed the database, so that this one may not
-// use it any more.
+// outdate ends the engine: a later version has changed the database, so that this one may no
+// longer use it.
 func (db *DB) outdate(err error) {
 	db.outdated.Do(func() {
 		db.failure = fmt.Errorf("%w: a later version of pushbox was started over the database: %w", record.ErrFailed, err)

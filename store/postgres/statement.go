@@ -19,7 +19,7 @@ type statement struct {
 	args  []any
 }
 
-// arg adds a value of a type, and returns what stands for it.
+// arg adds a value of a type, and returns its placeholder.
 func (s *statement) arg(kind string, v any) string {
 	s.args = append(s.args, v)
 	return "$" + strconv.Itoa(len(s.args)) + "::" + kind

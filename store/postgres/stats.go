@@ -46,7 +46,7 @@ func (m *metStep) under(ctx context.Context) *metStep {
 }
 
 // shared counts an attempt of a statement that others share: what it leaves undone is
-// counted by the steps that go on by themselves.
+// counted by the steps that continue by themselves.
 func (m *met) shared(err error) {
 	if errors.Is(err, errAgain) || errors.Is(err, errUnknown) {
 		m.retries.Add(1)

@@ -132,7 +132,7 @@ func inTurn[K comparable](ctx context.Context, db *DB, q *turns[K], key K) (*tur
 }
 
 // beginTurn waits for a turn. With what the step waited since it began, that is no longer
-// than a step goes on while the database does not answer, but for one attempt: then the
+// than a step continues while the database does not answer, but for one attempt: then the
 // error is record.ErrUnavailable.
 func (db *DB) beginTurn(ctx context.Context, t *turn, begun time.Time) error {
 	waiting, cancel := context.WithTimeout(ctx, max(db.opts.giveUp-time.Since(begun), db.opts.Attempt))

@@ -96,7 +96,7 @@ func readTallies(ctx context.Context, c *pgxpool.Conn, keys []tallyKey, at time.
 	return all, err
 }
 
-// standing returns how tallies stand.
+// standing returns the standing of each tally.
 func (rows tallyRows) standing(at time.Time, ts []limit.Tally) []limit.Standing {
 	stood := make([]limit.Standing, len(ts))
 	for i, t := range ts {
@@ -107,7 +107,7 @@ func (rows tallyRows) standing(at time.Time, ts []limit.Tally) []limit.Standing 
 	return stood
 }
 
-// Tries returns how each tally stands, and counts nothing.
+// Tries returns the standing of each tally, and counts nothing.
 func (db *DB) Tries(ctx context.Context, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"pushbox/store/storetest/conformance"
 )
 
-// What later versions may do: older ones can go on after the first migration, and not after
+// What later versions may do: older ones can continue after the first migration, and not after
 // the second one.
 var (
 	additive = postgres.Migration{Oldest: 2, Text: `alter table push add column note text not null default '';

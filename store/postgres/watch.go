@@ -62,7 +62,7 @@ func (db *DB) look(ctx context.Context) {
 // answers returns why the database cannot be used; nil if it can. A connection that broke
 // since the last look says nothing: the next one does.
 func (db *DB) answers(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, db.opts.Attempt*2/3) // a look tells of trouble before a step fails of it
+	ctx, cancel := context.WithTimeout(ctx, db.opts.Attempt*2/3) // a look reports trouble before a step fails because of it
 	defer cancel()
 	err := db.observe(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -90,7 +90,7 @@ func (db *DB) observe(ctx context.Context) error {
 }
 
 // observed notes what the database promises, and tells it if that is new: the settings, or
-// the host that they are of.
+// the host that they belong to.
 func (db *DB) observed(d Durability) {
 	db.waits.Store(d.Waits())
 	settings := d

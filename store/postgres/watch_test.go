@@ -16,13 +16,13 @@ import (
 	"pushbox/store/storetest/conformance"
 )
 
-// A told is a trouble that an engine tells of.
+// A told is a trouble that an engine reports.
 type told struct {
 	why    error
 	lasted time.Duration
 }
 
-// telling has an engine look often, and send what it tells of.
+// telling has an engine look often, and send what it reports.
 func telling(troubles chan told, promises chan postgres.Durability) func(*postgres.Options) {
 	return func(o *postgres.Options) {
 		quick(o)

@@ -135,7 +135,7 @@ type PasskeyID [16]byte
 func (id PasskeyID) String() string { return hex.EncodeToString(id[:]) }
 
 // A Passkey is a passkey as an account keeps it. The key is public. The name and what
-// a browser needs to find the passkey are sealed: they tell of its user's devices.
+// a browser needs to find the passkey are sealed: they describe its user's devices.
 type Passkey struct {
 	ID            PasskeyID
 	Key           []byte // public, in COSE form

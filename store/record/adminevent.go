@@ -69,7 +69,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminAccountCreate:   {"account_create", "an account was added"},
 	AdminAccountDisable:  {"account_disable", "an account was disabled, and its sessions ended"},
 	AdminAccountEnable:   {"account_enable", "a disabled account was enabled again"},
-	AdminAccountRemove:   {"account_remove", "the removal of an account began: it can do nothing any more"},
+	AdminAccountRemove:   {"account_remove", "the removal of an account began: it can no longer do anything"},
 	AdminAccountRemoved:  {"account_removed", "the account is gone, with its pushes, tokens and webhooks"},
 	AdminPassword:        {"password_change", "an account got a new password, and its other sessions ended"},
 	AdminFactorAdd:       {"second_factor_add", "an account got a second factor"},

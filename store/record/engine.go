@@ -21,7 +21,7 @@ import (
 //   - It keeps the entry's grant, messages and mail, even where it appends no entry.
 //   - It writes nothing where next equals p.
 //   - It destroys the payload of a push that is no longer live.
-//   - It removes the grants of a push that holds no files any more, and makes its chunks
+//   - It removes the grants of a push that no longer holds files, and makes its chunks
 //     orphans.
 //   - It removes a push whose state is Purged, with all that belongs to it.
 type Rule func(p Push) (next Push, e Entry, err error)
@@ -52,7 +52,7 @@ type Engine interface {
 	DumpEngine
 
 	// Failed is closed when an outcome became unknown, or when a later version of pushbox
-	// changed the database so that this one may not use it any more.
+	// changed the database so that this one may no longer use it.
 	Failed() <-chan struct{}
 	// Close waits for the steps that began and refuses others with ErrClosed.
 	Close() error
@@ -84,7 +84,7 @@ type PushEngine interface {
 	// unless it is optional: then Entry.Mail is nil.
 	Change(ctx context.Context, id ID, r Rule) (Change, error)
 	// Pushes lists an owner's pushes, live ones or the others, newest first: from the first
-	// behind the given one, which need not be there any more; from the newest if that is zero.
+	// behind the given one, which may be gone; from the newest if that is zero.
 	Pushes(ctx context.Context, owner AccountID, live bool, before ID, skip, limit int) ([]Push, error)
 	// CountPushes returns how many pushes that list has, or most if it has more. It reads
 	// no record of a push.
@@ -153,7 +153,7 @@ type OutboxEngine interface {
 // servers of a database count together. Counts need not be durable where one server
 // counts, and outlive no restart of it then.
 type TallyEngine interface {
-	// Tries returns how each tally stands, and counts nothing.
+	// Tries returns the standing of each tally, and counts nothing.
 	Tries(ctx context.Context, at time.Time, ts []limit.Tally) ([]limit.Standing, error)
 	// CountTry counts a try for each tally if each has one left; if not, it counts none. It
 	// returns how they stood before.

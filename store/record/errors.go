@@ -53,7 +53,7 @@ var (
 	// ErrCredentials says that the address or the password is wrong, or the code
 	// of the second factor; it does not say which.
 	ErrCredentials = errors.New("the address or the password is not right")
-	// ErrStale says that the last sign-in at a provider is too long ago to stand for a password.
+	// ErrStale says that the last sign-in at a provider is too long ago to serve in place of a password.
 	ErrStale = errors.New("the sign-in is too long ago")
 	// ErrSession says that a session is unknown or over.
 	ErrSession = errors.New("the session has ended")
@@ -68,7 +68,7 @@ var (
 	ErrQuota = errors.New("the limit of mails for today is reached")
 	// ErrUnconfirmed says that an account sends no mail, since its address is not confirmed.
 	ErrUnconfirmed = errors.New("the address of the account is not confirmed")
-	// ErrCode says that a code is not the one that was mailed, or is not good any more.
+	// ErrCode says that a code is not the one that was mailed, or is no longer good.
 	ErrCode = errors.New("the code is wrong or no longer good")
 	// ErrLocked says that there were too many wrong passphrases, passwords or
 	// codes, too many sign-ins or sign-ups of a client, or too many new API tokens or
@@ -102,7 +102,7 @@ var (
 	// again within a second.
 	ErrStaleKeys = errors.New("another server has replaced the key ring")
 	// ErrMoved says that all records were moved out of the database, or are being moved, so
-	// that no server uses it any more.
+	// that no server may use it.
 	ErrMoved = errors.New("the database was moved")
 	// ErrNoKeys says that an engine has not been unlocked.
 	ErrNoKeys = errors.New("the store has no keys yet")

@@ -66,6 +66,6 @@ func QuotaOfKey(key []byte) (q Quota, ok bool) {
 	}
 }
 
-// An Addressee stands for an e-mail address in the counts of quotas: an HMAC of it in
+// An Addressee represents an e-mail address in the counts of quotas: an HMAC of it in
 // lower case. So the file names no recipient.
 type Addressee [16]byte

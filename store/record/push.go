@@ -92,7 +92,7 @@ type Push struct {
 	Frozen            bool // by too many wrong passphrases, until its sender thaws it; never true of one that has ended
 
 	Seq   uint32 // how many audit entries it has; the next one's number
-	Minor uint32 // how many of them are of a kind that stops at MaxMinorEntries
+	Minor uint32 // how many of them have a kind that stops at MaxMinorEntries
 
 	Failed int // wrong passphrases, since it was made or thawed
 

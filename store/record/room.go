@@ -4,7 +4,7 @@ import (
 	"cmp"
 )
 
-// A Holder stands for a client in the records of pushes that it made without an account, or with
+// A Holder represents a client in the records of pushes that it made without an account, or with
 // one whose address is not confirmed: an HMAC of its address, or of the /64 of an IPv6 address. Zero:
 // it is not known, or is on this machine.
 type Holder [16]byte

@@ -80,7 +80,7 @@ type SessionChange struct {
 	// event is about it. nil: none.
 	Successor *Account
 
-	Untold bool // the change has no event, since it is of counts or of a code alone
+	Untold bool // the change has no event, since it changes only counts or a code
 }
 
 // An AccountRule decides one change of an account and of its sessions, and returns the

@@ -6,7 +6,7 @@ import (
 )
 
 // SpaceLimits bound what is put into a store. Beyond them creates and uploads are
-// refused with ErrFull; views, expiry and deletes go on.
+// refused with ErrFull; views, expiry and deletes continue.
 type SpaceLimits struct {
 	MaxSize int64 // bytes in use; 0: no limit
 	MinFree int64 // bytes to leave free on the file system; 0: no limit

@@ -71,7 +71,7 @@
 //
 // sealed with XChaCha20-Poly1305: RFC 8439 with the longer nonce of
 // draft-irtf-cfrg-xchacha, long enough to be chosen at random. Numbers are big
-// endian. All that stands in front of the nonce is authenticated, and so is
+// endian. All that precedes the nonce is authenticated, and so is
 // what the record belongs to:
 //
 //	            version  key           fields             authenticated

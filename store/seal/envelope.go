@@ -58,7 +58,7 @@ func checkHead(sealed []byte, version byte, n int) ([]byte, error) {
 	return sealed[:n], nil
 }
 
-// isVersion1 reports whether an envelope is of version 1, if it is one.
+// isVersion1 reports whether an envelope has version 1, if it is one.
 func isVersion1(sealed []byte) bool { return len(sealed) > 0 && sealed[0] == version1 }
 
 // bind joins the bytes to authenticate beside a ciphertext. At most one of the parts

@@ -281,7 +281,7 @@ func (r *Ring) After(older *Ring, families ...Family) *Ring {
 }
 
 // Drop returns a ring without a key of a family. What that key sealed never opens again.
-// So nothing may be sealed under it any more (SealedUnder), nor be about to be: the
+// So nothing may still be sealed under it (SealedUnder), nor be about to be: the
 // period of a KEK must be over, and no push or grant of that time may still be under
 // way. If it is the newest key, Drop returns r.
 func (r *Ring) Drop(f Family, version uint32) *Ring {

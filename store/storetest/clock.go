@@ -13,7 +13,7 @@ type Clock struct {
 	elapsed time.Duration
 }
 
-// NewClock returns a clock that stands at 2026-01-01T00:00:00Z.
+// NewClock returns a clock that shows 2026-01-01T00:00:00Z.
 func NewClock() *Clock {
 	return &Clock{wall: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }

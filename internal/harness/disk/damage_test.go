@@ -17,7 +17,7 @@ import (
 )
 
 // The program runs over a damaged file: `pushbox check` and `pushbox serve` end with a
-// known exit code and a message, or go on. They print no stack, and a server delivers
+// known exit code and a message, or continue. They print no stack, and a server delivers
 // only what was stored. PUSHBOX_TEST_DAMAGE_STARTS sets the number of starts. The
 // store's own test tries far more damages; this one finds what ends a process.
 func TestTheProgramReportsADamagedFile(t *testing.T) {

@@ -23,7 +23,7 @@ const (
 	mostFloor    = 4 << 20
 )
 
-// A server whose disk is full reports that, goes on delivering and deleting, and
+// A server whose disk is full reports that, keeps delivering and deleting, and
 // accepts pushes when there is room again. PUSHBOX_TEST_DISK_SIZES sets how many disks
 // are tried, of 1 to 64 MiB. One in three has a min_free_space of 0, so that the last
 // byte is used.
@@ -51,7 +51,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	}
 }
 
-// run fills a disk, uses its pushes, makes room, and goes on.
+// run fills a disk, uses its pushes, makes room, and fills it again.
 func (d *fullDisk) run() {
 	d.T.Helper()
 	server := d.start()
@@ -121,8 +121,10 @@ func TestADiskBelowItsFloorTakesNoPushes(t *testing.T) {
 	d := &fullDisk{dir: t.TempDir(), rng: rand.New(rand.NewPCG(1, 1))}
 	d.Crowd = &proctest.Crowd{T: t, Ledger: proctest.NewLedger()}
 	mountDisk(t, d.data(), 8<<20)
-	server := startOnDisk(t, d.dir)
+	server := startOnDisk(t, d.dir, "PUSHBOX_LIMITS_MIN_FREE_SPACE=0")
 	d.Bearer = proctest.APIToken(t, d.dir)
+	server.stop(t)
+	server = startOnDisk(t, d.dir)
 	d.Next(server.URL)
 	if err := d.createOf(100); !isFull(err) {
 		t.Errorf("a create with the default floor: %v", err)

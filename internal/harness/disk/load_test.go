@@ -147,7 +147,7 @@ func (d *fullDisk) fillOne() {
 }
 
 // look uses a full disk. Above its floor there is room for views and deletes. At the
-// last byte they may be refused, and then nothing must have changed.
+// last byte they may be refused, and then all must be as before.
 func (d *fullDisk) look() {
 	const most = 24
 	for i, p := range d.Ledger.All() {

@@ -12,7 +12,7 @@ import (
 )
 
 // Documents with commands that must work as they are written. A block fenced as console
-// has commands, each after "$ ", and under each its output, in which … stands for a
+// has commands, each after "$ ", and under each its output, in which … marks a
 // part of a line that is left out. The statuses of the answers to its requests follow
 // the word console.
 var documents = []string{"README.md", "docs/api.md"}
@@ -69,7 +69,7 @@ func timeless(text string) string {
 }
 
 // shows reports whether a line of a document shows what was printed. Each … in it
-// stands for one or more characters; all others must be the same.
+// matches one or more characters; all others must be the same.
 func shows(written, printed string) bool {
 	parts := strings.Split(written, "…")
 	for i, part := range parts {

@@ -206,7 +206,7 @@ func (m *mover) next() {
 	}
 }
 
-// A gate stands between pushbox and PostgreSQL, and kills a process at one of its commits.
+// A gate is between pushbox and PostgreSQL, and kills a process at one of its commits.
 type gate struct {
 	url     string
 	at      int64            // which commit

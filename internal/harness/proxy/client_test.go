@@ -142,7 +142,7 @@ func get(t *testing.T, c *http.Client, url string, header http.Header, status in
 	return a
 }
 
-// want fails the test unless the answer has the status; 0 stands for any.
+// want fails the test unless the answer has the status; 0 means any.
 func (a reply) want(t *testing.T, status int) {
 	t.Helper()
 	if status != 0 && a.StatusCode != status {

@@ -23,12 +23,12 @@ const (
 	mostProxyGrowth = 32      // MiB of memory that a proxy may take for files
 )
 
-// A pausingReader stops after that many bytes until it may go on.
+// A pausingReader stops after that many bytes until it may continue.
 type pausingReader struct {
 	io.Reader
 	left    int64
 	halted  chan struct{}   // closed when it stops
-	proceed chan struct{}   // closed when it may go on
+	proceed chan struct{}   // closed when it may continue
 	ended   <-chan struct{} // closed when it never may
 }
 

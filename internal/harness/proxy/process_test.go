@@ -40,8 +40,8 @@ func (p *proxy) peak() (mib int) {
 	return mib
 }
 
-// spooled is the number of bytes that the proxy has in files: open ones, which may have
-// no name any more, and those in its directory.
+// spooled is the number of bytes that the proxy has in files: open ones, which may no
+// longer have a name, and those in its directory.
 func (p *proxy) spooled(t *testing.T) (bytes int64) {
 	t.Helper()
 	for _, pid := range p.pids() {

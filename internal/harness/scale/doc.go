@@ -12,8 +12,8 @@
 //     servers use another one.
 //   - TestNothingIsDeliveredTwiceBesideAnOldPrimary thaws it before they have noticed.
 //   - TestFrozenStandbysPutWritesOff freezes one standby, which delays nothing, and then both.
-//   - TestServersBesideALaterVersion changes the tables as a later version does: the servers go
-//     on, and end with words once that version says that they may not.
+//   - TestServersBesideALaterVersion changes the tables as a later version does: the servers
+//     keep running, and end with a message once that version says that they may not.
 //   - TestPgBouncerInBetween has PgBouncer in transaction mode between servers and database.
 //
 // After each, every push that was acknowledged must be there, or what was sent explains its

@@ -16,7 +16,7 @@ const (
 )
 
 // The primary dies under load, and the standby that has received most takes its place:
-// every acknowledged create is there, no view is over the limit, and the servers go on by
+// every acknowledged create is there, no view is over the limit, and the servers continue by
 // themselves. PUSHBOX_TEST_FAILOVERS sets how often.
 func TestAFailoverLosesNothing(t *testing.T) {
 	t.Parallel()
@@ -53,7 +53,7 @@ func TestAnOldPrimaryThatComesBackDeliversNothing(t *testing.T) {
 	}
 }
 
-// While no standby acknowledges, writes wait and are put off; then they go on.
+// While no standby acknowledges, writes wait and are put off; then they continue.
 func TestFrozenStandbysPutWritesOff(t *testing.T) {
 	t.Parallel()
 	seed := env.Seed(t)

@@ -11,7 +11,7 @@ import (
 )
 
 // One of three servers is killed under load, again and again: no acknowledged create is
-// lost, no view is over the limit, and the others go on. PUSHBOX_TEST_SERVER_KILLS sets how
+// lost, no view is over the limit, and the others continue. PUSHBOX_TEST_SERVER_KILLS sets how
 // often.
 func TestAKilledServerLosesNothing(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 )
 
 // What a later version does to the tables when it starts: first something that servers of
-// this version can go on with, then something that they cannot. How it does that is tested
+// this version can work with, then something that they cannot. How it does that is tested
 // in store/postgres, with the program's own steps.
 const (
 	additive = `alter table push add column note text not null default '';
@@ -23,8 +23,8 @@ const (
 		update meta set value = '\x0000000400000004' where name = 'schema'`
 )
 
-// Servers go on while a later version of pushbox joins them, and even start; once that
-// version says that they may not, they end with words, and do not start any more.
+// Servers continue while a later version of pushbox joins them, and even start; once that
+// version says that they may not, they end with a message, and no longer start.
 func TestServersBesideALaterVersion(t *testing.T) {
 	t.Parallel()
 	env.NeedLong(t, "it changes the tables under several servers")

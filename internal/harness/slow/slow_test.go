@@ -64,7 +64,7 @@ func TestSlowClientsKeepNoOtherClientOut(t *testing.T) {
 	}
 }
 
-// withstand lets an attack go on for as long as the test watches it, and then stops it.
+// withstand lets an attack run for as long as the test watches it, and then stops it.
 func (p *target) withstand(program string, a attack, n int, watch time.Duration) {
 	t, base := p.t, p.descriptors()
 	m := p.attackers(t, program, a, n)

@@ -29,7 +29,7 @@ type Disk struct {
 	log   []Entry
 	count [kinds]int // operations since the fault was set
 	fault Fault
-	torn  bool // a write was cut short, and the call that goes on with it fails
+	torn  bool // a write was cut short, and the call that continues it fails
 	met   bool
 	saved map[int]state
 }

@@ -67,7 +67,7 @@ func (r *Replay) Pending() []Entry { return slices.Clone(r.pending) }
 // a name.
 type Keep func(change, sector int) bool
 
-// Whole stands for the part of a change that is not a sector.
+// Whole means the part of a change that is not a sector.
 const Whole = -1
 
 // Image makes the files that a power cut here leaves, in an empty directory.

@@ -66,7 +66,7 @@ type Order struct {
 	Seed, Image uint64
 }
 
-// None stands for no argument, or no answer.
+// None means no argument, or no answer.
 type None struct{}
 
 // Ready answers when the file system is there.

@@ -141,7 +141,7 @@ func (r *Replicas) Freeze(n int) {
 	r.signal(n, syscall.SIGSTOP)
 }
 
-// Thaw has a cluster go on where Freeze stopped it.
+// Thaw has a cluster continue where Freeze stopped it.
 func (r *Replicas) Thaw(n int) {
 	r.t.Helper()
 	r.signal(n, syscall.SIGCONT)
@@ -184,8 +184,8 @@ func (c *Cluster) family() []int {
 }
 
 // Promote makes a primary of the standby that has received most, and has the others follow
-// it. First no standby follows the old primary any more: so that one has no commit acknowledged
-// from then on, even if it was neither killed nor frozen, or is thawed.
+// it. First all standbys leave the old primary: so no commit of it is acknowledged from then on,
+// even if it was neither killed nor frozen, or is thawed.
 func (r *Replicas) Promote() {
 	r.t.Helper()
 	standbys := r.Standbys()

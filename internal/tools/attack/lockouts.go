@@ -129,7 +129,7 @@ func wrongSignIns(ctx context.Context, v *victim) ([]line, error) {
 const maxGuesses = 120
 
 // guessPIN guesses the passphrase of a push, each time from another network, until a guess
-// is not heard any more.
+// is no longer heard.
 func guessPIN(ctx context.Context, v *victim) ([]line, error) {
 	token, err := v.push(ctx, recipient, "s3cret", "4711")
 	if err != nil {

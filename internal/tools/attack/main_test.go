@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { proctest.Main(m) }
 
-// Who is served and who is refused does not depend on time. The floods do, so only the
+// Which client is served and which is refused does not depend on time. The floods do, so only the
 // command measures them; what they rest on are the tests of internal/limit.
 func TestAttacksCostTheAttacker(t *testing.T) {
 	t.Parallel()

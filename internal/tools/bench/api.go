@@ -83,7 +83,7 @@ func passwordPusher(a api, object string, created int) *api {
 func asItIs(payload string) string { return payload }
 
 // armored is the payload in the form of an OpenPGP message, within a JSON text. Its
-// letters stand for the encrypted bytes; the server cannot know more about them.
+// letters represent the encrypted bytes; the server cannot know more about them.
 func armored(payload string) string {
 	const line, group = 64, 4 // characters that base64 and OpenPGP put together
 	text := "-----BEGIN PGP MESSAGE-----\\n"

@@ -30,7 +30,7 @@ type subject struct {
 	besideURL string
 	dialed    atomic.Int64
 
-	owned      bool        // its stored pushes are of an account
+	owned      bool        // its stored pushes belong to an account
 	settings   []string    // of its environment
 	servers    int         // 0 is 1
 	statements *statements // of the subject pgx; nil: another

@@ -23,5 +23,5 @@
 //     head of NAME.patch, and takes it out of the tree again.
 //
 // Where only a path or a name has changed, sed over testdata/*.patch is enough. For a
-// new fault, write the two lines of NAME.patch first, then go on with step 1.
+// new fault, write the two lines of NAME.patch first, then continue with step 1.
 package main

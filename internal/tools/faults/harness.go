@@ -68,7 +68,8 @@ const drills = "server/harness/drill"
 
 // findHarness returns the harness that a fault names: by its word, as
 // "drill ADVISORY", as "fuzz PACKAGE TARGET", or as an ordinary test: "store TEST", "shared
-// TEST" of the stores of several servers, "bolt TEST" and "postgres TEST" of an engine.
+// TEST" of the stores of several servers, "bolt TEST" and "postgres TEST" of an engine, "cold TEST"
+// of both.
 func findHarness(name string) (harness, error) {
 	words := strings.Fields(name)
 	switch {
@@ -78,6 +79,8 @@ func findHarness(name string) (harness, error) {
 		return harness{row: "bbolt", pkg: "store/bolt", test: words[1]}, nil
 	case len(words) == 2 && words[0] == "postgres":
 		return harness{row: "PostgreSQL", pkg: "store/postgres", test: words[1]}, nil
+	case len(words) == 2 && words[0] == "cold":
+		return harness{row: "Both engines", pkg: "store/cold", test: words[1]}, nil
 	case len(words) == 2 && words[0] == "store":
 		return harness{row: "Store", pkg: "store", test: words[1]}, nil
 	case len(words) == 2 && words[0] == "shared":

@@ -62,7 +62,7 @@ func TestAChangeOfTheTreeBecomesAPatch(t *testing.T) {
 	}
 }
 
-// TestContextGrowsUntilThePlaceIsTheOnlyOne adds a line between two lines that stand
+// TestContextGrowsUntilThePlaceIsTheOnlyOne adds a line between two lines that are
 // together elsewhere, too.
 func TestContextGrowsUntilThePlaceIsTheOnlyOne(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|unlicense)([-.].*)?$`)
 
 // script is the library among the scripts of the pages. Its name and version and its licence
-// stand in its first comment.
+// are in its first comment.
 const script = "server/web/static/uqr.js"
 
 // licences returns the licences of everything that is compiled into the program: Go, each

@@ -15,7 +15,7 @@ type drill struct {
 }
 
 // drills are all advisories on Password Pusher, and of the others those that could
-// be true here. What is told of each stands at its function. Each has a control, or fails
+// be true here. Each is described at its function. Each has a control, or fails
 // where its protection is taken away. Onetime Secret has published no advisory: its drills
 // are named after the findings of its own reviews.
 //

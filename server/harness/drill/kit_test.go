@@ -27,7 +27,7 @@ func answered(l *servertest.Line) int {
 	return res.StatusCode
 }
 
-// An endlessBody goes on until the server reads no more of it, or has read far too
+// An endlessBody continues until the server reads no more of it, or has read far too
 // much.
 type endlessBody struct {
 	begin string

@@ -105,7 +105,7 @@ func drillGuessedPassphrases(t *testing.T) {
 	a := servertest.New(t)
 	token := a.Create(`"payload":"inside it","passphrase":"p"`)
 	ways := waysToOpen(a, token)
-	// guess goes on from one address until it is told to stop.
+	// guess tries from one address until it is told to stop.
 	guess := func(from http.Header) (tries int) {
 		for range 10 {
 			for name, try := range ways {
@@ -171,7 +171,7 @@ func drillOldPaths(t *testing.T) {
 }
 
 // Finding M-7 of Onetime Secret's review of 2026-08-14: nothing limited how much
-// those who have no account create.
+// clients without an account create.
 func drillUnlimitedPushes(t *testing.T) {
 	const limit = 3
 	a := servertest.New(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = limit })

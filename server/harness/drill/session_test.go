@@ -48,7 +48,7 @@ func drillCopiedSession(t *testing.T) {
 }
 
 // Finding M-14 of Onetime Secret's review of 2026-08-14: removing a session said
-// that it worked, and the session went on.
+// that it worked, and the session stayed valid.
 func drillRemovedSession(t *testing.T) {
 	a := servertest.NewSite(t)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)

@@ -17,7 +17,7 @@ type linearTale struct {
 	plan linearPlan
 }
 
-// beginTale tells of a push that lasts a minute, created when the clock shows 1000.
+// beginTale begins with a push that lasts a minute, created when the clock shows 1000.
 func beginTale(plan linearPlan) *linearTale {
 	plan.payload, plan.lifetime = "s3cret", time.Minute.Milliseconds()
 	s := &linearTale{at: 1000, plan: plan}

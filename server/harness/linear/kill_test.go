@@ -78,7 +78,7 @@ func (v *linearVictim) order(line string) error {
 }
 
 func (v *linearVictim) advance(d time.Duration) error {
-	defer v.clock.Advance(d) // where it is killed, the next one goes on from there
+	defer v.clock.Advance(d) // where it is killed, the next one continues from there
 	return v.order(advanceBy(d))
 }
 

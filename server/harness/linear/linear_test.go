@@ -55,7 +55,7 @@ func TestMixedOperationsAreLinearizable(t *testing.T) {
 
 // TestMixedOperationsOfTwoServersAreLinearizable is the same for two servers over one
 // PostgreSQL: half of the clients ask each of them. In one round of six they are processes
-// of their own, one of which is killed now and then while the other goes on.
+// of their own, one of which is killed now and then while the other keeps running.
 func TestMixedOperationsOfTwoServersAreLinearizable(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // or each round would be skipped, without an end

@@ -22,7 +22,7 @@ import (
 // A server may be killed and started again. A call that was in flight then has
 // no answer: it took effect before the kill, or never does. So each call knows
 // in which life of the server it was made, and once the push has seen a later
-// life, one that was cut off changes nothing any more.
+// life, one that was cut off can no longer change anything.
 
 type linearOp uint8
 
@@ -154,7 +154,7 @@ func byPush(history []porcupine.Operation) [][]porcupine.Operation {
 	return parts
 }
 
-// A span is from the first call of a push to the last answer that tells of it.
+// A span is from the first call of a push to the last answer about it.
 type span struct {
 	first, last int64
 	life        int // in which it began

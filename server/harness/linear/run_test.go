@@ -195,7 +195,7 @@ func (r *linearRun) now() int64 { return r.clock.Now().UnixMilli() }
 func (r *linearRun) elapsed() int64 { return time.Since(r.start).Nanoseconds() }
 
 // take counts a use of the push in a slot. Where it has none left, the caller
-// is to make the next one, whose number it gets; others go on with the old one
+// is to make the next one, whose number it gets; others keep using the old one
 // for a while.
 func (r *linearRun) take(slot int) (s linearSubject, next int) {
 	const meanwhile = 5

@@ -9,7 +9,7 @@ import (
 	"pushbox/store/record"
 )
 
-// A Range is the keys of a leaf: from one key, to before another; nil stands for no
+// A Range is the keys of a leaf: from one key, to before another; nil means no
 // end there. The zero Range holds no key.
 type Range struct {
 	known    bool
@@ -83,7 +83,7 @@ func (s Set) VerifyLeaf(bucket *bbolt.Bucket, key []byte, siblings bool, leaves 
 }
 
 // A link is a row of a branch: it leads to a page by the first key of that page. The
-// zero link stands for no page, or for one that is not to be verified; the link to the
+// zero link means no page, or one that is not to be verified; the link to the
 // root of a bucket has no key.
 type link struct {
 	id  uint64

@@ -114,7 +114,7 @@ func (p page) row(i int) (key, value []byte, child uint64, flags uint32, err err
 // verify verifies every row: keys grow, a leaf holds rows of one kind, a branch leads
 // to pages that exist, and the first key is that of the branch's row that leads here:
 // where bbolt writes the page anew, it looks for its row by that key, and if it finds
-// none, the branch keeps a row that leads to a free page. A nil first stands for any.
+// none, the branch keeps a row that leads to a free page. A nil first means any.
 func (p page) verify(high uint64, kind uint32, first []byte) error {
 	var last []byte
 	if first != nil && p.count == 0 {
@@ -158,7 +158,7 @@ func (p page) find(key []byte) (int, error) {
 }
 
 // A Set holds numbers of pages that were verified. Goroutines may share it. The nil
-// Set stands for a new file, whose pages bbolt alone wrote.
+// Set means a new file, whose pages bbolt alone wrote.
 type Set []atomic.Uint64
 
 func newSet(high uint64) Set { return make(Set, high/64+1) }

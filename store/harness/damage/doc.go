@@ -8,7 +8,7 @@
 //
 // Damage is what disks do: package forgery has what forgers do. What the store tells is
 // what it was given, or a call ends with an error, or the check reports a problem. It is
-// the check alone where a row has gone, since no other row tells of it.
+// the check alone where a row has gone, since no other row shows it.
 // PUSHBOX_TEST_SEED repeats the choices but not where bbolt puts its pages: with
 // -artifacts a failure keeps the file before and after.
 //

@@ -28,8 +28,8 @@ const (
 	damageStack  = 64 << 20
 )
 
-// tryAll tries the damages of a range. If one ends the process, another process goes
-// on.
+// tryAll tries the damages of a range. If one ends the process, another process
+// continues.
 func (h *harness) tryAll(from, to uint64) {
 	for from < to {
 		last, ended := h.tryPart(from, to)

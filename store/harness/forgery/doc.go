@@ -1,4 +1,4 @@
-// Package forgery changes a database as one can who may write the file and has no keys,
+// Package forgery changes a database as an attacker would who can write the file without keys,
 // and then asks the store all that it tells. The rows stay well formed: it is bbolt that
 // writes them.
 //

@@ -100,7 +100,7 @@ func copyTo(r row, key []byte) forgery {
 	return forgery{text, r.bucket, true, put(r)}
 }
 
-// cutTag takes the tag away, as if the row were of an older version.
+// cutTag takes the tag away, as if an older version had written the row.
 func cutTag(r row) forgery {
 	r.value = r.value[:len(r.value)-18]
 	return forgery{fmt.Sprintf("%v without its tag", r), r.bucket, true, put(r)}

@@ -61,7 +61,7 @@ func TestAForgeryIsNeverBelieved(t *testing.T) {
 	t.Logf("%d forgeries", tried)
 }
 
-// wantTruth asks twice what the store tells of the file as it is.
+// wantTruth asks twice what the store says about the file as it is.
 func (w *world) wantTruth(t *testing.T, path string) {
 	t.Helper()
 	for range 2 {

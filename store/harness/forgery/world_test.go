@@ -22,7 +22,7 @@ import (
 
 var ctx = context.Background()
 
-// A world is a database with rows in every bucket, and what the store tells of it.
+// A world is a database with rows in every bucket, and what the store says about it.
 type world struct {
 	root     seal.RootKey
 	now      time.Time

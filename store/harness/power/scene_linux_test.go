@@ -29,7 +29,7 @@ type scene struct {
 	made          []*knownPush
 }
 
-// clone returns a scene of its own that goes on from here.
+// clone returns a scene of its own that continues from here.
 func (s *scene) clone() *scene {
 	c := &scene{dir: s.dir, root: s.root, clock: storetest.NewClock(), seed: s.seed, owner: s.owner}
 	var copied map[*knownPush]*knownPush
@@ -51,7 +51,7 @@ type step struct {
 }
 
 // bare reports whether the step may return an error of the system as it is: the store
-// is not open yet, or goes on.
+// is not open yet, or keeps running.
 func (s step) bare() bool { return s.name == "open" || s.name == "close" || s.name == "compact" }
 
 // script is the scenario: 60 steps, in parts that each begin by opening the

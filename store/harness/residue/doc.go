@@ -1,7 +1,7 @@
 // Package residue looks for what should be gone.
 //
 // A test ends pushes in one of the ways in which a push ends, and then reads the file
-// of the database as one who took it would, with every key and every link: each page,
+// of the database as a thief would, with every key and every link: each page,
 // in use or not, and each byte. It looks for two things:
 //
 //   - what still opens: records, wraps, payloads, chunks and links that are decoded from

@@ -34,7 +34,7 @@ type world struct {
 	live   map[record.ID]*secretPush // pushes that a scenario has not ended
 	over   map[record.ID]*secretPush // those that it has
 	values map[record.ID][]sealed    // payload and chunks of each push
-	rings  [][]byte                  // that are not in force any more
+	rings  [][]byte                  // that are no longer in force
 	old    []*os.File                // files that the database was in
 	sweeps func() error              // ends the sweeper
 

@@ -19,21 +19,17 @@ import (
 type suite map[string]func(*testing.T, record.Engine)
 
 // suites are the suites of all roles. What UpkeepEngine does with space is for the
-// tests of each engine; every test here ends with its Check.
+// tests of each engine; every test here ends with its Check. The tests of package cold are a suite
+// for tables, too.
 var suites = map[string]suite{
-	"pushes":   pushSuite,
-	"files":    fileSuite,
-	"accounts": accountSuite,
-	"sessions": sessionSuite,
-	"tokens":   tokenSuite,
-	"requests": requestSuite,
-	"webhooks": hookSuite,
-	"outbox":   outboxSuite,
-	"events":   eventSuite,
-	"tries":    tallySuite,
-	"keys":     keySuite,
-	"renewal":  resealSuite,
-	"engine":   engineSuite,
+	"pushes":  pushSuite,
+	"files":   fileSuite,
+	"tables":  tableSuite,
+	"outbox":  outboxSuite,
+	"tries":   tallySuite,
+	"keys":    keySuite,
+	"renewal": resealSuite,
+	"engine":  engineSuite,
 }
 
 // Run runs the suites that every record.Engine must pass. Each test opens an empty

@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"pushbox/store/record"
 )
@@ -19,14 +21,47 @@ func Creation(p record.Push) record.Entry { return creation(p) }
 
 // RequestOf is the n-th request, which takes so many answers for a day.
 func RequestOf(n int, owner record.AccountID, answers int) record.Request {
-	return requestOf(n, owner, answers)
+	at := epoch.Add(time.Duration(n) * time.Millisecond)
+	return record.Request{
+		ID: record.RequestID(pushID(n)), Owner: owner, CreatedAt: at, ExpiresAt: at.Add(24 * time.Hour),
+		Texts: true, MaxAnswers: answers, Lifetime: time.Hour, Views: 3, Sealed: []byte("sealed request"),
+	}
 }
 
 // AnswerTo is the n-th push, as an answer to a request.
-func AnswerTo(r record.Request, n int) record.Push { return answerTo(r, n) }
+func AnswerTo(r record.Request, n int) record.Push {
+	p := livePush(n, r.Owner)
+	p.Request, p.WrappedKey = r.ID, []byte("wrapped key")
+	return p
+}
 
 // EndRequest ends a request, at the time of its creation.
-func EndRequest(r record.Request) (record.Request, bool, error) { return endRequest(r) }
+func EndRequest(r record.Request) (record.Request, bool, error) {
+	r.EndedAt = r.CreatedAt
+	return r, false, nil
+}
+
+// APIToken is the n-th API token, before it gets its ID.
+func APIToken(n int, owner record.AccountID) record.APIToken {
+	return record.APIToken{
+		Digest: record.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n), Scopes: record.ScopeRead,
+		CreatedAt: epoch, ExpiresAt: epoch.Add(time.Hour),
+	}
+}
+
+// Session is the n-th session, before it gets its ID and owner. Later ones have lesser digests.
+func Session(n int, pending bool) *record.Session {
+	return &record.Session{
+		Digest: record.SessionDigest{0: byte(200 - n), 31: byte(n)}, CreatedAt: epoch, LastUsedAt: epoch,
+		ExpiresAt: epoch.Add(time.Duration(n) * time.Hour), Pending: pending, Sealed: []byte("sealed origin"),
+	}
+}
+
+// PushID is the ID of the n-th push. Later ones are greater.
+func PushID(n int) record.ID { return pushID(n) }
+
+// Payload is that of the n-th push.
+func Payload(n int) []byte { return payloadOf(n) }
 
 // View counts a view, or fails where none is left.
 func View(p record.Push) (record.Push, record.Entry, error) { return view(p) }

@@ -7,11 +7,35 @@ import (
 	"pushbox/store/record"
 )
 
+// Alter changes an account and none of its sessions, and returns it.
+func Alter(t *testing.T, e record.Engine, id record.AccountID, f func(*record.Account)) record.Account {
+	t.Helper()
+	return changeAccount(t, e, id, record.SessionChange{EvenLast: true}, f).Account
+}
+
+// begin begins the n-th session.
+func begin(t *testing.T, e record.Engine, owner record.AccountID, n int, pending bool) {
+	t.Helper()
+	changeAccount(t, e, owner, record.SessionChange{Begin: Session(n, pending), Most: 100}, func(*record.Account) {})
+}
+
+func changeAccount(t *testing.T, e record.Engine, id record.AccountID, to record.SessionChange, f func(*record.Account)) record.AccountChange {
+	t.Helper()
+	c, err := cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+		f(&a)
+		return a, to, Told, nil
+	})
+	must(t, err)
+	return c
+}
+
 // Fill puts a few of everything into an empty engine.
 func Fill(t *testing.T, e record.Engine) {
 	t.Helper()
 	owner := account(t, e, "owner@example.org")
-	alter(t, e, owner, func(a *record.Account) { a.Identities = a.Identities.With(identity("owner")) })
+	Alter(t, e, owner, func(a *record.Account) {
+		a.Identities = a.Identities.With(record.Identity{Issuer: "https://id.example.org", Subject: "owner"})
+	})
 	for n := range 30 {
 		create(t, e, n, []record.AccountID{0, owner}[n%2])
 	}
@@ -31,10 +55,14 @@ func Fill(t *testing.T, e record.Engine) {
 	}
 	change(t, e, pushID(32), release)
 	upload(t, e, 33)
-	_, err := cold.CreateToken(t.Context(), e, apiToken(1, owner), Told)
+	_, err := cold.CreateToken(t.Context(), e, APIToken(1, owner), Told)
 	must(t, err)
-	must(t, answer(t, e, ask(t, e, 40, owner, 1), 41))
-	ask(t, e, 42, owner, 1)
+	for _, n := range []int{40, 42} {
+		must(t, cold.CreateRequest(t.Context(), e, RequestOf(n, owner, 1)))
+	}
+	p := AnswerTo(RequestOf(40, owner, 1), 41)
+	_, err = e.AnswerRequest(t.Context(), p, payloadOf(41), creation(p))
+	must(t, err)
 	begin(t, e, owner, 1, false)
 	begin(t, e, owner, 2, true)
 	must(t, e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, Told))
@@ -70,10 +98,12 @@ func CheckFilled(t *testing.T, e record.Engine) {
 	must(t, err)
 	same(t, "requests of the owner", len(requests), 2)
 	same(t, "answers", requests[1].Answers, []record.ID{pushID(41)})
-	_, a, err := cold.Token(t.Context(), e, apiToken(1, 0).Digest)
+	_, a, err := cold.Token(t.Context(), e, APIToken(1, 0).Digest)
 	must(t, err)
 	same(t, "the token's account", a, owner)
-	wantSessions(t, e, owner.ID, 2, 1)
+	sessions, err := cold.Sessions(t.Context(), e, owner.ID, 9)
+	must(t, err)
+	same(t, "sessions of the owner", len(sessions), 2)
 	ring, err := e.KeyRing(t.Context())
 	must(t, err)
 	same(t, "key ring", string(ring), "sealed")

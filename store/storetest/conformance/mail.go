@@ -266,3 +266,26 @@ func changesWithMail(t *testing.T, e record.Engine) {
 	must(t, send(4, nil, false))
 	want(4, 2, 2)
 }
+
+func answersWithoutMail(t *testing.T, e record.Engine) {
+	ann := account(t, e, "a@example.org")
+	r := RequestOf(1, ann, 5)
+	must(t, cold.CreateRequest(t.Context(), e, r))
+	for n, most := range []uint64{1, 1} {
+		p := AnswerTo(r, 10+n)
+		en := creation(p)
+		en.Mail = mailOf(1, ann, 7, most)
+		en.Mail.Sender, en.Mail.Optional = ann, true
+		kept, err := e.AnswerRequest(t.Context(), p, payloadOf(10+n), en)
+		must(t, err)
+		same(t, "with mail", kept.Mail != nil, n == 0)
+		wantWaiting(t, e, 1)
+	}
+	p := AnswerTo(r, 20)
+	en := creation(p)
+	en.Messages = []record.Message{messageAt(1)}
+	kept, err := e.AnswerRequest(t.Context(), p, payloadOf(20), en)
+	must(t, err)
+	same(t, "messages", len(kept.Messages), 1)
+	wantWaiting(t, e, 2)
+}

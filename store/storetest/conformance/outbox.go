@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -21,22 +20,13 @@ var outboxSuite = suite{
 	"counts of mail to addresses are cleared by their day":    clearsQuotas,
 	"an account without a confirmed address sends no mail":    sendsConfirmed,
 	"optional mail is left out, and the change is made":       leavesMailOut,
+	"mail about an answer that may not be sent is left out":   answersWithoutMail,
 	"an account sends mail with its change, or has neither":   changesWithMail,
 }
 
-// hookOf is a webhook of an account, before it gets its ID.
-func hookOf(owner record.AccountID) record.Hook {
+// Hook is a webhook of an account, before it gets its ID.
+func Hook(owner record.AccountID) record.Hook {
 	return record.Hook{Owner: owner, CreatedAt: epoch, Events: record.NewEventSet(record.EventView), Sealed: []byte("sealed address")}
-}
-
-// keepHook keeps a webhook and returns it.
-func keepHook(t *testing.T, e record.Engine, owner record.AccountID) record.Hook {
-	t.Helper()
-	h := hookOf(owner)
-	id, err := cold.CreateHook(t.Context(), e, h, Told)
-	must(t, err)
-	h.ID = id
-	return h
 }
 
 // dueAt asks for messages to webhooks that are due n minutes after epoch.

@@ -92,7 +92,7 @@ func refusesAnOwner(t *testing.T, e record.Engine) {
 		"disabled": {id, func(a *record.Account) { a.Disabled, a.Removing = true, false }},
 		"removing": {id, func(a *record.Account) { a.Disabled, a.Removing = false, true }},
 	} {
-		alter(t, e, id, c.change)
+		Alter(t, e, id, c.change)
 		p := livePush(1, c.owner)
 		if err := e.CreatePush(t.Context(), p, payloadOf(1), creation(p)); !errors.Is(err, record.ErrToken) {
 			t.Errorf("%s owner: got error %v, want %v", name, err, record.ErrToken)
@@ -100,7 +100,7 @@ func refusesAnOwner(t *testing.T, e record.Engine) {
 		_, err := e.Push(t.Context(), p.ID)
 		wantErr(t, err, record.ErrNotFound)
 	}
-	alter(t, e, id, func(a *record.Account) { a.Disabled, a.Removing = false, false })
+	Alter(t, e, id, func(a *record.Account) { a.Disabled, a.Removing = false, false })
 	create(t, e, 1, id)
 }
 

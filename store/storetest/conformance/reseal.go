@@ -79,7 +79,8 @@ func resealsEverything(t *testing.T, e record.Engine) {
 	Fill(t, e)
 	owner, err := cold.AccountByEmail(t.Context(), e, "owner@example.org")
 	must(t, err)
-	keepHook(t, e, owner.ID)
+	_, err = cold.CreateHook(t.Context(), e, Hook(owner.ID), Told)
+	must(t, err)
 	change(t, e, pushID(1), withMessages(messageAt(1)))
 	for _, want := range []bool{true, false} {
 		changed, err := e.Reseal(t.Context(), marker{}, func(int64, int64) {})

@@ -27,7 +27,7 @@ func tallyOf(key byte, n int) limit.Tally {
 	return limit.Tally{Of: 1, Key: [16]byte{15: key}, Most: n, Span: time.Minute}
 }
 
-// counts counts a try for tallies, which must stand as wanted before.
+// counts counts a try for tallies, whose standings must be as wanted before.
 func counts(t *testing.T, e record.Engine, at time.Time, want []limit.Standing, ts ...limit.Tally) {
 	t.Helper()
 	looked, err := e.Tries(t.Context(), at, ts)

@@ -1,4 +1,4 @@
-package conformance
+package cold_test
 
 import (
 	"errors"
@@ -8,29 +8,23 @@ import (
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
-var sessionSuite = suite{
-	"sessions are kept and found with their account":         keepsSessions,
-	"sessions are listed newest first":                       listsSessions,
-	"a change of an account ends the sessions that it names": endsSessions,
-	"a change ends the sessions of an identity":              endsSessionsOfIdentities,
-	"a change by a session that does not exist is refused":   refusesStrangeSessions,
-	"a new session replaces the oldest":                      replacesOldSessions,
-	"a session records when it was used":                     touchesSessions,
-	"a removed session is not found":                         removesSessions,
-	"sessions that are over are cleared step by step":        clearsSessions,
-	"only sessions that have ended are cleared":              clearsWhatHasEndedAlone,
-	"a session does not outlive a change that ends it":       ordersSessions,
-}
-
-// newSession is the n-th session, before it gets its ID and owner. Later ones have
-// lesser digests.
-func newSession(n int, pending bool) *record.Session {
-	return &record.Session{
-		Digest: record.SessionDigest{0: byte(200 - n), 31: byte(n)}, CreatedAt: epoch, LastUsedAt: epoch,
-		ExpiresAt: epoch.Add(time.Duration(n) * time.Hour), Pending: pending, Sealed: []byte("sealed origin"),
-	}
+func TestSessions(t *testing.T) {
+	suite{
+		"sessions are kept and found with their account":         keepsSessions,
+		"sessions are listed newest first":                       listsSessions,
+		"a change of an account ends the sessions that it names": endsSessions,
+		"a change ends the sessions of an identity":              endsSessionsOfIdentities,
+		"a change by a session that does not exist is refused":   refusesStrangeSessions,
+		"a new session replaces the oldest":                      replacesOldSessions,
+		"a session records when it was used":                     touchesSessions,
+		"a removed session is not found":                         removesSessions,
+		"sessions that are over are cleared step by step":        clearsSessions,
+		"only sessions that have ended are cleared":              clearsWhatHasEndedAlone,
+		"a session does not outlive a change that ends it":       ordersSessions,
+	}.run(t)
 }
 
 // digestOf is the digest of the n-th session; zero for 0.
@@ -38,21 +32,21 @@ func digestOf(n int) record.SessionDigest {
 	if n == 0 {
 		return record.SessionDigest{}
 	}
-	return newSession(n, false).Digest
+	return conformance.Session(n, false).Digest
 }
 
 // changeSessions changes the sessions of an account, which itself stays as it is.
 func changeSessions(t *testing.T, e record.Engine, id record.AccountID, by int, to record.SessionChange) (record.AccountChange, error) {
 	t.Helper()
 	return cold.ChangeAccount(t.Context(), e, id, digestOf(by), func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
-		return a, to, Told, nil
+		return a, to, conformance.Told, nil
 	})
 }
 
 // begin begins the n-th session and returns it.
 func begin(t *testing.T, e record.Engine, owner record.AccountID, n int, pending bool) record.Session {
 	t.Helper()
-	c, err := changeSessions(t, e, owner, 0, record.SessionChange{Begin: newSession(n, pending), Most: 100})
+	c, err := changeSessions(t, e, owner, 0, record.SessionChange{Begin: conformance.Session(n, pending), Most: 100})
 	must(t, err)
 	return c.Session
 }
@@ -60,7 +54,7 @@ func begin(t *testing.T, e record.Engine, owner record.AccountID, n int, pending
 func endsSessionsOfIdentities(t *testing.T, e record.Engine) {
 	id := account(t, e, "a@example.org")
 	for n, via := range []record.Session{{}, {Via: identity("a"), ViaName: "x"}, {Via: identity("a"), ViaName: "y", Strong: true}, {Via: identity("b"), ViaName: "x"}} {
-		s := newSession(n+1, false)
+		s := conformance.Session(n+1, false)
 		s.Via, s.ViaName, s.Strong = via.Via, via.ViaName, via.Strong
 		_, err := changeSessions(t, e, id, 0, record.SessionChange{Begin: s, Most: 100})
 		must(t, err)
@@ -99,7 +93,7 @@ func wantSessions(t *testing.T, e record.Engine, owner record.AccountID, numbers
 func keepsSessions(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	for n, pending := range map[int]bool{1: false, 2: true} {
-		want := *newSession(n, pending)
+		want := *conformance.Session(n, pending)
 		got := begin(t, e, owner, n, pending)
 		if want.ID, want.Owner = got.ID, owner; got.ID == 0 {
 			t.Error("a session got no ID")
@@ -109,7 +103,7 @@ func keepsSessions(t *testing.T, e record.Engine) {
 		must(t, err)
 		same(t, "session", got, want)
 		same(t, "its account", a, record.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
-		scribble(got.Sealed)
+		clear(got.Sealed)
 		got, _, err = cold.Session(t.Context(), e, want.Digest)
 		must(t, err)
 		same(t, "session after its copy was changed", got, want)
@@ -120,9 +114,9 @@ func keepsSessions(t *testing.T, e record.Engine) {
 	same(t, "its account", a, record.Account{})
 
 	other := account(t, e, "b@example.org")
-	_, err = changeSessions(t, e, other, 0, record.SessionChange{Begin: newSession(1, false), Most: 100})
+	_, err = changeSessions(t, e, other, 0, record.SessionChange{Begin: conformance.Session(1, false), Most: 100})
 	wantErr(t, err, record.ErrExists)
-	_, err = changeSessions(t, e, other+1, 0, record.SessionChange{Begin: newSession(4, false), Most: 100})
+	_, err = changeSessions(t, e, other+1, 0, record.SessionChange{Begin: conformance.Session(4, false), Most: 100})
 	wantErr(t, err, record.ErrNotFound)
 	wantSessions(t, e, other)
 }
@@ -161,9 +155,9 @@ func endsSessions(t *testing.T, e record.Engine) {
 		{3, record.SessionChange{}, []int{6, 5, 4, 3, 2, 1}},
 		{0, record.SessionChange{Revoke: record.RevokeOwn}, []int{6, 5, 4, 3, 2, 1}},
 		{3, record.SessionChange{Revoke: record.RevokeOwn}, []int{6, 5, 4, 2, 1}},
-		{4, record.SessionChange{Revoke: record.RevokeOwn, Begin: newSession(7, false), Most: 100}, []int{7, 6, 5, 2, 1}},
+		{4, record.SessionChange{Revoke: record.RevokeOwn, Begin: conformance.Session(7, false), Most: 100}, []int{7, 6, 5, 2, 1}},
 		{5, record.SessionChange{Revoke: record.RevokeOthers}, []int{5}},
-		{5, record.SessionChange{Revoke: record.RevokeOthers, Begin: newSession(8, true), Most: 100}, []int{8, 5}},
+		{5, record.SessionChange{Revoke: record.RevokeOthers, Begin: conformance.Session(8, true), Most: 100}, []int{8, 5}},
 		{0, record.SessionChange{Revoke: record.RevokeOthers}, nil},
 	} {
 		_, err := changeSessions(t, e, owner, c.by, c.change)
@@ -188,7 +182,7 @@ func refusesStrangeSessions(t *testing.T, e record.Engine) {
 		_, err := cold.ChangeAccount(t.Context(), e, owner, digestOf(by), func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			asked = true
 			a.TOTPStep++
-			return a, record.SessionChange{}, Told, nil
+			return a, record.SessionChange{}, conformance.Told, nil
 		})
 		wantErr(t, err, want)
 		same(t, "the rule was asked", asked, want == nil)
@@ -220,7 +214,7 @@ func replacesOldSessions(t *testing.T, e record.Engine) {
 		{0, 12, false, 2, []int{12, 11, 9}},
 		{0, 13, false, 1, []int{13, 9}},
 	} {
-		_, err := changeSessions(t, e, owner, c.by, record.SessionChange{Revoke: record.RevokeOwn, Begin: newSession(c.n, c.pending), Most: c.most})
+		_, err := changeSessions(t, e, owner, c.by, record.SessionChange{Revoke: record.RevokeOwn, Begin: conformance.Session(c.n, c.pending), Most: c.most})
 		must(t, err)
 		wantSessions(t, e, owner, c.want...)
 	}
@@ -255,7 +249,7 @@ func removesSessions(t *testing.T, e record.Engine) {
 		{owner, first.ID, nil},
 		{owner, first.ID, record.ErrNotFound},
 	} {
-		wantErr(t, cold.RemoveSession(t.Context(), e, c.owner, c.id, Told), c.want)
+		wantErr(t, cold.RemoveSession(t.Context(), e, c.owner, c.id, conformance.Told), c.want)
 	}
 	wantSessions(t, e, owner, 2)
 	_, _, err := cold.Session(t.Context(), e, first.Digest)
@@ -299,7 +293,7 @@ func clearsSessions(t *testing.T, e record.Engine) {
 func clearsWhatHasEndedAlone(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	for n := range 4 {
-		s := newSession(n+1, false)
+		s := conformance.Session(n+1, false)
 		switch n + 1 {
 		case 2:
 			s.ExpiresAt = time.Time{}
@@ -341,9 +335,9 @@ func ordersSessions(t *testing.T, e record.Engine) {
 			all.Go(func() {
 				_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 					if a.PasswordHash != "$argon2id$" {
-						return a, record.SessionChange{}, Told, record.ErrCredentials
+						return a, record.SessionChange{}, conformance.Told, record.ErrCredentials
 					}
-					return a, record.SessionChange{Begin: newSession(n+1, false), Most: 100}, Told, nil
+					return a, record.SessionChange{Begin: conformance.Session(n+1, false), Most: 100}, conformance.Told, nil
 				})
 				if err != nil && !errors.Is(err, record.ErrCredentials) {
 					t.Errorf("sign-in: %v", err)
@@ -353,7 +347,7 @@ func ordersSessions(t *testing.T, e record.Engine) {
 		all.Go(func() {
 			_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				a.PasswordHash = "$other"
-				return a, record.SessionChange{Revoke: record.RevokeOthers}, Told, nil
+				return a, record.SessionChange{Revoke: record.RevokeOthers}, conformance.Told, nil
 			})
 			if err != nil {
 				t.Errorf("change: %v", err)
@@ -361,6 +355,6 @@ func ordersSessions(t *testing.T, e record.Engine) {
 		})
 		all.Wait()
 		wantSessions(t, e, owner)
-		must(t, cold.RemoveAccount(t.Context(), e, owner, Told))
+		must(t, cold.RemoveAccount(t.Context(), e, owner, conformance.Told))
 	}
 }

@@ -1,34 +1,35 @@
-package conformance
+package cold_test
 
 import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
-var accountSuite = suite{
-	"accounts are kept and found":                              keepsAccounts,
-	"the last account that there was is known":                 knowsTheLastAccount,
-	"accounts are listed by ID":                                listsAccounts,
-	"a first account is kept only where there is none":         keepsTheFirstAccount,
-	"a changed account keeps its ID":                           changesAccounts,
-	"an account is found by its new address alone":             renamesAccounts,
-	"an account is found by each of its identities":            findsIdentities,
-	"an account takes the place of another one":                replacesAccounts,
-	"the last account that administers stays":                  keepsTheLastAdmin,
-	"an account that owns pushes is not removed":               keepsOwners,
-	"a removed account is removed with all that belongs to it": removesAccounts,
-	"the ID of a removed account is not used again":            givesOutNewIDs,
-	"an account is not removed while a push is created for it": ordersOwnership,
+func TestAccounts(t *testing.T) {
+	suite{
+		"accounts are kept and found":                              keepsAccounts,
+		"the last account that there was is known":                 knowsTheLastAccount,
+		"accounts are listed by ID":                                listsAccounts,
+		"a first account is kept only where there is none":         keepsTheFirstAccount,
+		"a changed account keeps its ID":                           changesAccounts,
+		"an account is found by its new address alone":             renamesAccounts,
+		"an account is found by each of its identities":            findsIdentities,
+		"an account takes the place of another one":                replacesAccounts,
+		"the last account that administers stays":                  keepsTheLastAdmin,
+		"an account that owns pushes is not removed":               keepsOwners,
+		"a removed account is removed with all that belongs to it": removesAccounts,
+		"the ID of a removed account is not used again":            givesOutNewIDs,
+	}.run(t)
 }
 
 func keepsAccounts(t *testing.T, e record.Engine) {
 	want := record.Account{Email: "a@example.org", PasswordHash: "$argon2id$x", CreatedAt: epoch, Disabled: true}
-	id, err := cold.CreateAccount(t.Context(), e, want, Told)
+	id, err := cold.CreateAccount(t.Context(), e, want, conformance.Told)
 	must(t, err)
 	if id == 0 {
 		t.Error("an account got the ID 0")
@@ -41,7 +42,7 @@ func keepsAccounts(t *testing.T, e record.Engine) {
 	must(t, err)
 	same(t, "account", got, want)
 
-	_, err = cold.CreateAccount(t.Context(), e, record.Account{Email: want.Email}, Told)
+	_, err = cold.CreateAccount(t.Context(), e, record.Account{Email: want.Email}, conformance.Told)
 	wantErr(t, err, record.ErrExists)
 	_, err = cold.Account(t.Context(), e, id+1)
 	wantErr(t, err, record.ErrNotFound)
@@ -73,30 +74,30 @@ func findsIdentities(t *testing.T, e record.Engine) {
 		}
 		return all
 	}
-	a, err := cold.CreateAccount(t.Context(), e, record.Account{Email: "a@example.org", Identities: of("a", "b")}, Told)
+	a, err := cold.CreateAccount(t.Context(), e, record.Account{Email: "a@example.org", Identities: of("a", "b")}, conformance.Told)
 	must(t, err)
 	b := account(t, e, "b@example.org")
 	want("a", a)
 	want("b", a)
 	want("c", 0)
 	for _, taken := range []record.Identities{of("b"), of("c", "a")} {
-		_, err = cold.CreateAccount(t.Context(), e, record.Account{Email: "c@example.org", Identities: taken}, Told)
+		_, err = cold.CreateAccount(t.Context(), e, record.Account{Email: "c@example.org", Identities: taken}, conformance.Told)
 		wantErr(t, err, record.ErrIdentityTaken)
 		_, err = cold.ChangeAccount(t.Context(), e, b, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Identities = taken
-			return a, record.SessionChange{EvenLast: true}, Told, nil
+			return a, record.SessionChange{EvenLast: true}, conformance.Told, nil
 		})
 		wantErr(t, err, record.ErrIdentityTaken)
 	}
 	want("c", 0)
-	same(t, "identities", alter(t, e, a, func(a *record.Account) { a.Identities = of("c", "a") }).Identities, of("c", "a"))
+	same(t, "identities", conformance.Alter(t, e, a, func(a *record.Account) { a.Identities = of("c", "a") }).Identities, of("c", "a"))
 	want("b", 0)
 	want("c", a)
-	alter(t, e, b, func(a *record.Account) { a.Identities = of("b") })
+	conformance.Alter(t, e, b, func(a *record.Account) { a.Identities = of("b") })
 	want("b", b)
-	must(t, cold.RemoveAccount(t.Context(), e, a, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, a, conformance.Told))
 	want("a", 0)
-	alter(t, e, b, func(b *record.Account) { b.Identities = of("a") })
+	conformance.Alter(t, e, b, func(b *record.Account) { b.Identities = of("a") })
 	want("a", b)
 	want("b", 0)
 }
@@ -112,8 +113,8 @@ func knowsTheLastAccount(t *testing.T, e record.Engine) {
 	a := account(t, e, "a@example.org")
 	want(a)
 	b := account(t, e, "b@example.org")
-	must(t, cold.RemoveAccount(t.Context(), e, b, Told))
-	must(t, cold.RemoveAccount(t.Context(), e, a, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, b, conformance.Told))
+	must(t, cold.RemoveAccount(t.Context(), e, a, conformance.Told))
 	want(b)
 }
 
@@ -122,7 +123,7 @@ func listsAccounts(t *testing.T, e record.Engine) {
 	for n := range 5 {
 		all = append(all, account(t, e, fmt.Sprintf("%d@example.org", 9-n)))
 	}
-	must(t, cold.RemoveAccount(t.Context(), e, all[2], Told))
+	must(t, cold.RemoveAccount(t.Context(), e, all[2], conformance.Told))
 	for _, c := range []struct {
 		after record.AccountID
 		limit int
@@ -146,33 +147,22 @@ func listsAccounts(t *testing.T, e record.Engine) {
 	}
 }
 
-// alter changes an account and none of its sessions.
-func alter(t *testing.T, e record.Engine, id record.AccountID, f func(*record.Account)) record.Account {
-	t.Helper()
-	c, err := cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
-		f(&a)
-		return a, record.SessionChange{EvenLast: true}, Told, nil
-	})
-	must(t, err)
-	return c.Account
-}
-
 func keepsTheFirstAccount(t *testing.T, e record.Engine) {
 	first := record.Account{Email: "first@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch}
-	id, err := cold.CreateFirstAccount(t.Context(), e, first, Told)
+	id, err := cold.CreateFirstAccount(t.Context(), e, first, conformance.Told)
 	must(t, err)
 	first.ID = id
 	got, err := cold.AccountByEmail(t.Context(), e, first.Email)
 	must(t, err)
 	same(t, "account", got, first)
 	for _, email := range []string{first.Email, "second@example.org"} {
-		_, err = cold.CreateFirstAccount(t.Context(), e, record.Account{Email: email}, Told)
+		_, err = cold.CreateFirstAccount(t.Context(), e, record.Account{Email: email}, conformance.Told)
 		wantErr(t, err, record.ErrExists)
 	}
 	_, err = cold.AccountByEmail(t.Context(), e, "second@example.org")
 	wantErr(t, err, record.ErrNotFound)
-	must(t, cold.RemoveAccount(t.Context(), e, id, Told))
-	again, err := cold.CreateFirstAccount(t.Context(), e, record.Account{Email: "second@example.org"}, Told)
+	must(t, cold.RemoveAccount(t.Context(), e, id, conformance.Told))
+	again, err := cold.CreateFirstAccount(t.Context(), e, record.Account{Email: "second@example.org"}, conformance.Told)
 	must(t, err)
 	if again <= id {
 		t.Errorf("account %d came after %d", again, id)
@@ -187,12 +177,12 @@ func changesAccounts(t *testing.T, e record.Engine) {
 		Passkeys: "0123456789abcdef\x03key\x07\x01\x02\x06sealed",
 		Name:     "Ann", Language: "de", Mails: record.NewEventSet(record.EventLastView), Policy: "finance",
 	}
-	got := alter(t, e, id, func(a *record.Account) {
+	got := conformance.Alter(t, e, id, func(a *record.Account) {
 		*a = want
 		a.ID = 99
 	})
 	same(t, "changed account", got, want)
-	same(t, "account that was left alone", alter(t, e, id, func(*record.Account) {}), want)
+	same(t, "account that was left alone", conformance.Alter(t, e, id, func(*record.Account) {}), want)
 	got, err := cold.AccountByEmail(t.Context(), e, "a@example.org")
 	must(t, err)
 	same(t, "account", got, want)
@@ -203,7 +193,7 @@ func changesAccounts(t *testing.T, e record.Engine) {
 	}{{id, refusal}, {id + 1, record.ErrNotFound}} {
 		changed, err := cold.ChangeAccount(t.Context(), e, c.id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Disabled = true
-			return a, record.SessionChange{Begin: newSession(1, false)}, Told, refusal
+			return a, record.SessionChange{Begin: conformance.Session(1, false)}, conformance.Told, refusal
 		})
 		wantErr(t, err, c.want)
 		same(t, "change", changed, record.AccountChange{})
@@ -218,7 +208,7 @@ func renamesAccounts(t *testing.T, e record.Engine) {
 	id, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	_, err := cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Email = "b@example.org"
-		return a, record.SessionChange{EvenLast: true}, Told, nil
+		return a, record.SessionChange{EvenLast: true}, conformance.Told, nil
 	})
 	wantErr(t, err, record.ErrExists)
 	for email, want := range map[string]record.AccountID{"a@example.org": id, "b@example.org": other} {
@@ -226,7 +216,7 @@ func renamesAccounts(t *testing.T, e record.Engine) {
 		must(t, err)
 		same(t, "ID", got.ID, want)
 	}
-	alter(t, e, id, func(a *record.Account) { a.Email = "c@example.org" })
+	conformance.Alter(t, e, id, func(a *record.Account) { a.Email = "c@example.org" })
 	got, err := cold.AccountByEmail(t.Context(), e, "c@example.org")
 	must(t, err)
 	same(t, "ID", got.ID, id)
@@ -239,7 +229,7 @@ func renamesAccounts(t *testing.T, e record.Engine) {
 
 func replacesAccounts(t *testing.T, e record.Engine) {
 	id := account(t, e, "a@example.org")
-	alter(t, e, id, func(a *record.Account) {
+	conformance.Alter(t, e, id, func(a *record.Account) {
 		a.Identities = a.Identities.With(record.Identity{Issuer: "https://id.example.org", Subject: "7"})
 	})
 	begin(t, e, id, 1, false)
@@ -247,11 +237,11 @@ func replacesAccounts(t *testing.T, e record.Engine) {
 	replace := func(refusal error) error {
 		_, err := cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			a.Email, a.Identities, a.Removing = "gone", "", true
-			return a, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: true, Successor: &next}, Told, refusal
+			return a, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: true, Successor: &next}, conformance.Told, refusal
 		})
 		return err
 	}
-	_, err := cold.CreateToken(t.Context(), e, apiToken(1, id), Told)
+	_, err := cold.CreateToken(t.Context(), e, conformance.APIToken(1, id), conformance.Told)
 	must(t, err)
 	refusal := errors.New("no")
 	wantErr(t, replace(refusal), refusal)
@@ -271,12 +261,12 @@ func replacesAccounts(t *testing.T, e record.Engine) {
 		t.Errorf("the account before it is %+v", old)
 	}
 	wantSessions(t, e, id)
-	_, _, err = cold.Token(t.Context(), e, apiToken(1, id).Digest)
+	_, _, err = cold.Token(t.Context(), e, conformance.APIToken(1, id).Digest)
 	wantErr(t, err, record.ErrNotFound)
 	events, err := cold.AdminEvents(t.Context(), e, 0, 100)
 	must(t, err)
 	same(t, "account of the event", events[len(events)-1].Account, next.ID)
-	must(t, cold.RemoveAccount(t.Context(), e, id, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, id, conformance.Told))
 	got, err = cold.AccountByEmail(t.Context(), e, "a@example.org")
 	must(t, err)
 	same(t, "successor", got, next)
@@ -284,7 +274,7 @@ func replacesAccounts(t *testing.T, e record.Engine) {
 
 func keepsTheLastAdmin(t *testing.T, e record.Engine) {
 	first, second := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	alter(t, e, first, func(a *record.Account) { a.Admin = true })
+	conformance.Alter(t, e, first, func(a *record.Account) { a.Admin = true })
 	for what, f := range map[string]func(*record.Account){
 		"revoked":  func(a *record.Account) { a.Admin = false },
 		"disabled": func(a *record.Account) { a.Disabled = true },
@@ -293,11 +283,11 @@ func keepsTheLastAdmin(t *testing.T, e record.Engine) {
 		take := func(evenLast bool, other record.AccountID) error {
 			_, err := cold.ChangeAccount(t.Context(), e, first, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 				f(&a)
-				return a, record.SessionChange{EvenLast: evenLast, OtherAdmin: other}, Told, nil
+				return a, record.SessionChange{EvenLast: evenLast, OtherAdmin: other}, conformance.Told, nil
 			})
 			return err
 		}
-		alter(t, e, second, func(a *record.Account) { a.Admin, a.Disabled = true, true }) // it may do nothing
+		conformance.Alter(t, e, second, func(a *record.Account) { a.Admin, a.Disabled = true, true }) // it may do nothing
 		for _, other := range []record.AccountID{0, first, second, second + 1} {
 			wantErr(t, take(false, other), record.ErrLastAdmin)
 		}
@@ -306,44 +296,44 @@ func keepsTheLastAdmin(t *testing.T, e record.Engine) {
 		}
 		must(t, take(true, 0))
 		whole := func(a *record.Account) { a.Admin, a.Disabled, a.Removing = true, false, false }
-		alter(t, e, first, whole)
-		alter(t, e, second, whole)
+		conformance.Alter(t, e, first, whole)
+		conformance.Alter(t, e, second, whole)
 		wantErr(t, take(false, 0), record.ErrLastAdmin) // it does not look for another
 		must(t, take(false, second))
-		alter(t, e, first, whole)
+		conformance.Alter(t, e, first, whole)
 	}
 }
 
 func keepsOwners(t *testing.T, e record.Engine) {
 	id := account(t, e, "a@example.org")
-	_, err := cold.CreateToken(t.Context(), e, apiToken(1, id), Told)
+	_, err := cold.CreateToken(t.Context(), e, conformance.APIToken(1, id), conformance.Told)
 	must(t, err)
 	create(t, e, 1, id)
-	wantErr(t, cold.RemoveAccount(t.Context(), e, id, Told), record.ErrExists)
-	change(t, e, pushID(1), end(record.Expired))
-	wantErr(t, cold.RemoveAccount(t.Context(), e, id, Told), record.ErrExists)
-	_, _, err = cold.Token(t.Context(), e, apiToken(1, id).Digest)
+	wantErr(t, cold.RemoveAccount(t.Context(), e, id, conformance.Told), record.ErrExists)
+	change(t, e, conformance.PushID(1), conformance.Release)
+	wantErr(t, cold.RemoveAccount(t.Context(), e, id, conformance.Told), record.ErrExists)
+	_, _, err = cold.Token(t.Context(), e, conformance.APIToken(1, id).Digest)
 	must(t, err)
-	change(t, e, pushID(1), purge)
-	must(t, cold.RemoveAccount(t.Context(), e, id, Told))
+	change(t, e, conformance.PushID(1), conformance.Purge)
+	must(t, cold.RemoveAccount(t.Context(), e, id, conformance.Told))
 }
 
 func removesAccounts(t *testing.T, e record.Engine) {
 	goes, stays := account(t, e, "goes@example.org"), account(t, e, "stays@example.org")
 	for n := range 6 {
 		owner := []record.AccountID{goes, stays}[n%2]
-		_, err := cold.CreateToken(t.Context(), e, apiToken(n, owner), Told)
+		_, err := cold.CreateToken(t.Context(), e, conformance.APIToken(n, owner), conformance.Told)
 		must(t, err)
 		begin(t, e, owner, n+1, n > 3)
 	}
-	must(t, cold.RemoveAccount(t.Context(), e, goes, Told))
-	wantErr(t, cold.RemoveAccount(t.Context(), e, goes, Told), record.ErrNotFound)
+	must(t, cold.RemoveAccount(t.Context(), e, goes, conformance.Told))
+	wantErr(t, cold.RemoveAccount(t.Context(), e, goes, conformance.Told), record.ErrNotFound)
 	_, err := cold.Account(t.Context(), e, goes)
 	wantErr(t, err, record.ErrNotFound)
 	_, err = cold.AccountByEmail(t.Context(), e, "goes@example.org")
 	wantErr(t, err, record.ErrNotFound)
 	for n := range 6 {
-		_, _, err := cold.Token(t.Context(), e, apiToken(n, 0).Digest)
+		_, _, err := cold.Token(t.Context(), e, conformance.APIToken(n, 0).Digest)
 		if gone := n%2 == 0; (err != nil) != gone {
 			t.Errorf("token %d: error %v", n, err)
 		}
@@ -359,16 +349,8 @@ func removesAccounts(t *testing.T, e record.Engine) {
 
 func givesOutNewIDs(t *testing.T, e record.Engine) {
 	first := account(t, e, "a@example.org")
-	must(t, cold.RemoveAccount(t.Context(), e, first, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, first, conformance.Told))
 	if second := account(t, e, "a@example.org"); second <= first {
 		t.Errorf("account %d came after %d", second, first)
-	}
-}
-
-// apiToken is the n-th token, before it gets its ID.
-func apiToken(n int, owner record.AccountID) record.APIToken {
-	return record.APIToken{
-		Digest: record.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n), Scopes: record.ScopeRead,
-		CreatedAt: epoch, ExpiresAt: epoch.Add(time.Hour),
 	}
 }

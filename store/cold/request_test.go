@@ -1,4 +1,4 @@
-package conformance
+package cold_test
 
 import (
 	"errors"
@@ -9,49 +9,35 @@ import (
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
-var requestSuite = suite{
-	"requests are kept and listed by owner":                         keepsRequests,
-	"a request of an owner who may not act is refused":              refusesARequest,
-	"an account has so many live requests":                          boundsRequests,
-	"an account that asks at the same time has no request too many": boundsRequestsTogether,
-	"an answer is kept with its push":                               answersARequest,
-	"an answer that is refused leaves nothing":                      refusesAnswers,
-	"the last answer is taken once":                                 takesTheLastAnswerOnce,
-	"no answer comes after the end":                                 endsDuringAnswers,
-	"a request is changed and removed":                              changesRequests,
-	"requests go with their account":                                removesRequestsOfAnAccount,
-	"mail about an answer that may not be sent is left out":         answersWithoutMail,
-}
-
-// requestOf is the n-th request, which takes so many answers for a day.
-func requestOf(n int, owner record.AccountID, answers int) record.Request {
-	at := epoch.Add(time.Duration(n) * time.Millisecond)
-	return record.Request{
-		ID: record.RequestID(pushID(n)), Owner: owner, CreatedAt: at, ExpiresAt: at.Add(24 * time.Hour),
-		Texts: true, MaxAnswers: answers, Lifetime: time.Hour, Views: 3, Sealed: []byte("sealed request"),
-	}
+func TestRequests(t *testing.T) {
+	suite{
+		"requests are kept and listed by owner":                         keepsRequests,
+		"a request of an owner who may not act is refused":              refusesARequest,
+		"an account has so many live requests":                          boundsRequests,
+		"an account that asks at the same time has no request too many": boundsRequestsTogether,
+		"an answer is kept with its push":                               answersARequest,
+		"an answer that is refused leaves nothing":                      refusesAnswers,
+		"the last answer is taken once":                                 takesTheLastAnswerOnce,
+		"no answer comes after the end":                                 endsDuringAnswers,
+		"a request is changed and removed":                              changesRequests,
+		"requests go with their account":                                removesRequestsOfAnAccount,
+	}.run(t)
 }
 
 func ask(t *testing.T, e record.Engine, n int, owner record.AccountID, answers int) record.Request {
 	t.Helper()
-	r := requestOf(n, owner, answers)
+	r := conformance.RequestOf(n, owner, answers)
 	must(t, cold.CreateRequest(t.Context(), e, r))
 	return r
 }
 
-// answerTo is the n-th push, as an answer.
-func answerTo(r record.Request, n int) record.Push {
-	p := livePush(n, r.Owner)
-	p.Request, p.WrappedKey = r.ID, []byte("wrapped key")
-	return p
-}
-
 func answer(t *testing.T, e record.Engine, r record.Request, n int) error {
 	t.Helper()
-	p := answerTo(r, n)
-	_, err := e.AnswerRequest(t.Context(), p, payloadOf(n), creation(p))
+	p := conformance.AnswerTo(r, n)
+	_, err := e.AnswerRequest(t.Context(), p, conformance.Payload(n), conformance.Creation(p))
 	return err
 }
 
@@ -78,12 +64,6 @@ func wantRequests(t *testing.T, e record.Engine, owner record.AccountID, want ..
 	same(t, "requests behind each other", all, want)
 }
 
-// endRequest ends a request, at the time of its creation.
-func endRequest(r record.Request) (record.Request, bool, error) {
-	r.EndedAt = r.CreatedAt
-	return r, false, nil
-}
-
 func dropRequest(r record.Request) (record.Request, bool, error) { return r, true, nil }
 
 func mustChangeRequest(t *testing.T, e record.Engine, id record.RequestID, rule record.RequestRule) record.Request {
@@ -101,24 +81,24 @@ func keepsRequests(t *testing.T, e record.Engine) {
 	got, err := cold.Request(t.Context(), e, second.ID)
 	must(t, err)
 	same(t, "request", got, second)
-	_, err = cold.Request(t.Context(), e, record.RequestID(pushID(9)))
+	_, err = cold.Request(t.Context(), e, record.RequestID(conformance.PushID(9)))
 	wantErr(t, err, record.ErrNotFound)
-	third = mustChangeRequest(t, e, third.ID, endRequest)
+	third = mustChangeRequest(t, e, third.ID, conformance.EndRequest)
 	wantRequests(t, e, ann, second, first, third)
 	wantRequests(t, e, bob, other)
 	list, err := cold.ScanRequests(t.Context(), e, first.ID, 2)
 	must(t, err)
 	same(t, "requests behind the first", list, []record.Request{other, second})
-	scribble(list[0].Sealed)
+	clear(list[0].Sealed)
 	wantRequests(t, e, bob, other)
 }
 
 func refusesARequest(t *testing.T, e record.Engine) {
-	wantErr(t, cold.CreateRequest(t.Context(), e, requestOf(1, 7, 1)), record.ErrToken)
+	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(1, 7, 1)), record.ErrToken)
 	owner := account(t, e, "a@example.org")
 	kept := ask(t, e, 2, owner, 1)
 	disable(t, e, owner)
-	wantErr(t, cold.CreateRequest(t.Context(), e, requestOf(3, owner, 1)), record.ErrToken)
+	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(3, owner, 1)), record.ErrToken)
 	wantErr(t, answer(t, e, kept, 4), record.ErrToken)
 	wantRequests(t, e, owner, kept)
 }
@@ -127,7 +107,7 @@ func disable(t *testing.T, e record.Engine, owner record.AccountID) {
 	t.Helper()
 	_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = true
-		return a, record.SessionChange{}, Told, nil
+		return a, record.SessionChange{}, conformance.Told, nil
 	})
 	must(t, err)
 }
@@ -137,13 +117,13 @@ func boundsRequests(t *testing.T, e record.Engine) {
 	for n := range record.MaxRequests {
 		ask(t, e, n, ann, 1)
 	}
-	one := requestOf(200, ann, 1)
+	one := conformance.RequestOf(200, ann, 1)
 	wantErr(t, cold.CreateRequest(t.Context(), e, one), record.ErrRequests)
 	ask(t, e, 201, bob, 1)
-	must(t, answer(t, e, requestOf(0, ann, 1), 300)) // which ends it
+	must(t, answer(t, e, conformance.RequestOf(0, ann, 1), 300)) // which ends it
 	must(t, cold.CreateRequest(t.Context(), e, one))
-	wantErr(t, cold.CreateRequest(t.Context(), e, requestOf(202, ann, 1)), record.ErrRequests)
-	later := requestOf(203, ann, 1)
+	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(202, ann, 1)), record.ErrRequests)
+	later := conformance.RequestOf(203, ann, 1)
 	later.CreatedAt = epoch.Add(25 * time.Hour) // when the time of all others is over
 	must(t, cold.CreateRequest(t.Context(), e, later))
 }
@@ -155,7 +135,7 @@ func boundsRequestsTogether(t *testing.T, e record.Engine) {
 	}
 	var made atomic.Int32
 	together(8, func(i int) {
-		switch err := cold.CreateRequest(t.Context(), e, requestOf(200+i, ann, 1)); {
+		switch err := cold.CreateRequest(t.Context(), e, conformance.RequestOf(200+i, ann, 1)); {
 		case err == nil:
 			made.Add(1)
 		case !errors.Is(err, record.ErrRequests):
@@ -169,14 +149,14 @@ func answersARequest(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	r := ask(t, e, 1, ann, 2)
 	must(t, answer(t, e, r, 2))
-	p := answerTo(r, 2)
+	p := conformance.AnswerTo(r, 2)
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)
 	same(t, "push", got, p)
 	r.Answers = []record.ID{p.ID}
 	wantRequests(t, e, ann, r)
 	must(t, answer(t, e, r, 3))
-	r.Answers, r.EndedAt = append(r.Answers, pushID(3)), livePush(3, ann).CreatedAt
+	r.Answers, r.EndedAt = append(r.Answers, conformance.PushID(3)), conformance.LivePush(3, ann).CreatedAt
 	wantRequests(t, e, ann, r)
 	wantErr(t, answer(t, e, r, 4), record.ErrNotFound)
 	pushes, err := e.Pushes(t.Context(), ann, true, record.ID{}, 0, 9)
@@ -188,21 +168,23 @@ func refusesAnswers(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	r := ask(t, e, 1, ann, 1)
 	for n, change := range []func(*record.Push){
-		func(p *record.Push) { p.Request = record.RequestID(pushID(9)) },
+		func(p *record.Push) { p.Request = record.RequestID(conformance.PushID(9)) },
 		func(p *record.Push) { p.Request = record.RequestID{} },
 		func(p *record.Push) { p.Owner = bob },
 		func(p *record.Push) { p.CreatedAt = r.ExpiresAt },
 	} {
-		p := answerTo(r, 10+n)
+		p := conformance.AnswerTo(r, 10+n)
 		change(&p)
-		_, err := e.AnswerRequest(t.Context(), p, payloadOf(10+n), creation(p))
+		_, err := e.AnswerRequest(t.Context(), p, conformance.Payload(10+n), conformance.Creation(p))
 		wantErr(t, err, record.ErrNotFound)
 		_, err = e.Push(t.Context(), p.ID)
 		wantErr(t, err, record.ErrNotFound)
 	}
 	taken := create(t, e, 20, ann)
 	wantErr(t, answer(t, e, r, 20), record.ErrExists)
-	same(t, "push of that ID", mustPush(t, e, 20), taken)
+	got, err := e.Push(t.Context(), taken.ID)
+	must(t, err)
+	same(t, "push of that ID", got, taken)
 	wantRequests(t, e, ann, r)
 }
 
@@ -245,7 +227,7 @@ func endsDuringAnswers(t *testing.T, e record.Engine) {
 	var counted int
 	together(9, func(i int) {
 		if i == 8 {
-			r, err := cold.ChangeRequest(t.Context(), e, r.ID, endRequest)
+			r, err := cold.ChangeRequest(t.Context(), e, r.ID, conformance.EndRequest)
 			if err != nil {
 				t.Error(err)
 			}
@@ -269,7 +251,7 @@ func endsDuringAnswers(t *testing.T, e record.Engine) {
 func changesRequests(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	r, other := ask(t, e, 1, ann, 1), ask(t, e, 2, ann, 1)
-	_, err := cold.ChangeRequest(t.Context(), e, record.RequestID(pushID(9)), endRequest)
+	_, err := cold.ChangeRequest(t.Context(), e, record.RequestID(conformance.PushID(9)), conformance.EndRequest)
 	wantErr(t, err, record.ErrNotFound)
 	refusal := fmt.Errorf("a refusal")
 	_, err = cold.ChangeRequest(t.Context(), e, r.ID, func(r record.Request) (record.Request, bool, error) { return record.Request{}, true, refusal })
@@ -278,7 +260,7 @@ func changesRequests(t *testing.T, e record.Engine) {
 	if _, err = cold.ChangeRequest(t.Context(), e, r.ID, func(record.Request) (record.Request, bool, error) { panic("secret") }); err == nil {
 		t.Error("a rule panicked without an error")
 	}
-	r = mustChangeRequest(t, e, r.ID, endRequest)
+	r = mustChangeRequest(t, e, r.ID, conformance.EndRequest)
 	wantRequests(t, e, ann, other, r)
 	same(t, "removed", mustChangeRequest(t, e, r.ID, dropRequest), r)
 	_, err = cold.ChangeRequest(t.Context(), e, r.ID, dropRequest)
@@ -288,33 +270,11 @@ func changesRequests(t *testing.T, e record.Engine) {
 
 func removesRequestsOfAnAccount(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	mustChangeRequest(t, e, ask(t, e, 1, ann, 1).ID, endRequest)
+	mustChangeRequest(t, e, ask(t, e, 1, ann, 1).ID, conformance.EndRequest)
 	ask(t, e, 2, ann, 1)
 	other := ask(t, e, 3, bob, 1)
-	must(t, cold.RemoveAccount(t.Context(), e, ann, Told))
+	must(t, cold.RemoveAccount(t.Context(), e, ann, conformance.Told))
 	list, err := cold.ScanRequests(t.Context(), e, record.RequestID{}, 9)
 	must(t, err)
 	same(t, "requests", list, []record.Request{other})
-}
-
-func answersWithoutMail(t *testing.T, e record.Engine) {
-	ann := account(t, e, "a@example.org")
-	r := ask(t, e, 1, ann, 5)
-	for n, most := range []uint64{1, 1} {
-		p := answerTo(r, 10+n)
-		en := creation(p)
-		en.Mail = mailOf(1, ann, 7, most)
-		en.Mail.Sender, en.Mail.Optional = ann, true
-		kept, err := e.AnswerRequest(t.Context(), p, payloadOf(10+n), en)
-		must(t, err)
-		same(t, "with mail", kept.Mail != nil, n == 0)
-		wantWaiting(t, e, 1)
-	}
-	p := answerTo(r, 20)
-	en := creation(p)
-	en.Messages = []record.Message{messageAt(1)}
-	kept, err := e.AnswerRequest(t.Context(), p, payloadOf(20), en)
-	must(t, err)
-	same(t, "messages", len(kept.Messages), 1)
-	wantWaiting(t, e, 2)
 }

@@ -1,4 +1,4 @@
-package conformance
+package cold_test
 
 import (
 	"errors"
@@ -9,14 +9,17 @@ import (
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
-var eventSuite = suite{
-	"events are numbered, chained and listed":                   keepsEvents,
-	"a change and its event are one step":                       tellsChanges,
-	"events have the IDs that were given out":                   tellsIDs,
-	"a change that is refused, or changes nothing, is no event": tellsNoRefusals,
-	"events that are added at once have a number each":          ordersEvents,
+func TestEvents(t *testing.T) {
+	suite{
+		"events are numbered, chained and listed":                   keepsEvents,
+		"a change and its event are one step":                       tellsChanges,
+		"events have the IDs that were given out":                   tellsIDs,
+		"a change that is refused, or changes nothing, is no event": tellsNoRefusals,
+		"events that are added at once have a number each":          ordersEvents,
+	}.run(t)
 }
 
 // happened is the n-th event.
@@ -87,21 +90,23 @@ func tellsChanges(t *testing.T, e record.Engine) {
 	var hook record.Hook
 	for what, change := range []func(record.AdminEvent) error{
 		func(told record.AdminEvent) (err error) {
-			token, err = cold.CreateToken(t.Context(), e, apiToken(1, owner), told)
+			token, err = cold.CreateToken(t.Context(), e, conformance.APIToken(1, owner), told)
 			return err
 		},
 		func(told record.AdminEvent) (err error) {
-			hook = hookOf(owner)
+			hook = conformance.Hook(owner)
 			hook.ID, err = cold.CreateHook(t.Context(), e, hook, told)
 			return err
 		},
 		func(told record.AdminEvent) error { return cold.SetHook(t.Context(), e, hook, told) },
 		func(told record.AdminEvent) error { return cold.RemoveHook(t.Context(), e, owner, hook.ID, told) },
 		func(told record.AdminEvent) error { return cold.RemoveToken(t.Context(), e, 0, token, told) },
-		func(told record.AdminEvent) error { return e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, told) },
+		func(told record.AdminEvent) error {
+			return e.SetKeyRing(t.Context(), []byte("sealed"), conformance.Keys{}, told)
+		},
 		func(told record.AdminEvent) error {
 			_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
-				return a, record.SessionChange{Begin: newSession(1, false), Most: 1}, told, nil
+				return a, record.SessionChange{Begin: conformance.Session(1, false), Most: 1}, told, nil
 			})
 			return err
 		},
@@ -133,12 +138,12 @@ func tellsChanges(t *testing.T, e record.Engine) {
 func tellsIDs(t *testing.T, e record.Engine) {
 	account(t, e, "first@example.org")
 	owner := account(t, e, "a@example.org")
-	other, err := cold.CreateToken(t.Context(), e, apiToken(1, owner), Told)
+	other, err := cold.CreateToken(t.Context(), e, conformance.APIToken(1, owner), conformance.Told)
 	must(t, err)
-	token, err := cold.CreateToken(t.Context(), e, apiToken(2, owner), Told)
+	token, err := cold.CreateToken(t.Context(), e, conformance.APIToken(2, owner), conformance.Told)
 	must(t, err)
 	must(t, cold.RemoveToken(t.Context(), e, 0, other, record.AdminEvent{Kind: record.AdminTokenRevoke, At: epoch, Subject: uint64(other)}))
-	hook, err := cold.CreateHook(t.Context(), e, hookOf(owner), Told)
+	hook, err := cold.CreateHook(t.Context(), e, conformance.Hook(owner), conformance.Told)
 	must(t, err)
 	var got [][2]uint64
 	for _, one := range eventsOf(t, e)[1:] {
@@ -152,21 +157,21 @@ func tellsIDs(t *testing.T, e record.Engine) {
 func tellsNoRefusals(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
 	create(t, e, 1, owner)
-	_, err := cold.CreateAccount(t.Context(), e, record.Account{Email: "a@example.org"}, Told)
+	_, err := cold.CreateAccount(t.Context(), e, record.Account{Email: "a@example.org"}, conformance.Told)
 	wantErr(t, err, record.ErrExists)
-	_, err = cold.CreateFirstAccount(t.Context(), e, record.Account{Email: "b@example.org"}, Told)
+	_, err = cold.CreateFirstAccount(t.Context(), e, record.Account{Email: "b@example.org"}, conformance.Told)
 	wantErr(t, err, record.ErrExists)
-	wantErr(t, cold.RemoveAccount(t.Context(), e, owner, Told), record.ErrExists)
-	wantErr(t, cold.RemoveSession(t.Context(), e, owner, 1, Told), record.ErrNotFound)
-	wantErr(t, cold.RemoveToken(t.Context(), e, 0, 1, Told), record.ErrNotFound)
-	wantErr(t, cold.RemoveHook(t.Context(), e, owner, 1, Told), record.ErrNotFound)
-	wantErr(t, cold.SetHook(t.Context(), e, hookOf(owner), Told), record.ErrNotFound)
+	wantErr(t, cold.RemoveAccount(t.Context(), e, owner, conformance.Told), record.ErrExists)
+	wantErr(t, cold.RemoveSession(t.Context(), e, owner, 1, conformance.Told), record.ErrNotFound)
+	wantErr(t, cold.RemoveToken(t.Context(), e, 0, 1, conformance.Told), record.ErrNotFound)
+	wantErr(t, cold.RemoveHook(t.Context(), e, owner, 1, conformance.Told), record.ErrNotFound)
+	wantErr(t, cold.SetHook(t.Context(), e, conformance.Hook(owner), conformance.Told), record.ErrNotFound)
 	for _, c := range []error{nil, errors.New("no")} {
 		_, err := cold.ChangeAccount(t.Context(), e, owner, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 			if c != nil {
 				a.Disabled = true
 			}
-			return a, record.SessionChange{Revoke: record.RevokeOthers}, Told, c
+			return a, record.SessionChange{Revoke: record.RevokeOthers}, conformance.Told, c
 		})
 		wantErr(t, err, c)
 	}

@@ -1,4 +1,4 @@
-package conformance
+package cold_test
 
 import (
 	"testing"
@@ -6,19 +6,22 @@ import (
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
-var tokenSuite = suite{
-	"tokens are kept and found with their account": keepsTokens,
-	"tokens are listed by ID":                      listsTokens,
-	"a token records when it was used":             touchesTokens,
-	"a removed token is not found":                 removesTokens,
+func TestTokens(t *testing.T) {
+	suite{
+		"tokens are kept and found with their account": keepsTokens,
+		"tokens are listed by ID":                      listsTokens,
+		"a token records when it was used":             touchesTokens,
+		"a removed token is not found":                 removesTokens,
+	}.run(t)
 }
 
 func keepsTokens(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
-	want := apiToken(1, owner)
-	id, err := cold.CreateToken(t.Context(), e, want, Told)
+	want := conformance.APIToken(1, owner)
+	id, err := cold.CreateToken(t.Context(), e, want, conformance.Told)
 	must(t, err)
 	want.ID = id
 	got, a, err := cold.Token(t.Context(), e, want.Digest)
@@ -26,13 +29,13 @@ func keepsTokens(t *testing.T, e record.Engine) {
 	same(t, "token", got, want)
 	same(t, "its account", a, record.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
 
-	got, a, err = cold.Token(t.Context(), e, apiToken(2, owner).Digest)
+	got, a, err = cold.Token(t.Context(), e, conformance.APIToken(2, owner).Digest)
 	wantErr(t, err, record.ErrNotFound)
 	same(t, "token that is not there", got, record.APIToken{})
 	same(t, "its account", a, record.Account{})
-	_, err = cold.CreateToken(t.Context(), e, apiToken(2, owner+1), Told)
+	_, err = cold.CreateToken(t.Context(), e, conformance.APIToken(2, owner+1), conformance.Told)
 	wantErr(t, err, record.ErrNotFound)
-	_, err = cold.CreateToken(t.Context(), e, apiToken(1, owner), Told)
+	_, err = cold.CreateToken(t.Context(), e, conformance.APIToken(1, owner), conformance.Told)
 	wantErr(t, err, record.ErrExists)
 }
 
@@ -40,8 +43,8 @@ func listsTokens(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	var all []record.APIToken
 	for n := range 6 {
-		a := apiToken(200-n, []record.AccountID{owner, other}[n%2])
-		id, err := cold.CreateToken(t.Context(), e, a, Told)
+		a := conformance.APIToken(200-n, []record.AccountID{owner, other}[n%2])
+		id, err := cold.CreateToken(t.Context(), e, a, conformance.Told)
 		must(t, err)
 		if a.ID = id; a.Owner == owner {
 			all = append(all, a)
@@ -70,8 +73,8 @@ func listsTokens(t *testing.T, e record.Engine) {
 }
 
 func touchesTokens(t *testing.T, e record.Engine) {
-	a := apiToken(1, account(t, e, "a@example.org"))
-	id, err := cold.CreateToken(t.Context(), e, a, Told)
+	a := conformance.APIToken(1, account(t, e, "a@example.org"))
+	id, err := cold.CreateToken(t.Context(), e, a, conformance.Told)
 	must(t, err)
 	for range 2 {
 		must(t, cold.TouchToken(t.Context(), e, a.Digest, epoch.Add(time.Minute)))
@@ -80,8 +83,8 @@ func touchesTokens(t *testing.T, e record.Engine) {
 	got, _, err := cold.Token(t.Context(), e, a.Digest)
 	must(t, err)
 	same(t, "token", got, a)
-	must(t, cold.TouchToken(t.Context(), e, apiToken(2, 0).Digest, epoch))
-	_, _, err = cold.Token(t.Context(), e, apiToken(2, 0).Digest)
+	must(t, cold.TouchToken(t.Context(), e, conformance.APIToken(2, 0).Digest, epoch))
+	_, _, err = cold.Token(t.Context(), e, conformance.APIToken(2, 0).Digest)
 	wantErr(t, err, record.ErrNotFound)
 }
 
@@ -89,7 +92,7 @@ func removesTokens(t *testing.T, e record.Engine) {
 	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	var ids []record.TokenID
 	for n := range 3 {
-		id, err := cold.CreateToken(t.Context(), e, apiToken(n, owner), Told)
+		id, err := cold.CreateToken(t.Context(), e, conformance.APIToken(n, owner), conformance.Told)
 		must(t, err)
 		ids = append(ids, id)
 	}
@@ -106,9 +109,9 @@ func removesTokens(t *testing.T, e record.Engine) {
 		{owner, ids[1], record.ErrNotFound},
 		{0, ids[2] + 1, record.ErrNotFound},
 	} {
-		wantErr(t, cold.RemoveToken(t.Context(), e, c.owner, c.id, Told), c.want)
+		wantErr(t, cold.RemoveToken(t.Context(), e, c.owner, c.id, conformance.Told), c.want)
 	}
-	_, _, err := cold.Token(t.Context(), e, apiToken(1, 0).Digest)
+	_, _, err := cold.Token(t.Context(), e, conformance.APIToken(1, 0).Digest)
 	wantErr(t, err, record.ErrNotFound)
 	list, err := cold.Tokens(t.Context(), e, owner, 0, 10)
 	must(t, err)
