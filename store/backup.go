@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"time"
 
@@ -104,4 +106,68 @@ func verify(ctx context.Context, e record.Engine, ring *seal.Ring) error {
 		return fmt.Errorf("%w: a check finds %s; the first is: %s", record.ErrCorrupt, humanize.Count(len(problems), "problem", "problems"), problems[0])
 	}
 	return nil
+}
+
+// CheckDeep is Check, and then compares all payloads and chunks of files with their
+// digests, beside reads and writes. It needs no link. It calls progress, from one
+// goroutine, with bytes read and an estimate of all bytes.
+func (s *Store) CheckDeep(ctx context.Context, progress func(done, total int64)) (problems []string, c record.Coverage, err error) {
+	if problems, err = s.Check(ctx); err == nil {
+		c, err = s.engine.CheckContents(ctx, collect(&problems), progress)
+	}
+	return problems, c, err
+}
+
+// collect returns a function that appends to problems, up to a limit.
+func collect(problems *[]string) func(string) {
+	const enough = 1000
+	return func(p string) {
+		if len(*problems) < enough {
+			*problems = append(*problems, p)
+		}
+	}
+}
+
+// RemoveCopies removes what upgrades have kept of the older store, CopiesStay after
+// them. It returns how many files that were, and how long to wait before the next call.
+// It is no part of a sweep, since to overwrite a large file takes longer than an expired
+// push may stay.
+func (s *Store) RemoveCopies(ctx context.Context) (n int, wait time.Duration, err error) {
+	n, err = s.engine.RemoveCopies(ctx, s.time.Read().Ends.Add(-record.CopiesStay))
+	return n, tidyRest, err
+}
+
+// endOfTime is a time after that of any file.
+func endOfTime() time.Time { return time.Unix(1<<50, 0) }
+
+// SameRecords compares all records of two engines, one by one, and returns how many there
+// are. It calls progress with the bytes that it compared. The error names the kind of the
+// first record that differs.
+func SameRecords(want, got record.Records, progress func(done int64)) (n int64, err error) {
+	next, stop := iter.Pull2(got)
+	defer stop()
+	done := int64(0)
+	for w, err := range want {
+		if err != nil {
+			return n, err
+		}
+		g, gotErr, ok := next()
+		switch {
+		case gotErr != nil:
+			return n, gotErr
+		case !ok || g.Kind != w.Kind || !bytes.Equal(g.Key, w.Key):
+			return n, fmt.Errorf("%w: the copy lacks %s, or has another one there", record.ErrCorrupt, w.Kind)
+		case !bytes.Equal(g.Value, w.Value):
+			return n, fmt.Errorf("%w: %s of the copy differs", record.ErrCorrupt, w.Kind)
+		}
+		n, done = n+1, done+int64(len(w.Key)+len(w.Value))
+		progress(done)
+	}
+	if g, gotErr, ok := next(); ok {
+		if gotErr != nil {
+			return n, gotErr
+		}
+		return n, fmt.Errorf("%w: the copy has %s too many", record.ErrCorrupt, g.Kind)
+	}
+	return n, nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"iter"
+	"time"
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -47,4 +48,32 @@ func (s *Store) scanRequests(ctx context.Context) iter.Seq2[[]record.Request, er
 // scan reads all pushes.
 func (s *Store) scan(ctx context.Context) iter.Seq2[[]record.Push, error] {
 	return batches(func(last record.Push) ([]record.Push, error) { return s.engine.Scan(ctx, last.ID, listBatch) })
+}
+
+// Counts are how much a store holds.
+type Counts struct {
+	Pushes, Live, Accounts int
+	Latest                 time.Time // the latest time that the database has seen
+}
+
+// Count reads all pushes and counts them.
+func (s *Store) Count(ctx context.Context) (c Counts, err error) {
+	for ps, err := range s.scan(ctx) {
+		if err != nil {
+			return c, err
+		}
+		c.Pushes += len(ps)
+		for _, p := range ps {
+			if p.Live() {
+				c.Live++
+			}
+		}
+	}
+	accounts, err := s.Accounts(ctx)
+	if err != nil {
+		return c, err
+	}
+	c.Accounts = len(accounts)
+	c.Latest, err = s.engine.LatestTime(ctx)
+	return c, err
 }

@@ -1,8 +1,20 @@
 package instance
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
 	"pushbox/config"
+	"pushbox/internal/certs"
+	"pushbox/internal/durable"
+	"pushbox/internal/hint"
 	"pushbox/internal/lang"
+	"pushbox/internal/openid"
+	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -83,4 +95,105 @@ func mailOptions(m config.Mail) store.MailOptions {
 		o.Languages = lang.Tags()
 	}
 	return o
+}
+
+// maxSecretFile is the largest file with a secret, in bytes.
+const maxSecretFile = 1 << 10
+
+// ReadSecretFile reads a file that has a secret and nothing else but white space around it.
+func ReadSecretFile(name string) (secret.Text, error) {
+	b, err := durable.ReadBounded(name, maxSecretFile)
+	if errors.Is(err, fs.ErrPermission) {
+		err = hint.With(err, "let the server's user read it: chown root:pushbox %[1]s && chmod 640 %[1]s", name)
+	}
+	return secret.New(strings.TrimSpace(string(b))), err
+}
+
+// Providers makes the providers of sign_in.oidc, in their order. It reads the files that the
+// settings name, and asks no provider for anything. groups lists others than those of the
+// settings that people may be in.
+func Providers(cfg config.Config, now func() time.Time, groups func() []string) ([]*openid.Provider, error) {
+	all := make([]*openid.Provider, len(cfg.SignIn.OIDC))
+	for i, c := range cfg.SignIn.OIDC {
+		p, err := newProvider(c, now, groups)
+		if err != nil {
+			return nil, fmt.Errorf("sign_in.oidc, %s: %w", c.Name, err)
+		}
+		all[i] = p
+	}
+	return all, nil
+}
+
+func newProvider(c config.OIDC, now func() time.Time, groups func() []string) (*openid.Provider, error) {
+	o := openid.Options{Issuer: c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: c.Scopes, Now: now, Groups: c.GroupsClaim}
+	o.NeedsGroups = func() bool { return len(c.AllowedGroups)+len(c.AdminGroups) > 0 || groups != nil && len(groups()) > 0 }
+	var err error
+	if c.ClientSecretFile != "" {
+		if o.Secret, err = ReadSecretFile(c.ClientSecretFile); err != nil {
+			return nil, fmt.Errorf("client_secret_file: %w", err)
+		}
+	}
+	if c.CAFile != "" {
+		if o.Roots, err = certs.ReadRoots(c.CAFile, false); err != nil {
+			return nil, fmt.Errorf("ca_file: %w", err)
+		}
+	}
+	return openid.New(o), nil
+}
+
+// policies returns the policies that accounts can have.
+func policies(cfg config.Config) []store.Policy {
+	all := make([]store.Policy, len(cfg.Policies))
+	for i, p := range cfg.Policies {
+		all[i] = policy(cfg, p)
+	}
+	return all
+}
+
+// policy returns a policy within what holds for all; without a name, that itself.
+func policy(cfg config.Config, named config.NamedPolicy) store.Policy {
+	p := named.Over(cfg.Policy)
+	return store.Policy{
+		Name: named.Name, Groups: named.Groups,
+		Terms: map[record.Kind]store.Terms{
+			record.Text: narrowed(deletableTerms(cfg.PW, true), record.Text, p),
+			record.URL:  narrowed(terms(cfg.URL, cfg.EnableURLPushes), record.URL, p),
+			record.File: narrowed(deletableTerms(cfg.Files.DeletableTerms, cfg.EnableFilePushes), record.File, p),
+			record.QR:   narrowed(deletableTerms(cfg.QR, cfg.EnableQRPushes), record.QR, p),
+		},
+		Files: store.FileLimits{
+			MaxCount: cmp.Or(p.MaxFileUploads, cfg.Files.MaxFileUploads),
+			MaxSize:  int64(cmp.Or(p.MaxFileSize, cfg.Files.MaxFileSize)),
+			Window:   cfg.Files.DownloadWindow,
+		},
+		Room: record.Room{
+			Pushes: cmp.Or(p.AccountPushes, cfg.Limits.AccountPushes),
+			Bytes:  int64(cmp.Or(p.AccountBytes, cfg.Limits.AccountBytes)),
+		},
+		Rules: store.Rules{
+			Passphrase: p.RequirePassphrase == config.On,
+			Encryption: p.RequireEncryption == config.On,
+			NoMail:     p.EnableMail == config.Off,
+		},
+	}
+}
+
+// narrowed returns the terms of a kind within a policy.
+func narrowed(t store.Terms, k record.Kind, p config.Policy) store.Terms {
+	t.Enabled = t.Enabled && p.Allows(k.String())
+	t.Days = within(t.Days, p.ExpireAfterDaysDefault, p.ExpireAfterDaysMax)
+	t.Views = within(t.Views, p.ExpireAfterViewsDefault, p.ExpireAfterViewsMax)
+	return t
+}
+
+// within returns the range with another default and no more than most; 0: as they are.
+func within(r store.Range, initial, most int) store.Range {
+	if most != 0 {
+		r.Max = min(r.Max, most)
+	}
+	if initial != 0 {
+		r.Default = max(initial, r.Min)
+	}
+	r.Default = min(r.Default, r.Max)
+	return r
 }

@@ -2,8 +2,10 @@
 package proctest
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -36,4 +38,24 @@ func (r inRoot) Run() int {
 		panic(err)
 	}
 	return r.m.Run()
+}
+
+// An Output keeps what a program writes. It may be read while the program runs.
+type Output struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+// Write keeps b.
+func (o *Output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all.Write(b)
+}
+
+// String is all that was written so far.
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all.String()
 }

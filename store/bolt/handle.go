@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pushbox/internal/durable"
+
 	"go.etcd.io/bbolt"
 
 	"pushbox/store/bolt/page"
@@ -239,3 +241,7 @@ func (t *tx) noteRead(n int) {
 // counts as memory of the process, with some pages around it, for as long as the file
 // is mapped. Goroutines that read at the same time notice nothing.
 func (t *tx) dropMapped() { dontNeed(page.Mapping(t.bolt)) }
+
+// scrub overwrites all of a file that is about to be closed, if it no longer has a name.
+// Then its blocks hold nothing once the file system takes them.
+func (h *handle) scrub() error { return durable.Overwrite(h.file) }

@@ -153,23 +153,8 @@ func changeAccount(t record.Tx, id record.AccountID, by record.SessionDigest, r 
 	if c.Account == old && len(gone) == 0 && change.Begin == nil && !change.EndTokens && change.Token == nil && change.Mail == nil {
 		return c, nil
 	}
-	ended, err := endedTokens(t, id, change)
-	if err != nil {
+	if err := changeTokens(t, &c, change, &ev); err != nil {
 		return c, err
-	}
-	if change.Mail != nil {
-		if err := t.Send(change.Mail); err != nil {
-			return c, err
-		}
-	}
-	if err := remove(t, record.Tokens, ended); err != nil {
-		return c, err
-	}
-	if change.Token != nil {
-		if c.Token, err = addToken(t, *change.Token); err != nil {
-			return c, err
-		}
-		ev.Subject = uint64(c.Token)
 	}
 	if c.Account != old {
 		if err := t.Put(record.Accounts.Table, c.Account); err != nil {
@@ -193,6 +178,25 @@ func changeAccount(t record.Tx, id record.AccountID, by record.SessionDigest, r 
 		return c, nil
 	}
 	return c, t.Tell(ev)
+}
+
+// changeTokens sends the mail of a change of an account, ends its tokens, and begins another.
+func changeTokens(t record.Tx, c *record.AccountChange, change record.SessionChange, ev *record.AdminEvent) error {
+	ended, err := endedTokens(t, c.Account.ID, change)
+	if err != nil {
+		return err
+	}
+	if change.Mail != nil {
+		if err := t.Send(change.Mail); err != nil {
+			return err
+		}
+	}
+	if err := remove(t, record.Tokens, ended); err != nil || change.Token == nil {
+		return err
+	}
+	c.Token, err = addToken(t, *change.Token)
+	ev.Subject = uint64(c.Token)
+	return err
 }
 
 // mayChange refuses a change that conflicts with another account, or takes the last administrator.
