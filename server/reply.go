@@ -77,8 +77,9 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 // linesType is the media type of JSON lines.
 const linesType = "application/jsonl"
 
-// sendLines sends the lines of a reply. The client must take them at the pace of a file. If it stops in the middle, the connection is cut, and the client knows that the end
-// is missing. The error is why a line could not be read: a client may leave when it likes.
+// sendLines sends the lines of a reply. The client must take them at the pace of a file. If it
+// stops in the middle, the connection is cut, and the client knows that the end is missing. The
+// error is why a line could not be read: a client may leave when it likes.
 func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	if rep.done != nil {
 		defer rep.done()

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -35,13 +34,18 @@ type allowance struct {
 // reserve refuses a create of n bytes if there is no space for it. Views, expiry and deletes use
 // the space that the limits keep free.
 func (t *tx) reserve(n int, l limits, free freeSpace) error {
-	if !t.allowance.known {
-		var err error
-		if t.allowance, err = t.measureAllowance(l, free); err != nil {
-			return err
-		}
+	if err := t.knowAllowance(l, free); err != nil {
+		return err
 	}
 	return t.allowance.use(int64(n), 0)
+}
+
+// knowAllowance measures the allowance, once in a transaction.
+func (t *tx) knowAllowance(l limits, free freeSpace) (err error) {
+	if !t.allowance.known {
+		t.allowance, err = t.measureAllowance(l, free)
+	}
+	return err
 }
 
 // reserveLong is reserve for chunks of files, which do not fit into gaps.
@@ -55,7 +59,7 @@ func (t *tx) reserveLong(n int, l limits, free freeSpace) error {
 // reserveRest refuses n bytes for what does not end a push, once most of the space that creates
 // leave free is used, too: the rest is for what ends pushes.
 func (t *tx) reserveRest(n int, l limits, free freeSpace) error {
-	if err := t.reserve(0, l, free); err != nil && !errors.Is(err, record.ErrFull) {
+	if err := t.knowAllowance(l, free); err != nil {
 		return err
 	}
 	if t.allowance.rest -= int64(n); t.allowance.rest < 0 {
@@ -67,10 +71,7 @@ func (t *tx) reserveRest(n int, l limits, free freeSpace) error {
 // isScarce reports whether half of what is for what ends pushes is used, too: then that must take
 // hardly more than it gives back.
 func (t *tx) isScarce(l limits, free freeSpace) (bool, error) {
-	err := t.reserve(0, l, free)
-	if errors.Is(err, record.ErrFull) {
-		err = nil
-	}
+	err := t.knowAllowance(l, free)
 	return t.allowance.rest < -l.minFree/restShare/2, err
 }
 

@@ -1,11 +1,8 @@
 package cold_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
-	"sync"
 	"testing"
 
 	"pushbox/internal/testkit/env"
@@ -42,6 +39,14 @@ func (s suite) run(t *testing.T) {
 		}
 	}
 }
+
+// What the suites of engines have, too.
+var (
+	must     = conformance.Must
+	wantErr  = conformance.WantErr
+	same     = conformance.Same
+	together = conformance.Together
+)
 
 // epoch is when the first record of the suites begins.
 var epoch = conformance.LivePush(0, 0).CreatedAt
@@ -85,39 +90,4 @@ func change(t *testing.T, e record.Engine, id record.ID, r record.Rule) {
 	t.Helper()
 	_, err := e.Change(t.Context(), id, r)
 	must(t, err)
-}
-
-// together runs f in n goroutines, which begin at the same time, and waits for them.
-func together(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	start := make(chan struct{})
-	for i := range n {
-		wg.Go(func() {
-			<-start
-			f(i)
-		})
-	}
-	close(start)
-	wg.Wait()
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wantErr(t *testing.T, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("got error %v, want %v", err, want)
-	}
-}
-
-func same(t *testing.T, what string, got, want any) {
-	t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
-	}
 }

@@ -187,7 +187,7 @@ function answered(status, page, url) {
   }
   const next = page?.querySelector('main')
   if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
-  if (!next?.querySelector('[data-sends]') && status === 422 || !next) return end(form.dataset.cut)
+  if (!next || (status === 422 && !next.querySelector('[data-sends]'))) return end(form.dataset.cut)
   if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
   const fields = [...all(kept)].map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)

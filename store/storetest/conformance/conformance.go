@@ -111,7 +111,7 @@ func creation(p record.Push) record.Entry {
 func create(t *testing.T, e record.Engine, n int, owner record.AccountID) record.Push {
 	t.Helper()
 	p := livePush(n, owner)
-	must(t, e.CreatePush(t.Context(), p, payloadOf(n), creation(p)))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(n), creation(p)))
 	return p
 }
 
@@ -119,7 +119,7 @@ func create(t *testing.T, e record.Engine, n int, owner record.AccountID) record
 func account(t *testing.T, e record.Engine, email string) record.AccountID {
 	t.Helper()
 	id, err := cold.CreateAccount(t.Context(), e, record.Account{Email: email, PasswordHash: "$argon2id$", CreatedAt: epoch}, Told)
-	must(t, err)
+	Must(t, err)
 	return id
 }
 
@@ -127,7 +127,7 @@ func account(t *testing.T, e record.Engine, email string) record.AccountID {
 func change(t *testing.T, e record.Engine, id record.ID, r record.Rule) record.Change {
 	t.Helper()
 	c, err := e.Change(t.Context(), id, r)
-	must(t, err)
+	Must(t, err)
 	return c
 }
 
@@ -177,21 +177,24 @@ func purge(p record.Push) (record.Push, record.Entry, error) {
 	return p, record.Entry{}, nil
 }
 
-func must(t *testing.T, err error) {
+// Must ends the test if there is an error.
+func Must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func wantErr(t *testing.T, err, want error) {
+// WantErr fails the test unless err is want.
+func WantErr(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("got error %v, want %v", err, want)
 	}
 }
 
-func same(t *testing.T, what string, got, want any) {
+// Same fails the test unless the two are deeply equal.
+func Same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)

@@ -59,8 +59,8 @@ func filePush(n int, owner record.AccountID) record.Push {
 func upload(t *testing.T, e record.Engine, n int) {
 	t.Helper()
 	for file := range files {
-		must(t, e.PutChunks(t.Context(), pushID(n), file, 0, [][]byte{chunkOf(n, file, 0)}))
-		must(t, e.PutChunks(t.Context(), pushID(n), file, 1, [][]byte{chunkOf(n, file, 1), chunkOf(n, file, 2)}))
+		Must(t, e.PutChunks(t.Context(), pushID(n), file, 0, [][]byte{chunkOf(n, file, 0)}))
+		Must(t, e.PutChunks(t.Context(), pushID(n), file, 1, [][]byte{chunkOf(n, file, 1), chunkOf(n, file, 2)}))
 	}
 }
 
@@ -69,7 +69,7 @@ func createFiles(t *testing.T, e record.Engine, n int, owner record.AccountID) r
 	t.Helper()
 	upload(t, e, n)
 	p := filePush(n, owner)
-	must(t, e.CreatePush(t.Context(), p, payloadOf(n), creation(p)))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(n), creation(p)))
 	return p
 }
 
@@ -88,9 +88,9 @@ func wantChunks(t *testing.T, e record.Engine, n int, g record.Grant) {
 	t.Helper()
 	for i := range files * chunks {
 		got, sealed, err := e.Chunk(t.Context(), g.Digest, i/chunks, i%chunks, nil)
-		must(t, err)
-		same(t, "grant", got, g)
-		same(t, "chunk", string(sealed), string(chunkOf(n, i/chunks, i%chunks)))
+		Must(t, err)
+		Same(t, "grant", got, g)
+		Same(t, "chunk", string(sealed), string(chunkOf(n, i/chunks, i%chunks)))
 	}
 }
 
@@ -98,14 +98,14 @@ func wantChunks(t *testing.T, e record.Engine, n int, g record.Grant) {
 func wantOrphans(t *testing.T, e record.Engine, numbers ...int) {
 	t.Helper()
 	got, err := e.Orphans(t.Context(), record.ID{}, 1000)
-	must(t, err)
-	same(t, "orphans", got, pushIDs(numbers...))
+	Must(t, err)
+	Same(t, "orphans", got, pushIDs(numbers...))
 }
 
 func free(t *testing.T, e record.Engine, n, limit int) (more bool) {
 	t.Helper()
 	more, err := e.FreeOrphans(t.Context(), pushID(n), limit)
-	must(t, err)
+	Must(t, err)
 	return more
 }
 
@@ -114,13 +114,13 @@ func adoptsChunks(t *testing.T, e record.Engine) {
 	upload(t, e, 2)
 	wantOrphans(t, e, 1, 2)
 	_, err := e.Push(t.Context(), pushID(1))
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	p := filePush(1, 0)
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
 	wantOrphans(t, e, 2)
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "push", got, p)
+	Must(t, err)
+	Same(t, "push", got, p)
 	wantChunks(t, e, 1, issue(t, e, 1, 1))
 }
 
@@ -129,12 +129,12 @@ func refusesFilesWithoutChunks(t *testing.T, e record.Engine) {
 	p := filePush(1, 0)
 	refused := func() {
 		t.Helper()
-		wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrCorrupt)
+		WantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrCorrupt)
 		_, err := e.Push(t.Context(), p.ID)
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-		must(t, err)
-		same(t, "number of entries", len(entries), 0)
+		Must(t, err)
+		Same(t, "number of entries", len(entries), 0)
 		wantOrphans(t, e, 2)
 	}
 	refused()
@@ -149,11 +149,11 @@ func keepsOrphansOfARefusedPush(t *testing.T, e record.Engine) {
 	owner := account(t, e, "owner@example.org")
 	upload(t, e, 1)
 	p := filePush(1, owner+1)
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrToken)
+	WantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrToken)
 	wantOrphans(t, e, 1)
 	p.Owner = owner
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrExists)
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	WantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), record.ErrExists)
 	wantOrphans(t, e)
 	wantChunks(t, e, 1, issue(t, e, 1, 1))
 }
@@ -182,20 +182,20 @@ func tellsChunksApart(t *testing.T, e record.Engine) {
 	for _, at := range [][2]int{{0, 0}, {0, 255}, {0, 256}, {0, last}, {1, 0}, {256, 0}, {999, last}} {
 		chunk := chunkOf(2, at[0], at[1])
 		p.Stored += int64(len(chunk))
-		must(t, e.PutChunks(t.Context(), p.ID, at[0], at[1], [][]byte{chunk}))
+		Must(t, e.PutChunks(t.Context(), p.ID, at[0], at[1], [][]byte{chunk}))
 	}
-	must(t, e.CreatePush(t.Context(), p, payloadOf(2), creation(p)))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(2), creation(p)))
 	createFiles(t, e, 1, 0)
 	createFiles(t, e, 3, 0)
 	g := issue(t, e, 2, 1)
 	for _, at := range [][2]int{{0, 0}, {0, 255}, {0, 256}, {0, last}, {1, 0}, {256, 0}, {999, last}} {
 		_, got, err := e.Chunk(t.Context(), g.Digest, at[0], at[1], nil)
-		must(t, err)
-		same(t, "chunk", string(got), string(chunkOf(2, at[0], at[1])))
+		Must(t, err)
+		Same(t, "chunk", string(got), string(chunkOf(2, at[0], at[1])))
 	}
 	for _, at := range [][2]int{{0, 1}, {0, 257}, {0, last + 1}, {1, 1}, {2, 0}, {255, 0}, {1000, 0}} {
 		_, _, err := e.Chunk(t.Context(), g.Digest, at[0], at[1], nil)
-		wantErr(t, err, record.ErrCorrupt)
+		WantErr(t, err, record.ErrCorrupt)
 	}
 }
 
@@ -214,19 +214,19 @@ func freesStepByStep(t *testing.T, e record.Engine) {
 	}
 	wantOrphans(t, e, 1, 3)
 	for n, limit := range map[int]int{1: files*chunks + 1, 3: files * chunks} {
-		same(t, "more", free(t, e, n, limit), false)
+		Same(t, "more", free(t, e, n, limit), false)
 	}
 	wantOrphans(t, e)
 	for _, n := range []int{4, 5} {
-		same(t, "more chunks, but no orphans", free(t, e, n, 100), false)
+		Same(t, "more chunks, but no orphans", free(t, e, n, 100), false)
 	}
 	got, err := e.Push(t.Context(), holds.ID)
-	must(t, err)
-	same(t, "push that holds files", got, holds)
+	Must(t, err)
+	Same(t, "push that holds files", got, holds)
 	wantChunks(t, e, 4, issue(t, e, 4, 1))
 
 	p := filePush(2, 0)
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(2), creation(p)), record.ErrCorrupt)
+	WantErr(t, e.CreatePush(t.Context(), p, payloadOf(2), creation(p)), record.ErrCorrupt)
 }
 
 func listsOrphans(t *testing.T, e record.Engine) {
@@ -247,8 +247,8 @@ func listsOrphans(t *testing.T, e record.Engine) {
 		{0, 0, nil},
 	} {
 		got, err := e.Orphans(t.Context(), pushID(c.after), c.limit)
-		must(t, err)
-		same(t, "orphans", got, c.want)
+		Must(t, err)
+		Same(t, "orphans", got, c.want)
 	}
 }
 
@@ -262,22 +262,22 @@ func releasesFiles(t *testing.T, e record.Engine) {
 				grants = append(grants, issue(t, e, n, 10*n+len(grants)))
 			}
 		}
-		same(t, "live", mustPush(t, e, n).Live(), n <= 2)
+		Same(t, "live", mustPush(t, e, n).Live(), n <= 2)
 		wantChunks(t, e, n, grants[0])
 		c := change(t, e, pushID(n), r)
-		same(t, "payload is there", c.Payload != nil, n <= 2)
+		Same(t, "payload is there", c.Payload != nil, n <= 2)
 		for _, g := range grants {
 			_, _, err := e.Grant(t.Context(), g.Digest)
-			wantErr(t, err, record.ErrNotFound)
+			WantErr(t, err, record.ErrNotFound)
 			_, _, err = e.Chunk(t.Context(), g.Digest, 0, 0, nil)
-			wantErr(t, err, record.ErrNotFound)
+			WantErr(t, err, record.ErrNotFound)
 			_, err = e.ChangeGrant(t.Context(), g.Digest, slide(time.Hour))
-			wantErr(t, err, record.ErrNotFound)
+			WantErr(t, err, record.ErrNotFound)
 		}
 	}
 	wantOrphans(t, e, 1, 2, 3, 4)
 	for n := range 4 {
-		same(t, "more", free(t, e, n+1, 1000), false)
+		Same(t, "more", free(t, e, n+1, 1000), false)
 	}
 	wantOrphans(t, e)
 	change(t, e, pushID(1), purge)
@@ -287,45 +287,45 @@ func releasesFiles(t *testing.T, e record.Engine) {
 func mustPush(t *testing.T, e record.Engine, n int) record.Push {
 	t.Helper()
 	p, err := e.Push(t.Context(), pushID(n))
-	must(t, err)
+	Must(t, err)
 	return p
 }
 
 func copiesChunks(t *testing.T, e record.Engine) {
 	given := [][]byte{chunkOf(1, 0, 0), chunkOf(1, 0, 1), chunkOf(1, 0, 2)}
-	must(t, e.PutChunks(t.Context(), pushID(1), 0, 0, given))
+	Must(t, e.PutChunks(t.Context(), pushID(1), 0, 0, given))
 	scribble(given...)
 	given = [][]byte{chunkOf(1, 1, 0), chunkOf(1, 1, 1), chunkOf(1, 1, 2)}
-	must(t, e.PutChunks(t.Context(), pushID(1), 1, 0, given))
+	Must(t, e.PutChunks(t.Context(), pushID(1), 1, 0, given))
 	scribble(given...)
 	p := filePush(1, 0)
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
 	scribble(p.Files)
 	got := mustPush(t, e, 1)
-	same(t, "push", got, filePush(1, 0))
+	Same(t, "push", got, filePush(1, 0))
 	scribble(got.Files)
-	same(t, "push", mustPush(t, e, 1), filePush(1, 0))
+	Same(t, "push", mustPush(t, e, 1), filePush(1, 0))
 
 	i := newGrant(1, 1)
 	change(t, e, pushID(1), retrieve(i))
 	scribble(i.Sealed)
 	want := newGrant(1, 1).Grant
 	g, _, err := e.Grant(t.Context(), want.Digest)
-	must(t, err)
-	same(t, "grant", g, want)
+	Must(t, err)
+	Same(t, "grant", g, want)
 	scribble(g.Sealed)
 	g, sealed, err := e.Chunk(t.Context(), want.Digest, 0, 0, nil)
-	must(t, err)
+	Must(t, err)
 	scribble(g.Sealed, sealed)
 	g, err = e.ChangeGrant(t.Context(), want.Digest, slide(0))
-	must(t, err)
+	Must(t, err)
 	scribble(g.Sealed)
 	wantChunks(t, e, 1, want)
 
 	front := append(make([]byte, 0, 1000), "front "...)
 	_, sealed, err = e.Chunk(t.Context(), want.Digest, 1, 2, front)
-	must(t, err)
-	same(t, "chunk behind what was there", string(sealed), "front "+string(chunkOf(1, 1, 2)))
-	same(t, "memory is used again", &sealed[0] == &front[:1][0], true)
-	same(t, "what was there", slices.Equal(front, []byte("front ")), true)
+	Must(t, err)
+	Same(t, "chunk behind what was there", string(sealed), "front "+string(chunkOf(1, 1, 2)))
+	Same(t, "memory is used again", &sealed[0] == &front[:1][0], true)
+	Same(t, "what was there", slices.Equal(front, []byte("front ")), true)
 }

@@ -14,7 +14,7 @@ import (
 func uploadsConcurrently(t *testing.T, e record.Engine) {
 	const uploads, steps, small = 8, 6, 100
 	create(t, e, 1000, 0)
-	together(uploads+small, func(i int) {
+	Together(uploads+small, func(i int) {
 		if i >= uploads {
 			p := livePush(i, 0)
 			if err := e.CreatePush(t.Context(), p, payloadOf(i), creation(p)); err != nil {
@@ -40,12 +40,12 @@ func uploadsConcurrently(t *testing.T, e record.Engine) {
 		}
 	})
 	wantOrphans(t, e)
-	same(t, "entries beside uploads", int(mustPush(t, e, 1000).Seq), 1+small)
+	Same(t, "entries beside uploads", int(mustPush(t, e, 1000).Seq), 1+small)
 	for n := range uploads {
 		g := issue(t, e, n, 1)
 		_, sealed, err := e.Chunk(t.Context(), g.Digest, 0, 2*steps-1, nil)
-		must(t, err)
-		same(t, "chunk", [2]int{len(sealed), int(sealed[0])}, [2]int{100_000, n})
+		Must(t, err)
+		Same(t, "chunk", [2]int{len(sealed), int(sealed[0])}, [2]int{100_000, n})
 	}
 }
 
@@ -53,7 +53,7 @@ func ordersAdoption(t *testing.T, e record.Engine) {
 	for n := range 8 {
 		upload(t, e, n)
 		var created error
-		together(2, func(i int) {
+		Together(2, func(i int) {
 			if i == 0 {
 				p := filePush(n, 0)
 				created = e.CreatePush(t.Context(), p, payloadOf(n), creation(p))
@@ -64,7 +64,7 @@ func ordersAdoption(t *testing.T, e record.Engine) {
 		if created == nil {
 			wantChunks(t, e, n, issue(t, e, n, 1))
 		} else {
-			wantErr(t, created, record.ErrCorrupt)
+			WantErr(t, created, record.ErrCorrupt)
 		}
 	}
 	wantOrphans(t, e)
@@ -77,7 +77,7 @@ func ordersRelease(t *testing.T, e record.Engine) {
 		var mu sync.Mutex
 		grants := []record.Grant{g}
 		var gone atomic.Bool
-		together(4, func(i int) {
+		Together(4, func(i int) {
 			switch i {
 			case 0:
 				if _, err := e.Change(t.Context(), pushID(n), release); err != nil {
@@ -107,7 +107,7 @@ func ordersRelease(t *testing.T, e record.Engine) {
 		})
 		for _, g := range grants {
 			_, _, err := e.Grant(t.Context(), g.Digest)
-			wantErr(t, err, record.ErrNotFound)
+			WantErr(t, err, record.ErrNotFound)
 		}
 	}
 	wantOrphans(t, e, 0, 1, 2, 3, 4, 5, 6, 7)

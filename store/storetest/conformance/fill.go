@@ -25,7 +25,7 @@ func changeAccount(t *testing.T, e record.Engine, id record.AccountID, to record
 		f(&a)
 		return a, to, Told, nil
 	})
-	must(t, err)
+	Must(t, err)
 	return c
 }
 
@@ -56,17 +56,17 @@ func Fill(t *testing.T, e record.Engine) {
 	change(t, e, pushID(32), release)
 	upload(t, e, 33)
 	_, err := cold.CreateToken(t.Context(), e, APIToken(1, owner), Told)
-	must(t, err)
+	Must(t, err)
 	for _, n := range []int{40, 42} {
-		must(t, cold.CreateRequest(t.Context(), e, RequestOf(n, owner, 1)))
+		Must(t, cold.CreateRequest(t.Context(), e, RequestOf(n, owner, 1)))
 	}
 	p := AnswerTo(RequestOf(40, owner, 1), 41)
 	_, err = e.AnswerRequest(t.Context(), p, payloadOf(41), creation(p))
-	must(t, err)
+	Must(t, err)
 	begin(t, e, owner, 1, false)
 	begin(t, e, owner, 2, true)
-	must(t, e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, Told))
-	must(t, e.SetLatestTime(t.Context(), epoch))
+	Must(t, e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, Told))
+	Must(t, e.SetLatestTime(t.Context(), epoch))
 }
 
 // CheckFilled fails the test unless e holds what Fill put into it.
@@ -75,46 +75,46 @@ func CheckFilled(t *testing.T, e record.Engine) {
 	for n := range 30 {
 		p, err := e.Push(t.Context(), pushID(n))
 		if n == 12 {
-			wantErr(t, err, record.ErrNotFound)
+			WantErr(t, err, record.ErrNotFound)
 			continue
 		}
-		must(t, err)
-		same(t, "live", p.Live(), n != 10 && n != 11)
+		Must(t, err)
+		Same(t, "live", p.Live(), n != 10 && n != 11)
 		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-		must(t, err)
-		same(t, "number of entries", len(entries), int(p.Seq))
+		Must(t, err)
+		Same(t, "number of entries", len(entries), int(p.Seq))
 	}
 	for n, open := range map[int]bool{30: true, 31: false} {
-		same(t, "live", mustPush(t, e, n).Live(), open)
+		Same(t, "live", mustPush(t, e, n).Live(), open)
 		wantChunks(t, e, n, newGrant(n, 1).Grant)
 	}
 	wantOrphans(t, e, 32, 33)
 	owner, err := cold.AccountByEmail(t.Context(), e, "owner@example.org")
-	must(t, err)
+	Must(t, err)
 	list, err := e.Pushes(t.Context(), owner.ID, true, record.ID{}, 0, 100)
-	must(t, err)
-	same(t, "pushes of the owner", len(list), 15)
+	Must(t, err)
+	Same(t, "pushes of the owner", len(list), 15)
 	requests, err := cold.Requests(t.Context(), e, owner.ID, record.Request{}, 0, 9)
-	must(t, err)
-	same(t, "requests of the owner", len(requests), 2)
-	same(t, "answers", requests[1].Answers, []record.ID{pushID(41)})
+	Must(t, err)
+	Same(t, "requests of the owner", len(requests), 2)
+	Same(t, "answers", requests[1].Answers, []record.ID{pushID(41)})
 	_, a, err := cold.Token(t.Context(), e, APIToken(1, 0).Digest)
-	must(t, err)
-	same(t, "the token's account", a, owner)
+	Must(t, err)
+	Same(t, "the token's account", a, owner)
 	sessions, err := cold.Sessions(t.Context(), e, owner.ID, 9)
-	must(t, err)
-	same(t, "sessions of the owner", len(sessions), 2)
+	Must(t, err)
+	Same(t, "sessions of the owner", len(sessions), 2)
 	ring, err := e.KeyRing(t.Context())
-	must(t, err)
-	same(t, "key ring", string(ring), "sealed")
+	Must(t, err)
+	Same(t, "key ring", string(ring), "sealed")
 	waiting, err := e.CountMessages(t.Context())
-	must(t, err)
-	same(t, "recipients of messages", len(waiting) > 0, true)
+	Must(t, err)
+	Same(t, "recipients of messages", len(waiting) > 0, true)
 	last, more, err := e.ClearQuotas(t.Context(), record.Addressee{}, 2, 7)
-	must(t, err)
-	same(t, "last quota of an address", last, record.Addressee{0, 2})
-	same(t, "more", more, true)
+	Must(t, err)
+	Same(t, "last quota of an address", last, record.Addressee{0, 2})
+	Same(t, "more", more, true)
 	at, err := e.LatestTime(t.Context())
-	must(t, err)
-	same(t, "latest time", at, epoch)
+	Must(t, err)
+	Same(t, "latest time", at, epoch)
 }

@@ -71,9 +71,9 @@ func drop(p record.Push, g record.Grant) (record.Push, record.Grant, bool) { ret
 func wantGrant(t *testing.T, e record.Engine, n int, g record.Grant) {
 	t.Helper()
 	got, p, err := e.Grant(t.Context(), g.Digest)
-	must(t, err)
-	same(t, "grant", got, g)
-	same(t, "its push", p, mustPush(t, e, n))
+	Must(t, err)
+	Same(t, "grant", got, g)
+	Same(t, "its push", p, mustPush(t, e, n))
 }
 
 func issuesGrants(t *testing.T, e record.Engine) {
@@ -82,22 +82,22 @@ func issuesGrants(t *testing.T, e record.Engine) {
 	i := newGrant(1, 5)
 	want, entry, _ := retrieve(i)(p)
 	c := change(t, e, p.ID, retrieve(i))
-	same(t, "change", c, record.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
+	Same(t, "change", c, record.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
 	got := mustPush(t, e, 1)
-	same(t, "push", got, want)
-	same(t, "end of its grants", got.GrantsEnd, i.ExpiresAt)
+	Same(t, "push", got, want)
+	Same(t, "end of its grants", got.GrantsEnd, i.ExpiresAt)
 	wantGrant(t, e, 1, i.Grant)
 	entry.Grant = nil
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-	must(t, err)
-	same(t, "entries", entries, []record.Entry{creation(p), entry})
+	Must(t, err)
+	Same(t, "entries", entries, []record.Entry{creation(p), entry})
 
 	second, others := issue(t, e, 1, 6), issue(t, e, 2, 6)
 	wantGrant(t, e, 1, i.Grant)
 	wantGrant(t, e, 1, second)
 	wantGrant(t, e, 2, others)
-	same(t, "end of the grants of another", mustPush(t, e, 2).GrantsEnd, others.ExpiresAt)
-	same(t, "entries of another", mustPush(t, e, 2).Seq, other.Seq+1)
+	Same(t, "end of the grants of another", mustPush(t, e, 2).GrantsEnd, others.ExpiresAt)
+	Same(t, "entries of another", mustPush(t, e, 2).Seq, other.Seq+1)
 }
 
 func issuesSilently(t *testing.T, e record.Engine) {
@@ -106,13 +106,13 @@ func issuesSilently(t *testing.T, e record.Engine) {
 	for _, k := range []int{5, 4} {
 		i := newGrant(1, k)
 		c := change(t, e, p.ID, look(i))
-		same(t, "number of entries", c.Push.Seq, p.Seq)
+		Same(t, "number of entries", c.Push.Seq, p.Seq)
 		wantGrant(t, e, 1, i.Grant)
-		same(t, "end of the grants", mustPush(t, e, 1).GrantsEnd, newGrant(1, 5).ExpiresAt)
+		Same(t, "end of the grants", mustPush(t, e, 1).GrantsEnd, newGrant(1, 5).ExpiresAt)
 	}
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-	must(t, err)
-	same(t, "entries", entries, []record.Entry{creation(p)})
+	Must(t, err)
+	Same(t, "entries", entries, []record.Entry{creation(p)})
 }
 
 func readsUnderAGrant(t *testing.T, e record.Engine) {
@@ -120,23 +120,23 @@ func readsUnderAGrant(t *testing.T, e record.Engine) {
 	createFiles(t, e, 2, 0)
 	unknown := newGrant(1, 9).Grant
 	g, p, err := e.Grant(t.Context(), unknown.Digest)
-	wantErr(t, err, record.ErrNotFound)
-	same(t, "grant that is not there", g, record.Grant{})
-	same(t, "its push", p, record.Push{})
+	WantErr(t, err, record.ErrNotFound)
+	Same(t, "grant that is not there", g, record.Grant{})
+	Same(t, "its push", p, record.Push{})
 	_, _, err = e.Chunk(t.Context(), unknown.Digest, 0, 0, nil)
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	_, err = e.ChangeGrant(t.Context(), unknown.Digest, func(p record.Push, g record.Grant) (record.Push, record.Grant, bool) {
 		t.Error("a rule was asked about a grant that does not exist")
 		return p, g, true
 	})
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 
 	first, second := issue(t, e, 1, 1), issue(t, e, 2, 2)
 	wantChunks(t, e, 1, first)
 	wantChunks(t, e, 2, second)
 	for _, at := range [][2]int{{0, chunks}, {files, 0}, {files + 1, chunks + 1}} {
 		_, _, err = e.Chunk(t.Context(), first.Digest, at[0], at[1], nil)
-		wantErr(t, err, record.ErrCorrupt)
+		WantErr(t, err, record.ErrCorrupt)
 	}
 }
 
@@ -149,7 +149,7 @@ func issuesNothingForNoFiles(t *testing.T, e record.Engine) {
 			return next, record.Entry{Kind: record.EntryView, Grant: i}, err
 		})
 		_, _, err := e.Grant(t.Context(), i.Digest)
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 	}
 	wantOrphans(t, e, 2)
 }
@@ -161,13 +161,13 @@ func closesWithGrants(t *testing.T, e record.Engine) {
 		last = issue(t, e, 1, k+1)
 	}
 	closed := mustPush(t, e, 1)
-	same(t, "live", closed.Live(), false)
-	same(t, "files", string(closed.Files), string(p.Files))
+	Same(t, "live", closed.Live(), false)
+	Same(t, "files", string(closed.Files), string(p.Files))
 	wantChunks(t, e, 1, last)
 	wantOrphans(t, e)
 	wantDue(t, e, record.Granted, last.ExpiresAt, 1)
 	wantDue(t, e, record.Expiring, time.Time{})
-	same(t, "payload is there", change(t, e, p.ID, leave).Payload != nil, false)
+	Same(t, "payload is there", change(t, e, p.ID, leave).Payload != nil, false)
 
 	change(t, e, p.ID, release)
 	wantDue(t, e, record.Granted, time.Time{})
@@ -180,11 +180,11 @@ func closesWithGrants(t *testing.T, e record.Engine) {
 func wantDue(t *testing.T, e record.Engine, s record.ExpiryQueue, first time.Time, numbers ...int) {
 	t.Helper()
 	due, _, err := e.Due(t.Context(), s, epoch.AddDate(1, 0, 0), 10)
-	must(t, err)
-	same(t, "due", due, pushIDs(numbers...))
+	Must(t, err)
+	Same(t, "due", due, pushIDs(numbers...))
 	_, next, err := e.Due(t.Context(), s, epoch.AddDate(-1, 0, 0), 10)
-	must(t, err)
-	same(t, "the first time", next, first)
+	Must(t, err)
+	Same(t, "the first time", next, first)
 }
 
 func slidesGrants(t *testing.T, e record.Engine) {
@@ -208,13 +208,13 @@ func slidesGrants(t *testing.T, e record.Engine) {
 		want := g[c.grant]
 		want.ExpiresAt = want.ExpiresAt.Add(c.by)
 		got, err := e.ChangeGrant(t.Context(), want.Digest, slide(c.by))
-		must(t, err)
-		same(t, "grant", got, want)
+		Must(t, err)
+		Same(t, "grant", got, want)
 		wantGrant(t, e, 1, want)
 		g[c.grant] = want
 		moved := before
 		moved.GrantsEnd = before.GrantsEnd.Add(c.pushes)
-		same(t, "push", mustPush(t, e, 1), moved)
+		Same(t, "push", mustPush(t, e, 1), moved)
 		wantDue(t, e, record.Granted, moved.GrantsEnd, 1)
 	}
 	for _, grant := range g {
@@ -227,15 +227,15 @@ func slidesGrantsOfALivePush(t *testing.T, e record.Engine) {
 	p := createFiles(t, e, 1, owner)
 	g := issue(t, e, 1, 1)
 	_, err := e.ChangeGrant(t.Context(), g.Digest, slide(time.Hour))
-	must(t, err)
+	Must(t, err)
 	got := mustPush(t, e, 1)
-	same(t, "end of the grants", got.GrantsEnd, g.ExpiresAt.Add(time.Hour))
+	Same(t, "end of the grants", got.GrantsEnd, g.ExpiresAt.Add(time.Hour))
 	wantDue(t, e, record.Expiring, p.ExpiresAt, 1)
 	wantDue(t, e, record.Granted, time.Time{})
-	same(t, "payload", change(t, e, p.ID, leave).Payload, payloadOf(1))
+	Same(t, "payload", change(t, e, p.ID, leave).Payload, payloadOf(1))
 	list, err := e.Pushes(t.Context(), owner, true, record.ID{}, 0, 10)
-	must(t, err)
-	same(t, "pushes of the owner", list, []record.Push{got})
+	Must(t, err)
+	Same(t, "pushes of the owner", list, []record.Push{got})
 }
 
 func dropsGrants(t *testing.T, e record.Engine) {
@@ -243,14 +243,14 @@ func dropsGrants(t *testing.T, e record.Engine) {
 	first, second := issue(t, e, 1, 1), issue(t, e, 1, 2)
 	before := mustPush(t, e, 1)
 	_, err := e.ChangeGrant(t.Context(), second.Digest, drop)
-	must(t, err)
+	Must(t, err)
 	_, _, err = e.Grant(t.Context(), second.Digest)
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	_, _, err = e.Chunk(t.Context(), second.Digest, 0, 0, nil)
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	_, err = e.ChangeGrant(t.Context(), second.Digest, drop)
-	wantErr(t, err, record.ErrNotFound)
-	same(t, "push", mustPush(t, e, 1), before)
+	WantErr(t, err, record.ErrNotFound)
+	Same(t, "push", mustPush(t, e, 1), before)
 	wantChunks(t, e, 1, first)
 }
 
@@ -264,10 +264,10 @@ func survivesAGrantPanic(t *testing.T, e record.Engine) {
 	if err == nil || strings.Contains(err.Error(), "secret marker") {
 		t.Errorf("got error %v, want one that does not reveal the panic's value", err)
 	}
-	same(t, "push", mustPush(t, e, 1), before)
+	Same(t, "push", mustPush(t, e, 1), before)
 	wantGrant(t, e, 1, g)
 	_, err = e.ChangeGrant(t.Context(), g.Digest, slide(time.Minute))
-	must(t, err)
+	Must(t, err)
 }
 
 // A push with many live grants, and others that end all the time.
@@ -275,7 +275,7 @@ func forgetsEndedGrants(t *testing.T, e record.Engine) {
 	const alive, rounds, bound = 24, 200, 40
 	p := filePush(1, 0)
 	upload(t, e, 1)
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
 	var stay []record.Grant
 	for k := range alive { // they have the lowest digests
 		i := newGrant(1, 1)
@@ -319,7 +319,7 @@ func forgetsNoOtherGrants(t *testing.T, e record.Engine) {
 	change(t, e, pushID(2), retrieve(i))
 	for _, g := range []record.Grant{ended, ends} {
 		_, _, err := e.Grant(t.Context(), g.Digest)
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 	}
 	wantGrant(t, e, 2, lasts)
 	wantGrant(t, e, 2, i.Grant)

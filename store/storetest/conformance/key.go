@@ -14,18 +14,18 @@ var keySuite = suite{
 
 func keepsTheKeyRing(t *testing.T, e record.Engine) {
 	ring, err := e.KeyRing(t.Context())
-	must(t, err)
+	Must(t, err)
 	if ring != nil {
 		t.Errorf("a new store has the key ring %q", ring)
 	}
 	for _, want := range []string{"sealed", "sealed again, and longer"} {
 		given := []byte(want)
-		must(t, e.SetKeyRing(t.Context(), given, Keys{}, Told))
+		Must(t, e.SetKeyRing(t.Context(), given, Keys{}, Told))
 		scribble(given)
 		for range 2 {
 			ring, err = e.KeyRing(t.Context())
-			must(t, err)
-			same(t, "key ring", string(ring), want)
+			Must(t, err)
+			Same(t, "key ring", string(ring), want)
 			scribble(ring)
 		}
 	}
@@ -33,14 +33,14 @@ func keepsTheKeyRing(t *testing.T, e record.Engine) {
 
 func keepsTheLatestTime(t *testing.T, e record.Engine) {
 	got, err := e.LatestTime(t.Context())
-	must(t, err)
-	same(t, "time of a new store", got, time.Time{})
+	Must(t, err)
+	Same(t, "time of a new store", got, time.Time{})
 	for _, c := range []struct{ set, want time.Duration }{
 		{0, 0}, {time.Millisecond, time.Millisecond}, {-time.Hour, time.Millisecond}, {time.Hour, time.Hour},
 	} {
-		must(t, e.SetLatestTime(t.Context(), epoch.Add(c.set)))
+		Must(t, e.SetLatestTime(t.Context(), epoch.Add(c.set)))
 		got, err = e.LatestTime(t.Context())
-		must(t, err)
-		same(t, "latest time", got, epoch.Add(c.want))
+		Must(t, err)
+		Same(t, "latest time", got, epoch.Add(c.want))
 	}
 }

@@ -47,17 +47,17 @@ func listsPushes(t *testing.T, e record.Engine) {
 		{1<<64 - 1, true, 0, 10, nil},
 	} {
 		list, err := e.Pushes(t.Context(), c.owner, c.live, record.ID{}, c.skip, c.limit)
-		must(t, err)
-		same(t, "IDs", ids(list), c.want)
+		Must(t, err)
+		Same(t, "IDs", ids(list), c.want)
 		if c.skip == 0 {
 			n, err := e.CountPushes(t.Context(), c.owner, c.live, c.limit)
-			must(t, err)
-			same(t, "count", n, len(c.want))
+			Must(t, err)
+			Same(t, "count", n, len(c.want))
 		}
 	}
 	list, err := e.Pushes(t.Context(), second, true, record.ID{}, 2, 1)
-	must(t, err)
-	same(t, "push", list, []record.Push{livePush(1, second)})
+	Must(t, err)
+	Same(t, "push", list, []record.Push{livePush(1, second)})
 	for _, c := range []struct {
 		before      int
 		skip, limit int
@@ -72,8 +72,8 @@ func listsPushes(t *testing.T, e record.Engine) {
 		{0, 0, 10, nil},
 	} {
 		list, err := e.Pushes(t.Context(), second, true, pushID(c.before), c.skip, c.limit)
-		must(t, err)
-		same(t, "IDs", ids(list), c.want)
+		Must(t, err)
+		Same(t, "IDs", ids(list), c.want)
 	}
 }
 
@@ -84,8 +84,8 @@ func movesBetweenLists(t *testing.T, e record.Engine) {
 	want := func(live bool, want []record.ID) {
 		t.Helper()
 		list, err := e.Pushes(t.Context(), owner, live, record.ID{}, 0, 10)
-		must(t, err)
-		same(t, "IDs", ids(list), want)
+		Must(t, err)
+		Same(t, "IDs", ids(list), want)
 	}
 	change(t, e, pushID(1), end(record.Deleted))
 	want(true, pushIDs(2))
@@ -116,13 +116,13 @@ func listsEntries(t *testing.T, e record.Engine) {
 		{1 << 30, 1, 5, 5},
 	} {
 		got, err := e.Entries(t.Context(), p.ID, c.skip, c.limit)
-		must(t, err)
+		Must(t, err)
 		if len(got) != c.to-c.from {
 			t.Errorf("skip %d, limit %d: %d entries, want %d", c.skip, c.limit, len(got), c.to-c.from)
 			continue
 		}
 		for i, entry := range got {
-			same(t, "entry", entry, all[c.from+i])
+			Same(t, "entry", entry, all[c.from+i])
 		}
 	}
 }
@@ -149,9 +149,9 @@ func listsDue(t *testing.T, e record.Engine) {
 		{time.Time{}, 10, nil, at(1)},
 	} {
 		due, next, err := e.Due(t.Context(), record.Expiring, c.until, c.limit)
-		must(t, err)
-		same(t, "due", due, c.want)
-		same(t, "next", next, c.next)
+		Must(t, err)
+		Same(t, "due", due, c.want)
+		Same(t, "next", next, c.next)
 	}
 }
 
@@ -163,15 +163,15 @@ func separatesQueues(t *testing.T, e record.Engine) {
 	change(t, e, pushID(3), end(record.Deleted))
 	for queue, want := range map[record.ExpiryQueue]int{record.Expiring: 1, record.ExpiredAnon: 2, record.ExpiredOwned: 3} {
 		due, next, err := e.Due(t.Context(), queue, epoch.AddDate(1, 0, 0), 10)
-		must(t, err)
-		same(t, "due", due, pushIDs(want))
-		same(t, "next", next, time.Time{})
+		Must(t, err)
+		Same(t, "due", due, pushIDs(want))
+		Same(t, "next", next, time.Time{})
 		p, err := e.Push(t.Context(), pushID(want))
-		must(t, err)
+		Must(t, err)
 		_, when := p.ExpiryQueue()
 		_, next, err = e.Due(t.Context(), queue, epoch.AddDate(-1, 0, 0), 10)
-		must(t, err)
-		same(t, "time", next, when)
+		Must(t, err)
+		Same(t, "time", next, when)
 	}
 }
 
@@ -190,10 +190,10 @@ func scansEverything(t *testing.T, e record.Engine) {
 		{0, 0, 0, 0},
 	} {
 		list, err := e.Scan(t.Context(), pushID(c.after), c.limit)
-		must(t, err)
-		same(t, "number of pushes", len(list), c.count)
+		Must(t, err)
+		Same(t, "number of pushes", len(list), c.count)
 		for i, p := range list {
-			same(t, "push", p, made[c.first+i])
+			Same(t, "push", p, made[c.first+i])
 		}
 	}
 }

@@ -44,17 +44,17 @@ func sendsMail(t *testing.T, e record.Engine) {
 	entry.Mail = mailOf(3, owner, 1, 2)
 	wantQuota(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.QuotaOfAccount)
 	_, err := e.Push(t.Context(), p.ID)
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	wantWaiting(t, e, 0)
 	entry.Mail = mailOf(2, owner, 1, 2)
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
 	wantWaiting(t, e, 2)
 
 	_, err = e.Change(t.Context(), p.ID, sendMail(mailOf(1, owner, 1, 2)))
 	wantQuota(t, err, record.QuotaOfAccount)
 	list, err := e.Entries(t.Context(), p.ID, 0, 9)
-	must(t, err)
-	same(t, "entries after a refusal", len(list), 1)
+	Must(t, err)
+	Same(t, "entries after a refusal", len(list), 1)
 	change(t, e, p.ID, sendMail(mailOf(3, owner, 2, 3)))
 	wantWaiting(t, e, 5)
 	q := dueAt(0, 100)
@@ -64,8 +64,8 @@ func sendsMail(t *testing.T, e record.Engine) {
 		t.Errorf("the mail is %+v", due)
 	}
 	list, err = e.Entries(t.Context(), p.ID, 0, 9)
-	must(t, err)
-	same(t, "entries", len(list), 2)
+	Must(t, err)
+	Same(t, "entries", len(list), 2)
 }
 
 func countsMail(t *testing.T, e record.Engine) {
@@ -75,18 +75,18 @@ func countsMail(t *testing.T, e record.Engine) {
 		_, err := e.Change(t.Context(), p.ID, sendMail(mailOf(n, of, day, most)))
 		return err
 	}
-	must(t, send(hers, 6, ann, 7, 6))
+	Must(t, send(hers, 6, ann, 7, 6))
 	wantQuota(t, send(hers, 1, ann, 7, 6), record.QuotaOfAccount)
 	wantQuota(t, send(his, 5, bob, 7, 6), record.QuotaOfInstance) // ten of all
-	must(t, send(his, 4, bob, 7, 6))
+	Must(t, send(his, 4, bob, 7, 6))
 	wantQuota(t, send(his, 1, bob, 7, 6), record.QuotaOfInstance)
-	must(t, send(hers, 6, ann, 8, 6))
+	Must(t, send(hers, 6, ann, 8, 6))
 	wantQuota(t, send(hers, 1, ann, 7, 6), record.QuotaOfAccount) // a clock that was set back begins no new day
-	must(t, send(his, 4, bob, 8, 6))
+	Must(t, send(his, 4, bob, 8, 6))
 
 	_, err := e.Change(t.Context(), his.ID, purge)
-	must(t, err)
-	must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
+	Must(t, err)
+	Must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
 }
 
 func createsWithTwoEntries(t *testing.T, e record.Engine) {
@@ -94,14 +94,14 @@ func createsWithTwoEntries(t *testing.T, e record.Engine) {
 	entry := creation(p)
 	entry.Then = []record.Entry{{Kind: record.EntryMail, At: epoch, Sealed: []byte("sealed")}}
 	p.Seq, p.Minor = 2, 1
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
 	list, err := e.Entries(t.Context(), p.ID, 0, 9)
-	must(t, err)
-	same(t, "second entry", list[1], entry.Then[0])
+	Must(t, err)
+	Same(t, "second entry", list[1], entry.Then[0])
 	change(t, e, p.ID, view)
 	list, err = e.Entries(t.Context(), p.ID, 0, 9)
-	must(t, err)
-	same(t, "entries", len(list), 3)
+	Must(t, err)
+	Same(t, "entries", len(list), 3)
 }
 
 // mailTo is a mail to each of these, at most that many on a day.
@@ -121,18 +121,18 @@ func countsMailToAddresses(t *testing.T, e record.Engine) {
 		_, err := e.Change(t.Context(), p.ID, sendMail(mailTo(day, most, to...)))
 		return err
 	}
-	must(t, send(hers, 7, 2, 1, 2))
-	must(t, send(his, 7, 2, 1))
+	Must(t, send(hers, 7, 2, 1, 2))
+	Must(t, send(his, 7, 2, 1))
 	wantQuota(t, send(hers, 7, 2, 1), record.QuotaOfAddressee)
 	wantQuota(t, send(his, 7, 2, 2, 1), record.QuotaOfAddressee)
 	wantWaiting(t, e, 3)
-	must(t, send(his, 7, 2, 2)) // the refusal did not count for it
+	Must(t, send(his, 7, 2, 2)) // the refusal did not count for it
 	wantQuota(t, send(his, 7, 2, 2), record.QuotaOfAddressee)
-	must(t, send(his, 8, 2, 1))
+	Must(t, send(his, 8, 2, 1))
 	_, err := e.Change(t.Context(), his.ID, purge)
-	must(t, err)
-	must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
-	must(t, send(hers, 8, 2, 1)) // his mail counts after his account has gone
+	Must(t, err)
+	Must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
+	Must(t, send(hers, 8, 2, 1)) // his mail counts after his account has gone
 	wantQuota(t, send(hers, 8, 2, 1), record.QuotaOfAddressee)
 }
 
@@ -148,9 +148,9 @@ func clearsQuotas(t *testing.T, e record.Engine) {
 			from = record.Addressee{}
 		}
 		got, rest, err := e.ClearQuotas(t.Context(), from, limit, day)
-		must(t, err)
-		same(t, "last", got, record.Addressee{0, last})
-		same(t, "more", rest, more)
+		Must(t, err)
+		Same(t, "last", got, record.Addressee{0, last})
+		Same(t, "more", rest, more)
 	}
 	clear(0, 2, 7, 2, true)
 	clear(2, 2, 7, 4, true)
@@ -171,7 +171,7 @@ func clearsQuotas(t *testing.T, e record.Engine) {
 func unconfirmed(t *testing.T, e record.Engine, email string) record.AccountID {
 	t.Helper()
 	id, err := cold.CreateAccount(t.Context(), e, record.Account{Email: email, CreatedAt: epoch, Unconfirmed: true}, Told)
-	must(t, err)
+	Must(t, err)
 	return id
 }
 
@@ -181,12 +181,12 @@ func sendsConfirmed(t *testing.T, e record.Engine) {
 	entry := creation(p)
 	entry.Mail = mailTo(7, 1, 1)
 	entry.Mail.Sender = eve
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.ErrUnconfirmed)
+	WantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.ErrUnconfirmed)
 	_, err := e.Push(t.Context(), p.ID)
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	create(t, e, 1, eve)
 	_, err = e.Change(t.Context(), p.ID, sendMail(entry.Mail))
-	wantErr(t, err, record.ErrUnconfirmed)
+	WantErr(t, err, record.ErrUnconfirmed)
 	wantWaiting(t, e, 0)
 	code := record.AddressCode{Sum: [16]byte{1}, SentAt: epoch, Wrong: 4, Sent: 5}
 	confirm := func(confirmed bool) record.AccountRule {
@@ -198,12 +198,12 @@ func sendsConfirmed(t *testing.T, e record.Engine) {
 		}
 	}
 	_, err = cold.ChangeAccount(t.Context(), e, eve, record.SessionDigest{}, confirm(false))
-	must(t, err)
+	Must(t, err)
 	a, err := cold.Account(t.Context(), e, eve)
-	must(t, err)
-	same(t, "code", a.Code, code)
+	Must(t, err)
+	Same(t, "code", a.Code, code)
 	_, err = cold.ChangeAccount(t.Context(), e, eve, record.SessionDigest{}, confirm(true))
-	must(t, err)
+	Must(t, err)
 	change(t, e, p.ID, sendMail(entry.Mail)) // the refusals did not count
 	wantWaiting(t, e, 1)
 }
@@ -219,10 +219,10 @@ func leavesMailOut(t *testing.T, e record.Engine) {
 	kept := func(b *record.MailBatch, want bool) {
 		t.Helper()
 		before, err := e.Push(t.Context(), p.ID)
-		must(t, err)
+		Must(t, err)
 		c := change(t, e, p.ID, sendMail(b))
-		same(t, "it is kept", c.Entry.Mail != nil, want)
-		same(t, "audit entries", c.Push.Seq, before.Seq+1)
+		Same(t, "it is kept", c.Entry.Mail != nil, want)
+		Same(t, "audit entries", c.Push.Seq, before.Seq+1)
 	}
 	kept(optional(eve, 9), false)
 	kept(optional(ann+eve, 9), false) // which is no account
@@ -247,45 +247,45 @@ func changesWithMail(t *testing.T, e record.Engine) {
 	want := func(code byte, waiting, events int) {
 		t.Helper()
 		a, err := cold.Account(t.Context(), e, eve)
-		must(t, err)
-		same(t, "code", a.Code.Sum[0], code)
+		Must(t, err)
+		Same(t, "code", a.Code.Sum[0], code)
 		wantWaiting(t, e, waiting)
 		list, err := cold.AdminEvents(t.Context(), e, 0, 9)
-		must(t, err)
-		same(t, "events", len(list), events)
+		Must(t, err)
+		Same(t, "events", len(list), events)
 	}
 	want(0, 0, 1)
-	must(t, send(1, mailTo(7, 1, 1), true))
+	Must(t, send(1, mailTo(7, 1, 1), true))
 	want(1, 1, 1)
 	wantQuota(t, send(2, mailTo(7, 1, 1), false), record.QuotaOfAddressee)
 	want(1, 1, 1)
-	must(t, send(0, mailTo(7, 1, 2), true)) // mail alone is a change
+	Must(t, send(0, mailTo(7, 1, 2), true)) // mail alone is a change
 	want(1, 2, 1)
-	must(t, send(3, nil, true))
+	Must(t, send(3, nil, true))
 	want(3, 2, 1)
-	must(t, send(4, nil, false))
+	Must(t, send(4, nil, false))
 	want(4, 2, 2)
 }
 
 func answersWithoutMail(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	r := RequestOf(1, ann, 5)
-	must(t, cold.CreateRequest(t.Context(), e, r))
+	Must(t, cold.CreateRequest(t.Context(), e, r))
 	for n, most := range []uint64{1, 1} {
 		p := AnswerTo(r, 10+n)
 		en := creation(p)
 		en.Mail = mailOf(1, ann, 7, most)
 		en.Mail.Sender, en.Mail.Optional = ann, true
 		kept, err := e.AnswerRequest(t.Context(), p, payloadOf(10+n), en)
-		must(t, err)
-		same(t, "with mail", kept.Mail != nil, n == 0)
+		Must(t, err)
+		Same(t, "with mail", kept.Mail != nil, n == 0)
 		wantWaiting(t, e, 1)
 	}
 	p := AnswerTo(r, 20)
 	en := creation(p)
 	en.Messages = []record.Message{messageAt(1)}
 	kept, err := e.AnswerRequest(t.Context(), p, payloadOf(20), en)
-	must(t, err)
-	same(t, "messages", len(kept.Messages), 1)
+	Must(t, err)
+	Same(t, "messages", len(kept.Messages), 1)
 	wantWaiting(t, e, 2)
 }

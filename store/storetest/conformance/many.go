@@ -12,8 +12,8 @@ import (
 	"pushbox/store/record"
 )
 
-// together runs f at the same time in n goroutines and waits for all.
-func together(n int, f func(i int)) {
+// Together runs f at the same time in n goroutines and waits for all.
+func Together(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
 	for i := range n {
@@ -31,31 +31,31 @@ func countsConcurrently(t *testing.T, e record.Engine) {
 	for n, limit := range []int{1, 2, 3, 5, 100} {
 		p := livePush(1+n, 0)
 		p.ViewLimit = limit
-		must(t, e.CreatePush(t.Context(), p, payloadOf(1+n), creation(p)))
+		Must(t, e.CreatePush(t.Context(), p, payloadOf(1+n), creation(p)))
 		var delivered atomic.Int32
-		together(racers, func(int) {
+		Together(racers, func(int) {
 			for range each {
 				c, err := e.Change(t.Context(), p.ID, view)
 				switch {
 				case err == nil:
 					delivered.Add(1)
-					same(t, "payload", c.Payload, payloadOf(1+n))
+					Same(t, "payload", c.Payload, payloadOf(1+n))
 				case !errors.Is(err, errLimit):
 					t.Error(err)
 				}
 			}
 		})
-		same(t, "views delivered", int(delivered.Load()), limit)
+		Same(t, "views delivered", int(delivered.Load()), limit)
 		got, err := e.Push(t.Context(), p.ID)
-		must(t, err)
-		same(t, "views counted", got.Views, limit)
-		same(t, "state", got.State, record.Expired)
+		Must(t, err)
+		Same(t, "views counted", got.Views, limit)
+		Same(t, "state", got.State, record.Expired)
 	}
 }
 
 func isolatesFailures(t *testing.T, e record.Engine) {
 	create(t, e, 1000, 0)
-	together(64, func(i int) {
+	Together(64, func(i int) {
 		switch i % 4 {
 		case 0: // fails while it writes, where an engine cannot keep an empty address
 			if id, err := cold.CreateAccount(t.Context(), e, record.Account{}, Told); err == nil && id == 0 {
@@ -93,7 +93,7 @@ func ordersOwnership(t *testing.T, e record.Engine) {
 	for round := range 8 {
 		owner := account(t, e, fmt.Sprint(round))
 		var created, removed atomic.Bool
-		together(2, func(i int) {
+		Together(2, func(i int) {
 			if i == 0 {
 				p := livePush(round, owner)
 				created.Store(e.CreatePush(t.Context(), p, payloadOf(round), creation(p)) == nil)
@@ -110,7 +110,7 @@ func ordersOwnership(t *testing.T, e record.Engine) {
 func isLinear(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	var seen atomic.Int64
-	together(16, func(int) {
+	Together(16, func(int) {
 		for range 8 {
 			before := seen.Load()
 			p, err := e.Push(t.Context(), pushID(1))
@@ -130,6 +130,6 @@ func isLinear(t *testing.T, e record.Engine) {
 		}
 	})
 	entries, err := e.Entries(t.Context(), pushID(1), 0, 1000)
-	must(t, err)
-	same(t, "number of entries", len(entries), 1+16*8)
+	Must(t, err)
+	Same(t, "number of entries", len(entries), 1+16*8)
 }

@@ -71,11 +71,11 @@ func (m *model) create(t *testing.T, e record.Engine, n int, owner record.Accoun
 	_, taken := m.pushes[p.ID]
 	switch {
 	case taken:
-		wantErr(t, err, record.ErrExists)
+		WantErr(t, err, record.ErrExists)
 	case p.HoldsFiles() && !m.orphans[p.ID]:
-		wantErr(t, err, record.ErrCorrupt)
+		WantErr(t, err, record.ErrCorrupt)
 	default:
-		must(t, err)
+		Must(t, err)
 		m.pushes[p.ID] = p
 		if p.HoldsFiles() {
 			delete(m.orphans, p.ID)
@@ -87,7 +87,7 @@ func (m *model) create(t *testing.T, e record.Engine, n int, owner record.Accoun
 func (m *model) upload(t *testing.T, e record.Engine, n int) {
 	t.Helper()
 	if _, there := m.pushes[pushID(n)]; there {
-		wantErr(t, e.PutChunks(t.Context(), pushID(n), 0, 0, [][]byte{chunkOf(n, 0, 0)}), record.ErrExists)
+		WantErr(t, e.PutChunks(t.Context(), pushID(n), 0, 0, [][]byte{chunkOf(n, 0, 0)}), record.ErrExists)
 		return
 	}
 	if n%3 == 0 {
@@ -104,7 +104,7 @@ func (m *model) free(t *testing.T, e record.Engine, n, limit int) {
 		steps++
 	}
 	if want := (files*chunks + limit - 1) / limit; m.orphans[pushID(n)] {
-		same(t, "steps", steps, want)
+		Same(t, "steps", steps, want)
 	}
 	delete(m.orphans, pushID(n))
 }
@@ -114,18 +114,18 @@ func (m *model) change(t *testing.T, e record.Engine, id record.ID, r record.Rul
 	p, there := m.pushes[id]
 	c, err := e.Change(t.Context(), id, r)
 	if !there {
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 		return
 	}
 	next, entry, wantError := r(p)
 	if wantError != nil {
-		wantErr(t, err, wantError)
+		WantErr(t, err, wantError)
 		return
 	}
-	must(t, err)
-	same(t, "push", c.Push, next)
-	same(t, "entry", c.Entry, entry)
-	same(t, "payload is there", c.Payload != nil, p.Live())
+	Must(t, err)
+	Same(t, "push", c.Push, next)
+	Same(t, "entry", c.Entry, entry)
+	Same(t, "payload is there", c.Payload != nil, p.Live())
 	m.pushes[id] = next
 	if entry.Grant != nil {
 		m.grants[entry.Grant.Digest] = entry.Grant.Grant
@@ -152,14 +152,14 @@ func (m *model) changeGrant(t *testing.T, e record.Engine, k int, r record.Grant
 	g, there := m.grants[d]
 	got, err := e.ChangeGrant(t.Context(), d, r)
 	if !there {
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 		return
 	}
-	must(t, err)
+	Must(t, err)
 	p, g, keep := r(m.pushes[g.Push], g)
 	if delete(m.grants, d); keep {
 		m.grants[d], m.pushes[p.ID] = g, p
-		same(t, "grant", got, g)
+		Same(t, "grant", got, g)
 	}
 }
 
@@ -190,14 +190,14 @@ func (m *model) compareDue(t *testing.T, e record.Engine, queue record.ExpiryQue
 		return slices.Compare(a[:], b[:])
 	})
 	got, next, err := e.Due(t.Context(), queue, epoch.AddDate(9, 0, 0), 100)
-	must(t, err)
-	same(t, "due", got, want)
-	same(t, "next", next, time.Time{})
+	Must(t, err)
+	Same(t, "due", got, want)
+	Same(t, "next", next, time.Time{})
 	if len(want) > 1 {
 		got, next, err = e.Due(t.Context(), queue, due[want[0]], 1)
-		must(t, err)
-		same(t, "first due", got, want[:1])
-		same(t, "next", next, due[want[1]])
+		Must(t, err)
+		Same(t, "first due", got, want[:1])
+		Same(t, "next", next, due[want[1]])
 	}
 }
 
@@ -206,17 +206,17 @@ func (m *model) compare(t *testing.T, e record.Engine, owners []record.AccountID
 	m.compareIndexes(t, e, owners)
 	for d, want := range m.grants {
 		g, p, err := e.Grant(t.Context(), d)
-		must(t, err)
-		same(t, "grant", g, want)
-		same(t, "push of a grant", p, m.pushes[g.Push])
+		Must(t, err)
+		Same(t, "grant", g, want)
+		Same(t, "push of a grant", p, m.pushes[g.Push])
 		_, sealed, err := e.Chunk(t.Context(), d, files-1, chunks-1, nil)
-		must(t, err)
-		same(t, "length of a chunk", len(sealed) > 0, true)
+		Must(t, err)
+		Same(t, "length of a chunk", len(sealed) > 0, true)
 	}
 	got, err := e.Orphans(t.Context(), record.ID{}, 1000)
-	must(t, err)
+	Must(t, err)
 	want := slices.SortedFunc(maps.Keys(m.orphans), func(a, b record.ID) int { return slices.Compare(a[:], b[:]) })
-	same(t, "orphans", got, want)
+	Same(t, "orphans", got, want)
 }
 
 func compareLists(t *testing.T, e record.Engine, pushes map[record.ID]record.Push, owner record.AccountID) {
@@ -230,7 +230,7 @@ func compareLists(t *testing.T, e record.Engine, pushes map[record.ID]record.Pus
 		}
 		slices.SortFunc(want, func(a, b record.Push) int { return slices.Compare(b.ID[:], a.ID[:]) })
 		got, err := e.Pushes(t.Context(), owner, live, record.ID{}, 0, 100)
-		must(t, err)
-		same(t, "list", got, want)
+		Must(t, err)
+		Same(t, "list", got, want)
 	}
 }

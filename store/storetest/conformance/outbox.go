@@ -62,8 +62,8 @@ func wantMessages(t *testing.T, e record.Engine, n, next int, to ...uint64) []re
 func wantNext(t *testing.T, e record.Engine, q record.MessageQuery, next int, to ...uint64) []record.Message {
 	t.Helper()
 	due, then, err := e.DueMessages(t.Context(), q)
-	must(t, err)
-	same(t, "messages due", recipients(due), to)
+	Must(t, err)
+	Same(t, "messages due", recipients(due), to)
 	var want time.Time
 	if next >= 0 {
 		want = epoch.Add(time.Duration(next) * time.Minute)
@@ -77,19 +77,19 @@ func wantNext(t *testing.T, e record.Engine, q record.MessageQuery, next int, to
 func wantWaiting(t *testing.T, e record.Engine, want int) {
 	t.Helper()
 	counts, err := e.CountMessages(t.Context())
-	must(t, err)
+	Must(t, err)
 	n := 0
 	for _, each := range counts {
 		n += each
 	}
-	same(t, "messages waiting", n, want)
+	Same(t, "messages waiting", n, want)
 }
 
 func ordersMessages(t *testing.T, e record.Engine) {
 	wantMessages(t, e, 100, -1)
 	create(t, e, 1, 0)
 	c := change(t, e, pushID(1), withMessages(messageAt(3), messageAt(1), messageAt(2), messageAt(1)))
-	same(t, "messages kept", len(c.Entry.Messages), 4)
+	Same(t, "messages kept", len(c.Entry.Messages), 4)
 	wantMessages(t, e, 0, 1)
 	due := wantMessages(t, e, 2, 3, 1, 1, 2)
 	if due[0].Number >= due[1].Number || due[0].Number == 0 {
@@ -97,13 +97,13 @@ func ordersMessages(t *testing.T, e record.Engine) {
 	}
 	want := messageAt(1)
 	want.Number = due[0].Number
-	same(t, "message", due[0], want)
+	Same(t, "message", due[0], want)
 	scribble(due[0].Sealed)
-	same(t, "message after its copy was changed", wantMessages(t, e, 1, 2, 1, 1)[0], want)
+	Same(t, "message after its copy was changed", wantMessages(t, e, 1, 2, 1, 1)[0], want)
 	wantMessages(t, e, 3, -1, 1, 1, 2, 3)
 	wantWaiting(t, e, 4)
 
-	must(t, e.CreatePush(t.Context(), livePush(2, 0), payloadOf(2), mailed(2, messageAt(4))))
+	Must(t, e.CreatePush(t.Context(), livePush(2, 0), payloadOf(2), mailed(2, messageAt(4))))
 	hour := func(change func(*record.MessageQuery)) record.MessageQuery {
 		q := dueAt(60, 100)
 		change(&q)
@@ -122,8 +122,8 @@ func ordersMessages(t *testing.T, e record.Engine) {
 		"by mail":             {hour(func(q *record.MessageQuery) { q.Route = record.ByMail }), []uint64{4}, -1},
 	} {
 		due, next, err := e.DueMessages(t.Context(), c.query)
-		must(t, err)
-		same(t, name, recipients(due), c.want)
+		Must(t, err)
+		Same(t, name, recipients(due), c.want)
 		if want := epoch.Add(time.Duration(c.next) * time.Minute); c.next >= 0 && !next.Equal(want) || c.next < 0 && !next.IsZero() {
 			t.Errorf("%s: the next one is due at %v, not %v", name, next, want)
 		}
@@ -134,22 +134,22 @@ func ordersMessages(t *testing.T, e record.Engine) {
 func listsMessages(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	change(t, e, pushID(1), withMessages(messageAt(3), messageAt(1), messageAt(2), messageAt(1)))
-	must(t, e.CreatePush(t.Context(), livePush(2, 0), payloadOf(2), mailed(2, messageAt(4))))
+	Must(t, e.CreatePush(t.Context(), livePush(2, 0), payloadOf(2), mailed(2, messageAt(4))))
 	for _, limit := range []int{1, 2, 3, 100} {
 		var all []record.Message
 		for last := (record.Message{}); ; last = all[len(all)-1] {
 			ms, err := e.Messages(t.Context(), last, limit)
-			must(t, err)
+			Must(t, err)
 			if len(ms) == 0 {
 				break
 			}
 			all = append(all, ms...)
 		}
-		same(t, "messages", recipients(all), []uint64{1, 1, 2, 3, 4})
+		Same(t, "messages", recipients(all), []uint64{1, 1, 2, 3, 4})
 	}
 	counts, err := e.CountMessages(t.Context())
-	must(t, err)
-	same(t, "messages of each", counts, map[record.Recipient]int{
+	Must(t, err)
+	Same(t, "messages of each", counts, map[record.Recipient]int{
 		{Route: record.ByWebhook, To: 1}: 2, {Route: record.ByWebhook, To: 2}: 1,
 		{Route: record.ByWebhook, To: 3}: 1, {Route: record.ByMail, To: 4}: 1,
 	})
@@ -175,16 +175,16 @@ func tellsOfChanges(t *testing.T, e record.Engine) {
 	p := livePush(1, 0)
 	entry := creation(p)
 	entry.Messages = []record.Message{messageAt(1)}
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
-	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.ErrExists)
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
+	WantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.ErrExists)
 	wantWaiting(t, e, 1)
 	for range p.ViewLimit {
 		change(t, e, p.ID, withMessages(messageAt(2), messageAt(3)))
 	}
 	_, err := e.Change(t.Context(), p.ID, withMessages(messageAt(4)))
-	wantErr(t, err, errLimit)
+	WantErr(t, err, errLimit)
 	_, err = e.Change(t.Context(), pushID(2), withMessages(messageAt(4)))
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	wantWaiting(t, e, 1+2*p.ViewLimit)
 	change(t, e, p.ID, purge)
 	wantWaiting(t, e, 1+2*p.ViewLimit)
@@ -195,16 +195,16 @@ func retriesMessages(t *testing.T, e record.Engine) {
 	change(t, e, pushID(1), withMessages(messageAt(1), messageAt(2)))
 	first := wantMessages(t, e, 1, 2, 1)[0]
 	later := epoch.Add(5 * time.Minute)
-	must(t, e.RetryMessage(t.Context(), first, later))
-	wantErr(t, e.RetryMessage(t.Context(), first, later), record.ErrNotFound)
+	Must(t, e.RetryMessage(t.Context(), first, later))
+	WantErr(t, e.RetryMessage(t.Context(), first, later), record.ErrNotFound)
 	wantMessages(t, e, 4, 5, 2)
 	again := wantMessages(t, e, 5, -1, 2, 1)[1]
 	want := first
 	want.NextAt, want.Attempts = later, 1
-	same(t, "message that was put off", again, want)
+	Same(t, "message that was put off", again, want)
 	n, err := e.EndMessages(t.Context(), []record.Message{first})
-	must(t, err)
-	same(t, "messages that ended by what they were", n, 0)
+	Must(t, err)
+	Same(t, "messages that ended by what they were", n, 0)
 	wantWaiting(t, e, 2)
 }
 
@@ -213,13 +213,13 @@ func endsMessages(t *testing.T, e record.Engine) {
 	change(t, e, pushID(1), withMessages(messageAt(1), messageAt(2), messageAt(3)))
 	due := wantMessages(t, e, 9, -1, 1, 2, 3)
 	n, err := e.EndMessages(t.Context(), due[:2])
-	must(t, err)
-	same(t, "messages that ended", n, 2)
+	Must(t, err)
+	Same(t, "messages that ended", n, 2)
 	n, err = e.EndMessages(t.Context(), due)
-	must(t, err)
-	same(t, "messages that ended after that", n, 1)
+	Must(t, err)
+	Same(t, "messages that ended after that", n, 1)
 	wantWaiting(t, e, 0)
-	wantErr(t, e.RetryMessage(t.Context(), due[0], epoch), record.ErrNotFound)
+	WantErr(t, e.RetryMessage(t.Context(), due[0], epoch), record.ErrNotFound)
 	change(t, e, pushID(1), withMessages(messageAt(1)))
 	if m := wantMessages(t, e, 9, -1, 1)[0]; m.Number <= due[2].Number {
 		t.Errorf("message %d came after %d", m.Number, due[2].Number)
@@ -230,7 +230,7 @@ func endsMessages(t *testing.T, e record.Engine) {
 func viewsWithMessages(t *testing.T, e record.Engine) {
 	p := livePush(1, 0)
 	p.ViewLimit = 1000
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
 	for n := range 100 {
 		r := withMessages()
 		if n%3 == 0 {
@@ -239,10 +239,10 @@ func viewsWithMessages(t *testing.T, e record.Engine) {
 		change(t, e, p.ID, r)
 	}
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "views", got.Views, 100)
+	Must(t, err)
+	Same(t, "views", got.Views, 100)
 	entries, err := e.Entries(t.Context(), p.ID, 0, 1000)
-	must(t, err)
-	same(t, "entries", len(entries), 101)
+	Must(t, err)
+	Same(t, "entries", len(entries), 101)
 	wantWaiting(t, e, 34)
 }

@@ -43,19 +43,19 @@ var pushSuite = suite{
 func keepsAPush(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "push", got, p)
+	Must(t, err)
+	Same(t, "push", got, p)
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-	must(t, err)
-	same(t, "entries", entries, []record.Entry{creation(p)})
+	Must(t, err)
+	Same(t, "entries", entries, []record.Entry{creation(p)})
 	sized, size, err := e.PushAndSize(t.Context(), p.ID)
-	must(t, err)
-	same(t, "push", sized, p)
-	same(t, "size of the payload", size, len(payloadOf(1)))
-	same(t, "payload", change(t, e, p.ID, end(record.Expired)).Payload, payloadOf(1))
+	Must(t, err)
+	Same(t, "push", sized, p)
+	Same(t, "size of the payload", size, len(payloadOf(1)))
+	Same(t, "payload", change(t, e, p.ID, end(record.Expired)).Payload, payloadOf(1))
 	_, size, err = e.PushAndSize(t.Context(), p.ID)
-	must(t, err)
-	same(t, "size of no payload", size, 0)
+	Must(t, err)
+	Same(t, "size of no payload", size, 0)
 }
 
 func findsByID(t *testing.T, e record.Engine) {
@@ -64,22 +64,22 @@ func findsByID(t *testing.T, e record.Engine) {
 	seen, gone := change(t, e, first.ID, view).Push, create(t, e, 3, owner)
 	change(t, e, gone.ID, purge)
 	list, err := e.PushesByID(t.Context(), []record.ID{second.ID, pushID(9), gone.ID, seen.ID})
-	must(t, err)
-	same(t, "pushes", list, []record.Push{second, seen})
+	Must(t, err)
+	Same(t, "pushes", list, []record.Push{second, seen})
 	list, err = e.PushesByID(t.Context(), nil)
-	must(t, err)
-	same(t, "number of pushes", len(list), 0)
+	Must(t, err)
+	Same(t, "number of pushes", len(list), 0)
 }
 
 func refusesATakenID(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	second := livePush(1, 0)
 	second.ViewLimit = 99
-	wantErr(t, e.CreatePush(t.Context(), second, []byte("another"), creation(second)), record.ErrExists)
+	WantErr(t, e.CreatePush(t.Context(), second, []byte("another"), creation(second)), record.ErrExists)
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "first push", got, p)
-	same(t, "its payload", change(t, e, p.ID, fail).Payload, payloadOf(1))
+	Must(t, err)
+	Same(t, "first push", got, p)
+	Same(t, "its payload", change(t, e, p.ID, fail).Payload, payloadOf(1))
 }
 
 func refusesAnOwner(t *testing.T, e record.Engine) {
@@ -98,7 +98,7 @@ func refusesAnOwner(t *testing.T, e record.Engine) {
 			t.Errorf("%s owner: got error %v, want %v", name, err, record.ErrToken)
 		}
 		_, err := e.Push(t.Context(), p.ID)
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 	}
 	Alter(t, e, id, func(a *record.Account) { a.Disabled, a.Removing = false, false })
 	create(t, e, 1, id)
@@ -108,31 +108,31 @@ func findsNothing(t *testing.T, e record.Engine) {
 	create(t, e, 2, 0)
 	id := pushID(1)
 	_, err := e.Push(t.Context(), id)
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	_, _, err = e.PushAndSize(t.Context(), id)
-	wantErr(t, err, record.ErrNotFound)
+	WantErr(t, err, record.ErrNotFound)
 	c, err := e.Change(t.Context(), id, func(p record.Push) (record.Push, record.Entry, error) {
 		t.Error("a rule was asked about a push that does not exist")
 		return p, record.Entry{}, nil
 	})
-	wantErr(t, err, record.ErrNotFound)
-	same(t, "change", c, record.Change{})
+	WantErr(t, err, record.ErrNotFound)
+	Same(t, "change", c, record.Change{})
 	entries, err := e.Entries(t.Context(), id, 0, 10)
-	must(t, err)
-	same(t, "number of entries", len(entries), 0)
+	Must(t, err)
+	Same(t, "number of entries", len(entries), 0)
 }
 
 func appliesAChange(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, account(t, e, "owner@example.org"))
 	want, entry, _ := view(p)
 	c := change(t, e, p.ID, view)
-	same(t, "change", c, record.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
+	Same(t, "change", c, record.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "push", got, want)
+	Must(t, err)
+	Same(t, "push", got, want)
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-	must(t, err)
-	same(t, "entries", entries, []record.Entry{creation(p), entry})
+	Must(t, err)
+	Same(t, "entries", entries, []record.Entry{creation(p), entry})
 }
 
 func keepsAFreeze(t *testing.T, e record.Engine) {
@@ -148,10 +148,10 @@ func keepsAFreeze(t *testing.T, e record.Engine) {
 			return p, entry, err
 		}).Push
 		got, err := e.Push(t.Context(), p.ID)
-		must(t, err)
-		same(t, "push", got, want)
-		same(t, "wrong passphrases", got.Failed, n+1)
-		same(t, "frozen", got.Frozen, n >= 1)
+		Must(t, err)
+		Same(t, "push", got, want)
+		Same(t, "wrong passphrases", got.Failed, n+1)
+		Same(t, "frozen", got.Frozen, n >= 1)
 	}
 }
 
@@ -165,11 +165,11 @@ func keepsDetails(t *testing.T, e record.Engine) {
 			return p, entry, err
 		}).Push
 		got, err := e.Push(t.Context(), p.ID)
-		must(t, err)
-		same(t, "push", got, want)
-		same(t, "details", string(got.Details), string(details))
+		Must(t, err)
+		Same(t, "push", got, want)
+		Same(t, "details", string(got.Details), string(details))
 	}
-	same(t, "details of the ended push", string(change(t, e, p.ID, end(record.Deleted)).Push.Details), "short")
+	Same(t, "details of the ended push", string(change(t, e, p.ID, end(record.Deleted)).Push.Details), "short")
 }
 
 func appliesASilentChange(t *testing.T, e record.Engine) {
@@ -179,22 +179,22 @@ func appliesASilentChange(t *testing.T, e record.Engine) {
 		p.Details = []byte("other details")
 		return p, note, nil
 	})
-	same(t, "entry of the rule", c.Entry, note)
+	Same(t, "entry of the rule", c.Entry, note)
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "details", string(got.Details), "other details")
+	Must(t, err)
+	Same(t, "details", string(got.Details), "other details")
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-	must(t, err)
-	same(t, "number of entries", len(entries), 1)
+	Must(t, err)
+	Same(t, "number of entries", len(entries), 1)
 }
 
 func leavesAlone(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	c := change(t, e, p.ID, leave)
-	same(t, "change", c, record.Change{Push: p, Payload: payloadOf(1)})
+	Same(t, "change", c, record.Change{Push: p, Payload: payloadOf(1)})
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "push", got, p)
+	Must(t, err)
+	Same(t, "push", got, p)
 }
 
 func leavesEntriesOut(t *testing.T, e record.Engine) {
@@ -210,15 +210,15 @@ func leavesEntriesOut(t *testing.T, e record.Engine) {
 	e.SetSpaceLimits(record.SpaceLimits{})
 	change(t, e, p.ID, fail)
 	log, err := e.Entries(t.Context(), p.ID, 0, 10)
-	must(t, err)
+	Must(t, err)
 	var kinds []record.EntryKind
 	for _, one := range log {
 		kinds = append(kinds, one.Kind)
 	}
-	same(t, "entries", kinds, []record.EntryKind{record.EntryCreation, record.EntryFailedView, record.EntryView, record.EntryFailedView})
+	Same(t, "entries", kinds, []record.EntryKind{record.EntryCreation, record.EntryFailedView, record.EntryView, record.EntryFailedView})
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "minor entries", got.Minor, uint32(2))
+	Must(t, err)
+	Same(t, "minor entries", got.Minor, uint32(2))
 }
 
 func returnsRuleErrors(t *testing.T, e record.Engine) {
@@ -231,10 +231,10 @@ func returnsRuleErrors(t *testing.T, e record.Engine) {
 	if err != refusal { //nolint:errorlint // it must be the same error
 		t.Errorf("got error %v, want %v", err, refusal)
 	}
-	same(t, "change", c, record.Change{})
+	Same(t, "change", c, record.Change{})
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "push", got, p)
+	Must(t, err)
+	Same(t, "push", got, p)
 }
 
 func survivesAPanic(t *testing.T, e record.Engine) {
@@ -254,8 +254,8 @@ func survivesAPanic(t *testing.T, e record.Engine) {
 		t.Error("a rule that panicked returned no error")
 	}
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "push", got, p)
+	Must(t, err)
+	Same(t, "push", got, p)
 	change(t, e, p.ID, view)
 }
 
@@ -275,15 +275,15 @@ func refusesABadRule(t *testing.T, e record.Engine) {
 		}
 	}
 	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "push", got, p)
+	Must(t, err)
+	Same(t, "push", got, p)
 }
 
 func destroysPayloads(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, 0)
 	for range p.ViewLimit {
 		c := change(t, e, p.ID, view)
-		same(t, "payload before", c.Payload, payloadOf(1))
+		Same(t, "payload before", c.Payload, payloadOf(1))
 	}
 	c := change(t, e, p.ID, fail)
 	if c.Push.Live() || c.Payload != nil {
@@ -297,23 +297,23 @@ func purges(t *testing.T, e record.Engine) {
 	for n, before := range map[int]record.Rule{2: fail, 3: end(record.Expired), 4: end(record.Deleted)} {
 		p := create(t, e, n, owner)
 		change(t, e, p.ID, before)
-		same(t, "state", change(t, e, p.ID, purge).Push.State, record.Purged)
+		Same(t, "state", change(t, e, p.ID, purge).Push.State, record.Purged)
 		_, err := e.Push(t.Context(), p.ID)
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 		_, err = e.Change(t.Context(), p.ID, purge)
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-		must(t, err)
-		same(t, "number of entries", len(entries), 0)
+		Must(t, err)
+		Same(t, "number of entries", len(entries), 0)
 		all, err := e.Scan(t.Context(), record.ID{}, 10)
-		must(t, err)
-		same(t, "still there", slices.ContainsFunc(all, func(q record.Push) bool { return q.ID == p.ID }), false)
+		Must(t, err)
+		Same(t, "still there", slices.ContainsFunc(all, func(q record.Push) bool { return q.ID == p.ID }), false)
 	}
 	for _, live := range []bool{true, false} {
 		list, err := e.Pushes(t.Context(), owner, live, record.ID{}, 0, 10)
-		must(t, err)
+		Must(t, err)
 		for _, p := range list {
-			same(t, "the push that stays", p, stays)
+			Same(t, "the push that stays", p, stays)
 		}
 	}
 	create(t, e, 2, 0)
@@ -322,13 +322,13 @@ func purges(t *testing.T, e record.Engine) {
 func returnsCopies(t *testing.T, e record.Engine) {
 	p := livePush(1, 0)
 	payload, entry := payloadOf(1), creation(p)
-	must(t, e.CreatePush(t.Context(), p, payload, entry))
+	Must(t, e.CreatePush(t.Context(), p, payload, entry))
 	scribble(p.Wrap, p.Link, p.Details, payload, entry.Sealed)
 
 	want := livePush(1, 0)
 	got, err := e.Push(t.Context(), want.ID)
-	must(t, err)
-	same(t, "push", got, want)
+	Must(t, err)
+	Same(t, "push", got, want)
 	scribble(got.Wrap, got.Link, got.Details)
 
 	c := change(t, e, want.ID, func(p record.Push) (record.Push, record.Entry, error) {
@@ -336,20 +336,20 @@ func returnsCopies(t *testing.T, e record.Engine) {
 		p.Wrap = append([]byte(nil), want.Wrap...)
 		return p, record.Entry{}, nil
 	})
-	same(t, "payload", c.Payload, payloadOf(1))
+	Same(t, "payload", c.Payload, payloadOf(1))
 	scribble(c.Payload, c.Push.Wrap, c.Push.Link, c.Push.Details)
-	same(t, "payload", change(t, e, want.ID, leave).Payload, payloadOf(1))
+	Same(t, "payload", change(t, e, want.ID, leave).Payload, payloadOf(1))
 
 	entries, err := e.Entries(t.Context(), want.ID, 0, 10)
-	must(t, err)
-	same(t, "entries", entries, []record.Entry{creation(want)})
+	Must(t, err)
+	Same(t, "entries", entries, []record.Entry{creation(want)})
 	scribble(entries[0].Sealed)
 	entries, err = e.Entries(t.Context(), want.ID, 0, 10)
-	must(t, err)
-	same(t, "entries", entries, []record.Entry{creation(want)})
+	Must(t, err)
+	Same(t, "entries", entries, []record.Entry{creation(want)})
 	got, err = e.Push(t.Context(), want.ID)
-	must(t, err)
-	same(t, "push", got, want)
+	Must(t, err)
+	Same(t, "push", got, want)
 }
 
 func scribble(list ...[]byte) {

@@ -78,14 +78,14 @@ func (marker) ResealMessage(m record.Message) (record.Message, error) {
 func resealsEverything(t *testing.T, e record.Engine) {
 	Fill(t, e)
 	owner, err := cold.AccountByEmail(t.Context(), e, "owner@example.org")
-	must(t, err)
+	Must(t, err)
 	_, err = cold.CreateHook(t.Context(), e, Hook(owner.ID), Told)
-	must(t, err)
+	Must(t, err)
 	change(t, e, pushID(1), withMessages(messageAt(1)))
 	for _, want := range []bool{true, false} {
 		changed, err := e.Reseal(t.Context(), marker{}, func(int64, int64) {})
-		must(t, err)
-		same(t, "something was sealed anew", changed > 0, want)
+		Must(t, err)
+		Same(t, "something was sealed anew", changed > 0, want)
 	}
 	CheckFilled(t, e)
 	has := func(what string, sealed []byte) {
@@ -94,35 +94,35 @@ func resealsEverything(t *testing.T, e record.Engine) {
 		}
 	}
 	ps, err := e.Scan(t.Context(), record.ID{}, 100)
-	must(t, err)
+	Must(t, err)
 	for _, p := range ps {
 		has("a push", p.Details)
 		es, err := e.Entries(t.Context(), p.ID, 0, 100)
-		must(t, err)
+		Must(t, err)
 		for _, en := range es {
 			has("an entry", en.Sealed)
 		}
 	}
 	owner, err = cold.Account(t.Context(), e, owner.ID)
-	must(t, err)
+	Must(t, err)
 	has("a second factor", []byte(owner.TOTP))
 	sessions, err := cold.Sessions(t.Context(), e, owner.ID, 10)
-	must(t, err)
+	Must(t, err)
 	for _, s := range sessions {
 		has("a session", s.Sealed)
 	}
 	hooks, err := cold.Hooks(t.Context(), e, 0, 0, 10)
-	must(t, err)
+	Must(t, err)
 	for _, h := range hooks {
 		has("a webhook", h.Sealed)
 	}
 	rs, err := cold.ScanRequests(t.Context(), e, record.RequestID{}, 10)
-	must(t, err)
+	Must(t, err)
 	for _, r := range rs {
 		has("a request", r.Sealed)
 	}
 	ms, err := e.Messages(t.Context(), record.Message{}, 10)
-	must(t, err)
+	Must(t, err)
 	for _, m := range ms {
 		has("a message", m.Sealed)
 	}
@@ -136,17 +136,17 @@ func resealsEverything(t *testing.T, e record.Engine) {
 func findsTheRing(t *testing.T, e record.Engine) {
 	find := func(text string) bool {
 		found, err := e.FindRing(t.Context(), func(b []byte) bool { return strings.HasPrefix(string(b), text) })
-		must(t, err)
+		Must(t, err)
 		return found
 	}
-	must(t, e.SetKeyRing(t.Context(), []byte("the first ring"), Keys{}, Told))
-	same(t, "the first is found", find("the first ring"), true)
-	must(t, e.SetKeyRing(t.Context(), []byte("the second ring"), Keys{}, Told))
+	Must(t, e.SetKeyRing(t.Context(), []byte("the first ring"), Keys{}, Told))
+	Same(t, "the first is found", find("the first ring"), true)
+	Must(t, e.SetKeyRing(t.Context(), []byte("the second ring"), Keys{}, Told))
 	err := record.ErrBusy
 	for errors.Is(err, record.ErrBusy) { // another compaction runs
 		err = e.Compact(t.Context(), func(int64, int64) {})
 	}
-	must(t, err)
-	same(t, "the second is found", find("the second ring"), true)
-	same(t, "after a compaction the first is found", find("the first ring"), false)
+	Must(t, err)
+	Same(t, "the second is found", find("the second ring"), true)
+	Same(t, "after a compaction the first is found", find("the first ring"), false)
 }

@@ -156,7 +156,7 @@ var methods = map[string]func(context.Context, record.Engine) error{
 func WantFromAll(ctx context.Context, t *testing.T, e record.Engine, want error) {
 	t.Helper()
 	for name, call := range methods {
-		t.Run(name, func(t *testing.T) { wantErr(t, call(ctx, e), want) })
+		t.Run(name, func(t *testing.T) { WantErr(t, call(ctx, e), want) })
 	}
 }
 
@@ -166,16 +166,16 @@ func WantLocked(t *testing.T, e record.Engine) {
 	t.Helper()
 	for name, call := range methods {
 		if name != "KeyRing" && name != "Unlock" {
-			t.Run(name, func(t *testing.T) { wantErr(t, call(t.Context(), e), record.ErrNoKeys) })
+			t.Run(name, func(t *testing.T) { WantErr(t, call(t.Context(), e), record.ErrNoKeys) })
 		}
 	}
 	if _, err := e.Stats(); !errors.Is(err, record.ErrNoKeys) {
 		t.Errorf("stats: %v", err)
 	}
 	sealed, err := e.KeyRing(t.Context())
-	must(t, err)
-	same(t, "key ring", string(sealed), "sealed")
-	must(t, e.Unlock(t.Context(), Keys{}, nil))
+	Must(t, err)
+	Same(t, "key ring", string(sealed), "sealed")
+	Must(t, e.Unlock(t.Context(), Keys{}, nil))
 }
 
 func heedsContexts(t *testing.T, e record.Engine) {
@@ -192,24 +192,24 @@ func heedsContexts(t *testing.T, e record.Engine) {
 	WantFromAll(ctx, t, e, context.DeadlineExceeded)
 
 	p, err := e.Push(t.Context(), pushID(1))
-	must(t, err)
-	same(t, "push", p, livePush(1, 0))
+	Must(t, err)
+	Same(t, "push", p, livePush(1, 0))
 	list, err := cold.Accounts(t.Context(), e, 0, 9)
-	must(t, err)
+	Must(t, err)
 	if len(list) != 1 || list[0].Disabled {
 		t.Errorf("accounts: %+v", list)
 	}
 	sessions, err := cold.Sessions(t.Context(), e, list[0].ID, 9)
-	must(t, err)
-	same(t, "sessions", len(sessions), 1)
+	Must(t, err)
+	Same(t, "sessions", len(sessions), 1)
 	wantOrphans(t, e, 5)
 	wantGrant(t, e, 3, g)
-	same(t, "more", free(t, e, 5, files*chunks-1), true)
+	Same(t, "more", free(t, e, 5, files*chunks-1), true)
 }
 
 func refusesWhenClosed(t *testing.T, e record.Engine) {
-	must(t, e.Close())
-	must(t, e.Close())
+	Must(t, e.Close())
+	Must(t, e.Close())
 	WantFromAll(t.Context(), t, e, record.ErrClosed)
 	select {
 	case <-e.Failed():

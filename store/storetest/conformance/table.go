@@ -21,7 +21,7 @@ var tableSuite = suite{
 // put keeps records in one step.
 func put(t *testing.T, e record.Engine, of *record.Table, all ...record.Record) {
 	t.Helper()
-	must(t, e.Update(t.Context(), func(x record.Tx) error {
+	Must(t, e.Update(t.Context(), func(x record.Tx) error {
 		for _, r := range all {
 			if _, err := x.Get(of, r.Key()); err != nil && !errors.Is(err, record.ErrNotFound) {
 				return err
@@ -56,20 +56,20 @@ func listsRecords(t *testing.T, e record.Engine) {
 	look := func(r record.Range, want ...int) {
 		t.Helper()
 		got := []int{}
-		must(t, e.View(t.Context(), func(v record.View) error {
+		Must(t, e.View(t.Context(), func(v record.View) error {
 			got = got[:0]
 			list, err := v.List(table, r)
 			for _, one := range list {
 				for n := range all {
 					if one.Title() == all[n].Title() {
-						same(t, "record", one, all[n])
+						Same(t, "record", one, all[n])
 						got = append(got, n)
 					}
 				}
 			}
 			return err
 		}))
-		same(t, fmt.Sprintf("records of %+v", r), got, append([]int{}, want...))
+		Same(t, fmt.Sprintf("records of %+v", r), got, append([]int{}, want...))
 	}
 	of := record.RequestsByOwner
 	live, over := record.OwnedRequests(1, true), record.OwnedRequests(1, false)
@@ -88,12 +88,12 @@ func listsRecords(t *testing.T, e record.Engine) {
 	look(record.Range{Limit: 0})
 
 	ended, _, err := EndRequest(all[2].(record.Request))
-	must(t, err)
+	Must(t, err)
 	put(t, e, table, ended)
 	all[2] = ended
 	look(record.Range{By: of, Prefix: live, Limit: 9}, 4, 8, 10)
 	look(record.Range{By: of, Prefix: over, Limit: 9}, 0, 2, 6)
-	must(t, e.Update(t.Context(), func(x record.Tx) error {
+	Must(t, e.Update(t.Context(), func(x record.Tx) error {
 		var found record.Record
 		if found, err = x.Get(table, all[4].Key()); err != nil {
 			return err
@@ -101,14 +101,14 @@ func listsRecords(t *testing.T, e record.Engine) {
 		return x.Delete(table, found)
 	}))
 	look(record.Range{By: of, Prefix: live, Limit: 9}, 8, 10)
-	must(t, e.View(t.Context(), func(v record.View) error {
+	Must(t, e.View(t.Context(), func(v record.View) error {
 		_, err := v.Get(table, all[4].Key())
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 		one, err := v.Find(record.Accounts.Table, record.AccountsByEmail, []byte("b@example.org"))
-		must(t, err)
-		same(t, "account", one.(record.Account).ID, record.AccountID(2))
+		Must(t, err)
+		Same(t, "account", one.(record.Account).ID, record.AccountID(2))
 		_, err = v.Find(record.Accounts.Table, record.AccountsByEmail, []byte("b@example.or"))
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 		return nil
 	}))
 }
@@ -117,30 +117,30 @@ func undoesChanges(t *testing.T, e record.Engine) {
 	account(t, e, "a@example.org")
 	refusal := errors.New("no")
 	err := e.Update(t.Context(), func(x record.Tx) error {
-		must(t, x.Put(record.Requests.Table, RequestOf(1, 1, 1)))
+		Must(t, x.Put(record.Requests.Table, RequestOf(1, 1, 1)))
 		_, err := x.Next(record.Tokens.Table)
-		must(t, err)
-		must(t, x.Tell(Told))
+		Must(t, err)
+		Must(t, x.Tell(Told))
 		return refusal
 	})
-	wantErr(t, err, refusal)
-	must(t, e.View(t.Context(), func(v record.View) error {
+	WantErr(t, err, refusal)
+	Must(t, e.View(t.Context(), func(v record.View) error {
 		_, err := v.Get(record.Requests.Table, RequestOf(1, 1, 1).Key())
-		wantErr(t, err, record.ErrNotFound)
+		WantErr(t, err, record.ErrNotFound)
 		n, err := v.Last(record.Tokens.Table)
-		must(t, err)
-		same(t, "last number of a token", n, uint64(0))
+		Must(t, err)
+		Same(t, "last number of a token", n, uint64(0))
 		n, err = v.Last(record.AdminEvents.Table)
-		same(t, "last number of an event", n, uint64(1)) // of the account
+		Same(t, "last number of an event", n, uint64(1)) // of the account
 		return err
 	}))
 }
 
 func givesOutNumbers(t *testing.T, e record.Engine) {
 	for want := uint64(1); want <= 3; want++ {
-		must(t, e.Update(t.Context(), func(x record.Tx) error {
+		Must(t, e.Update(t.Context(), func(x record.Tx) error {
 			n, err := x.Next(record.Hooks.Table)
-			same(t, "number", n, want)
+			Same(t, "number", n, want)
 			if err != nil {
 				return err
 			}
@@ -172,9 +172,9 @@ func ordersChanges(t *testing.T, e record.Engine) {
 		})
 	}
 	all.Wait()
-	must(t, e.View(t.Context(), func(v record.View) error {
+	Must(t, e.View(t.Context(), func(v record.View) error {
 		a, err := record.Accounts.Get(v, record.NumberKey(uint64(id)))
-		same(t, "changes", int(a.TOTPStep), changes)
+		Same(t, "changes", int(a.TOTPStep), changes)
 		return err
 	}))
 }
@@ -196,7 +196,7 @@ func touchesRecords(t *testing.T, e record.Engine) {
 	touch(2, nil, func(r record.Request) record.Record { r.Views++; return r })
 	touch(0, refusal, func(record.Request) record.Record { return nil })
 	touch(2, nil, func(r record.Request) record.Record {
-		if same(t, "views", r.Views, 4); r.ID == RequestOf(1, 1, 1).ID {
+		if Same(t, "views", r.Views, 4); r.ID == RequestOf(1, 1, 1).ID {
 			return nil
 		}
 		return r

@@ -31,11 +31,11 @@ func tallyOf(key byte, n int) limit.Tally {
 func counts(t *testing.T, e record.Engine, at time.Time, want []limit.Standing, ts ...limit.Tally) {
 	t.Helper()
 	looked, err := e.Tries(t.Context(), at, ts)
-	must(t, err)
-	same(t, "standing", looked, want)
+	Must(t, err)
+	Same(t, "standing", looked, want)
 	stood, err := e.CountTry(t.Context(), at, ts)
-	must(t, err)
-	same(t, "standing before the try", stood, want)
+	Must(t, err)
+	Same(t, "standing before the try", stood, want)
 }
 
 func fillsTallies(t *testing.T, e record.Engine) {
@@ -75,10 +75,10 @@ func countsAllOrNone(t *testing.T, e record.Engine) {
 
 func uncountsTries(t *testing.T, e record.Engine) {
 	a, b := tallyOf('a', 2), tallyOf('b', 2)
-	must(t, e.UncountTry(t.Context(), epoch, []limit.Tally{a}))
+	Must(t, e.UncountTry(t.Context(), epoch, []limit.Tally{a}))
 	counts(t, e, epoch, []limit.Standing{{Left: 2}, {Left: 2}}, a, b)
 	counts(t, e, epoch.Add(time.Second), []limit.Standing{{Left: 1}, {Left: 1}}, a, b)
-	must(t, e.UncountTry(t.Context(), epoch.Add(2*time.Second), []limit.Tally{a}))
+	Must(t, e.UncountTry(t.Context(), epoch.Add(2*time.Second), []limit.Tally{a}))
 	late := epoch.Add(3 * time.Second)
 	counts(t, e, late, []limit.Standing{{Wait: 57 * time.Second}}, b)
 	counts(t, e, late, []limit.Standing{{Left: 1}}, a)
@@ -114,7 +114,7 @@ func countsTriesAtOnce(t *testing.T, e record.Engine) {
 		})
 	}
 	wg.Wait()
-	same(t, "tries that were counted", int(counted.Load()), 7)
+	Same(t, "tries that were counted", int(counted.Load()), 7)
 	counts(t, e, epoch, []limit.Standing{{Left: 93}, {Wait: time.Minute}}, b, a)
 }
 
@@ -134,7 +134,7 @@ func agreesOnTries(t *testing.T, e record.Engine) {
 			want = append(want, modelStanding(one, tries[one.Key], now))
 		}
 		if r.IntN(8) == 0 {
-			must(t, e.UncountTry(t.Context(), now, ts))
+			Must(t, e.UncountTry(t.Context(), now, ts))
 			for _, one := range ts {
 				if had := tries[one.Key]; len(had) > 0 && had[len(had)-1].Add(one.Span).After(now) {
 					tries[one.Key] = had[:len(had)-1]
