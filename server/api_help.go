@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -41,13 +40,17 @@ type endpointHelp struct {
 
 // A fieldHelp is a row of the table of a request's parameters and fields.
 type fieldHelp struct {
-	Name     string
-	In       string // path, query, header or body
-	Required bool
-	Type     string
-	Text     string
-	Bounds   string // empty: none
-	Default  string // what it means if the field is absent; empty: nothing
+	openapi.Field
+	Type string
+}
+
+// helpV1 documents an address of API version 1 by the endpoint of version 2 that does
+// the same.
+type helpV1 struct {
+	Method, Path string
+	Wrapper      string // the object in the body; empty: there is no body
+	Summary      string
+	Same         string // the ID of that endpoint on the page
 }
 
 // A statusHelp documents the answers with a status.
@@ -66,46 +69,49 @@ var commonErrors = append([]error{errLimited, errAny, limit.ErrBusy, record.ErrB
 
 // apiHelp returns the content of the help page. The addresses in its commands begin
 // with base.
-func (s *Server) apiHelp(base string) apiHelp {
-	help := apiHelp{Base: base, Text: apiText, DocumentV1: base + openAPIv1Path, V1: s.helpV1(), Common: commonStatuses[:]}
-	everywhere := []error{errMethod, errAny}
-	for _, e := range s.endpoints(base) {
-		if e.name == "openapi" {
-			help.Document = base + e.path
-		}
-		help.Endpoints = append(help.Endpoints, s.endpointHelp(e, base))
-		everywhere = append(everywhere, s.errorsOf(e.route, e.errors)...)
+func (s *Server) apiHelp(base string) (apiHelp, error) {
+	api, err := s.docs[0].api()
+	if err != nil {
+		return apiHelp{}, err
 	}
-	for _, f := range errorResponses(everywhere) {
-		of := f.help()
+	help := apiHelp{Base: base, Text: api.Info.Text("description"), DocumentV1: base + openAPIv1Path, Common: commonStatuses[:]}
+	everywhere := []error{errMethod, errAny}
+	for _, e := range s.endpoints(api, false) {
+		if e.name == "openapi" {
+			help.Document = base + e.Path
+		}
+		help.Endpoints = append(help.Endpoints, s.endpointHelp(api, e, base))
+		everywhere = append(everywhere, s.errorsOf(e.route, routeErrors[e.name])...)
+	}
+	for _, e := range s.endpoints(api, true) { // in the words of version 2
+		help.V1 = append(help.V1, helpV1{Method: e.Method, Path: e.Path, Wrapper: spellingsV1[e.name].wrapper, Summary: e.Summary, Same: sameInV2(e.name)})
+	}
+	for _, f := range repliesTo(everywhere) {
+		of := f.help(api)
 		if !slices.Contains(commonStatuses[:], f.status) {
 			of.Errors = nil // their endpoints list them
 		}
 		help.Statuses = append(help.Statuses, of)
 	}
-	return help
+	return help, nil
 }
 
-func (s *Server) endpointHelp(e endpoint, base string) endpointHelp {
+func (s *Server) endpointHelp(api *openapi.API, e endpoint, base string) endpointHelp {
 	help := endpointHelp{
-		ID: e.id, Method: e.method, Path: e.path, Summary: e.summary, Description: e.text,
-		Access: s.accessText(e.access), Curl: s.curlCommand(e, base),
+		ID: e.ID, Method: e.Method, Path: e.Path, Summary: e.Summary, Description: e.Description,
+		Access: s.accessText(e.access), Curl: s.curlCommand(api, e, base),
 	}
-	for _, f := range e.fields {
-		help.Fields = append(help.Fields, fieldHelp{
-			Name: f.name, In: f.in, Required: f.required, Type: typeWords(f.schema),
-			Text: f.text, Bounds: f.bounds, Default: f.fallback,
-		})
+	for _, f := range e.fieldsOf(api) {
+		help.Fields = append(help.Fields, fieldHelp{Field: f, Type: typeWords(f.Schema)})
 	}
-	status := cmp.Or(e.status, http.StatusOK)
-	help.Statuses = append(help.Statuses, statusHelp{Status: status, Name: http.StatusText(status), Text: e.done})
-	if e.parts() {
+	help.Statuses = append(help.Statuses, statusHelp{Status: e.success(), Name: http.StatusText(e.success()), Text: e.Done})
+	if e.HasParts() {
 		help.Statuses = append(help.Statuses, statusHelp{
-			Status: http.StatusPartialContent, Name: http.StatusText(http.StatusPartialContent), Text: partText,
+			Status: http.StatusPartialContent, Name: http.StatusText(http.StatusPartialContent), Text: openapi.Part,
 		})
 	}
-	for _, f := range e.errorResponses {
-		if of := f.help(); !slices.Contains(commonStatuses[:], f.status) {
+	for _, f := range e.replies {
+		if of := f.help(api); !slices.Contains(commonStatuses[:], f.status) {
 			help.Statuses = append(help.Statuses, of)
 		} else if of.Errors = without(of.Errors, commonErrors); len(of.Errors) > 0 {
 			help.Statuses = append(help.Statuses, of)
@@ -116,21 +122,25 @@ func (s *Server) endpointHelp(e endpoint, base string) endpointHelp {
 
 // without returns the bodies that are not those of the errors.
 func without(all []errorBody, errs []error) []errorBody {
-	for _, f := range errorResponses(errs) {
-		common := f.help().Errors
+	for _, f := range repliesTo(errs) {
+		common := bodiesOf(f)
 		all = slices.DeleteFunc(all, func(e errorBody) bool { return slices.Contains(common, e) })
 	}
 	return all
 }
 
-func (f statusResponses) help() statusHelp {
-	out := statusHelp{Status: f.status, Name: http.StatusText(f.status), Text: statusTexts[f.status]}
+func (f statusReplies) help(api *openapi.API) statusHelp {
+	return statusHelp{Status: f.status, Name: http.StatusText(f.status), Text: api.Statuses[f.status], Errors: bodiesOf(f)}
+}
+
+// bodiesOf returns the different errors among the answers.
+func bodiesOf(f statusReplies) (all []errorBody) {
 	for _, rep := range f.replies {
-		if e, ok := rep.body.(errorBody); ok && !slices.Contains(out.Errors, e) {
-			out.Errors = append(out.Errors, e)
+		if e, ok := rep.body.(errorBody); ok && !slices.Contains(all, e) {
+			all = append(all, e)
 		}
 	}
-	return out
+	return all
 }
 
 // accessText describes who may call an endpoint.
@@ -150,13 +160,13 @@ func (s *Server) accessText(a access) string {
 }
 
 // typeWords names the type of a field.
-func typeWords(s *openapi.Schema) string {
-	switch {
-	case slices.Contains(s.Type, "boolean"):
+func typeWords(schema openapi.Object) string {
+	switch schema.Text("type") {
+	case "boolean":
 		return "true or false"
-	case slices.Contains(s.Type, "integer"):
+	case "integer":
 		return "whole number"
-	case slices.Contains(s.Type, "array"):
+	case "array":
 		return "list"
 	default:
 		return "text"
@@ -164,40 +174,24 @@ func typeWords(s *openapi.Schema) string {
 }
 
 // curlCommand returns a command that calls the endpoint.
-func (s *Server) curlCommand(e endpoint, base string) string {
+func (s *Server) curlCommand(api *openapi.API, e endpoint, base string) string {
 	words := []string{"curl -s"}
-	if e.curl != "" && e.method == http.MethodGet {
-		words = append(words, e.curl)
+	if e.Curl != "" && e.Method == http.MethodGet {
+		words = append(words, e.Curl)
 	}
-	switch e.method {
-	case http.MethodHead:
+	switch {
+	case e.Method == http.MethodHead:
 		words = append(words, "-I")
-	case http.MethodDelete, http.MethodPut:
-		words = append(words, "-X "+e.method)
-	case http.MethodPost:
-		if !e.mail && !e.push && !e.asks && !e.invites { // without a body
-			words = append(words, "-X POST")
-		}
+	case e.Method == http.MethodDelete, e.Method == http.MethodPut, e.Method == http.MethodPost && e.Body == "":
+		words = append(words, "-X "+e.Method)
 	}
-	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1", "{"+requestParam+"}", "$REQUEST", "{"+accountParam+"}", "2", "{"+actParam+"}", "disable", "{"+policyParam+"}", "none").Replace(e.path)
+	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1", "{"+requestParam+"}", "$REQUEST", "{"+accountParam+"}", "2", "{"+actParam+"}", "disable", "{"+policyParam+"}", "none").Replace(e.Path)
 	words = append(words, `"`+base+path+`"`)
 	if s.needsToken(e.access) || s.dependsOnAddress(e.access) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
 	}
-	if e.mail {
-		example, _ := json.Marshal(exampleNotify())
-		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
-	}
-	if e.asks {
-		example, _ := json.Marshal(openapi.Ordered[any]{{Name: requestWrapper, Value: exampleRequestFields()}})
-		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
-	}
-	if e.invites {
-		example, _ := json.Marshal(openapi.Ordered[any]{{Name: accountWrapper, Value: exampleInvitation()}})
-		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
-	}
-	if e.push {
-		example, _ := json.Marshal(openapi.Ordered[any]{{Name: "push", Value: s.examplePush(pushV2)}}) // texts and numbers cannot fail
+	if e.Body != "" {
+		example, _ := json.Marshal(api.Bodies[e.Body].Content.Object(body.TypeJSON).Object("example")) // texts and numbers cannot fail
 		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
 	}
 	return strings.Join(words, " ")
@@ -205,5 +199,9 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 
 // apiHelpPage documents the API.
 func (s *Server) apiHelpPage(r *request) (reply, error) {
-	return show(http.StatusOK, "help", s.apiHelp(s.home(r))), nil
+	help, err := s.apiHelp(s.home(r))
+	if err != nil {
+		return reply{}, err
+	}
+	return show(http.StatusOK, "help", help), nil
 }

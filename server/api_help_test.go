@@ -78,7 +78,10 @@ func TestTheHelpsCommandsWork(t *testing.T) {
 	for _, name := range []string{"as it comes", "members only"} {
 		a := servertest.New(t, settings[name], sendsMail)
 		ann := a.AddTokenUser("ann@example.com")
-		commands := a.Handler.HelpCommands(a.URL)
+		commands, err := a.Handler.HelpCommands(a.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
 		maps.DeleteFunc(commands, func(id, _ string) bool { return isAdminCall(id) })
 		if len(commands) != len(calls) {
 			t.Errorf("%s: %d commands", name, len(commands))

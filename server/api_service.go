@@ -50,25 +50,24 @@ type switchJSON struct {
 // version describes the server, as it is for accounts without a policy. Accounts are a feature of Password Pusher's hosted
 // edition: several accounts for a token.
 func (s *Server) version(*request) (reply, error) {
+	return ok(versionJSON{ApplicationVersion: s.release, APIVersion: apiVersion, Edition: edition, Features: s.features()}), nil
+}
+
+func (s *Server) features() featuresJSON {
 	policy := s.store.Policy("")
 	enabled := func(k record.Kind) bool { return policy.Terms[k].Enabled }
-	return ok(versionJSON{
-		ApplicationVersion: s.release,
-		APIVersion:         apiVersion,
-		Edition:            edition,
-		Features: featuresJSON{
-			AnonymousAccess:        s.cfg.AllowAnonymous,
-			APITokenAuthentication: true,
-			Pushes: pushFeaturesJSON{
-				Enabled:           true,
-				EmailAutoDispatch: s.cfg.Mail.Enabled() && !policy.NoMail,
-				FileAttachments:   attachmentJSON{Enabled: enabled(record.File), RequiresAuthentication: true},
-				URLPushes:         switchJSON{enabled(record.URL)},
-				QRCodePushes:      switchJSON{enabled(record.QR)},
-			},
-			Requests: switchJSON{s.cfg.EnableRequests},
+	return featuresJSON{
+		AnonymousAccess:        s.cfg.AllowAnonymous,
+		APITokenAuthentication: true,
+		Pushes: pushFeaturesJSON{
+			Enabled:           true,
+			EmailAutoDispatch: s.cfg.Mail.Enabled() && !policy.NoMail,
+			FileAttachments:   attachmentJSON{Enabled: enabled(record.File), RequiresAuthentication: true},
+			URLPushes:         switchJSON{enabled(record.URL)},
+			QRCodePushes:      switchJSON{enabled(record.QR)},
 		},
-	}), nil
+		Requests: switchJSON{s.cfg.EnableRequests},
+	}
 }
 
 type healthJSON struct {

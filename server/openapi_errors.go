@@ -5,49 +5,26 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
+	"pushbox/internal/limit"
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store"
 	"pushbox/store/record"
 )
 
-// statusTexts explain each status, whatever the endpoint.
-var statusTexts = map[int]string{
-	http.StatusBadRequest:                   "The body, the query or a header is not valid.",
-	http.StatusUnauthorized:                 "There is no API token, or no valid one, or not the right passphrase.",
-	http.StatusForbidden:                    "The push belongs to another account, the API token does not have the scope that is needed, the account has no second factor where one is required, its address is not confirmed and the request is for mail, or a browser sent the request on behalf of another site or ahead of time.",
-	http.StatusNotFound:                     "Nothing is there. Unknown, malformed and purged pushes look the same.",
-	http.StatusConflict:                     "The account is the last administrator's, or is disabled.",
-	http.StatusMethodNotAllowed:             "The address has other methods.",
-	http.StatusRequestEntityTooLarge:        "The body is too large.",
-	http.StatusUnsupportedMediaType:         "The body has another media type, charset or content encoding.",
-	http.StatusRequestedRangeNotSatisfiable: "The file has no such part.",
-	http.StatusMisdirectedRequest:           "The request is for a host name that this server does not answer to.",
-	http.StatusUnprocessableEntity:          "Fields are wrong: an object of field names to lists of messages.",
-	http.StatusTooManyRequests:              "There were too many requests, wrong passphrases, or requests for unknown links; or the sender has too many live pushes, or sends too many mails, or an address gets too many.",
-	http.StatusInternalServerError:          "An error in the server. Its log has the cause, under the request id in the message.",
-	http.StatusServiceUnavailable:           "The server is busy, stopping, failed, or in doubt about its clock.",
-	http.StatusInsufficientStorage:          "There is no room for another push.",
-}
-
-// headerSpecs document the headers of answers that clients use.
-var headerSpecs = map[string]openapi.Header{
-	"WWW-Authenticate":    {Description: "Always Bearer.", Required: true, Schema: openapi.Text()},
-	"Retry-After":         {Description: "The number of seconds to wait before the next try.", Required: true, Schema: &openapi.Schema{Type: openapi.Types{"integer"}, Minimum: new(1)}},
-	"Content-Range":       {Description: "The bytes of the file in the body, and the size of the file; or the size alone.", Required: true, Schema: openapi.Text()},
-	"Content-Disposition": {Description: "attachment, with the file's name.", Required: true, Schema: openapi.Text()},
-	"ETag":                {Description: "The value for If-Range.", Required: true, Schema: openapi.Text()},
-	"Accept-Ranges":       {Description: "Always bytes.", Required: true, Schema: openapi.Text()},
-}
+// errNoFields refuses a request for mail without its fields.
+const errNoFields = badRequest("The request body must be an object with notify_emails_to, such as {\"notify_emails_to\":\"ann@example.com\"}, or a form with that field.")
 
 // Errors that represent all of their type in the documentation.
 var (
 	errAny           = errors.New("any other error")
 	errInvalid       = &record.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}
-	errInvalidMail   = invalidMail()
+	errInvalidMail   = &record.InvalidError{Fields: map[string][]string{store.FieldMailTo: {"is required"}}}
+	errInvalidAsk    = &record.InvalidError{Fields: map[string][]string{store.FieldText: {"is required"}}}
+	errInvalidInvite = &record.InvalidError{Fields: map[string][]string{emailField: {"is not an e-mail address"}}}
+	errUnmailable    = &record.InvalidError{Fields: map[string][]string{store.FieldMail: {"cannot be sent: this server sends no mail, or none to such an address"}}}
 	errClientRoom    = &record.RoomError{Of: record.RoomOfClient}
 	errAccountRoom   = &record.RoomError{Of: record.RoomOfAccount}
 	errAnonymousRoom = &record.RoomError{Of: record.RoomOfAnonymous}
@@ -60,8 +37,8 @@ var (
 // inStore are the errors of any call of the store.
 var inStore = []error{record.ErrClock, record.ErrStandby, record.ErrUnavailable, record.ErrStaleKeys, record.ErrMoved, record.ErrFailed, record.ErrClosed, context.DeadlineExceeded}
 
-// errorsOf returns the errors that a route can answer with: those that its row in
-// routeTexts has, and those that follow from its row in the table of routes.
+// errorsOf returns the errors that a route can answer with: those of
+// its own, and those that follow from its row in the table of routes.
 func (s *Server) errorsOf(row route, said []error) []error {
 	var all []error
 	if !newHosts(s.cfg).any() {
@@ -107,67 +84,83 @@ func (s *Server) errorsOf(row route, said []error) []error {
 	return once
 }
 
+// routeErrors are the errors of each route of the API, in addition to those of errorsOf.
+var routeErrors = map[string][]error{
+	"create": append([]error{
+		errUnauthorized, errNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize,
+		errInvalid, limit.ErrBusy, record.ErrBusy, record.ErrFull, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, errClientRoom, errAccountRoom, errAnonymousRoom,
+	}, inStore...),
+	"active":          append([]error{errPage, record.ErrBusy}, inStore...),
+	"expired":         append([]error{errPage, record.ErrBusy}, inStore...),
+	"show":            append([]error{body.ErrPercent, record.ErrPassphrase, body.ErrTooLarge, record.ErrLocked, record.ErrFrozen, record.ErrBusy, limit.ErrBusy}, inStore...),
+	"delete":          append([]error{errOwnerOnly, record.ErrDenied}, inStore...),
+	"thaw":            append([]error{record.ErrDenied}, inStore...),
+	"preview":         inStore,
+	"audit":           append([]error{errPage, record.ErrDenied}, inStore...),
+	"notify_emails":   append([]error{body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errNoFields, errInvalidMail, record.ErrDenied, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, record.ErrFull}, inStore...),
+	"request_create":  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidAsk, record.ErrUnconfirmed, record.ErrRequests, record.ErrFull}, inStore...),
+	"requests":        append([]error{errPage}, inStore...),
+	"request":         append([]error{record.ErrNotFound}, inStore...),
+	"request_end":     append([]error{record.ErrNotFound}, inStore...),
+	"admin_accounts":  append([]error{errNumber}, inAdmin...),
+	"admin_invite":    append([]error{errNoAccount, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidInvite, record.ErrFull}, inAdmin...),
+	"admin_account":   inAdmin,
+	"admin_act":       append([]error{record.ErrLastAdmin, record.ErrOwnAccount, errNoLink, errUnmailable, errAddresseeFull, record.ErrFull}, inAdmin...),
+	"admin_policy":    append([]error{record.ErrFull}, inAdmin...),
+	"admin_remove":    append([]error{record.ErrLastAdmin, record.ErrFull}, inAdmin...),
+	"admin_log":       append([]error{errNumber, errLogFilter}, inAdmin...),
+	"admin_log_lines": append([]error{errNumber, errLogFilter}, inAdmin...),
+	"admin_health":    inAdmin,
+	"admin_settings":  inAdmin,
+	"download":        append([]error{errRange, limit.ErrBusy}, inStore...),
+}
+
 // inAdmin are the errors of any route for administrators.
 var inAdmin = append([]error{record.ErrNotFound}, inStore...)
 
-// statusResponses are the responses of a route with the same status.
-type statusResponses struct {
+// statusReplies are the answers of a route with the same status.
+type statusReplies struct {
 	status  int
 	replies []reply
 }
 
-// errorResponses returns the responses to errors, by status.
-func errorResponses(errs []error) (all []statusResponses) {
+// repliesTo returns the answers to errors, by status.
+func repliesTo(errs []error) (all []statusReplies) {
 	r := &request{id: "EXAMPLEREQUESTID", token: new(record.APIToken), actor: store.Actor{Account: 1}}
 	for _, err := range errs {
 		rep := problemOf(r, err).json(r)
-		i := slices.IndexFunc(all, func(x statusResponses) bool { return x.status == rep.status })
+		i := slices.IndexFunc(all, func(x statusReplies) bool { return x.status == rep.status })
 		if i < 0 {
 			i = len(all)
-			all = append(all, statusResponses{status: rep.status})
+			all = append(all, statusReplies{status: rep.status})
 		}
 		all[i].replies = append(all[i].replies, rep)
 	}
-	slices.SortFunc(all, func(a, b statusResponses) int { return a.status - b.status })
+	slices.SortFunc(all, func(a, b statusReplies) int { return a.status - b.status })
 	return all
 }
 
-// response describes the responses of one status. The response to a HEAD request has no body.
-func (f statusResponses) response(hasBody bool) openapi.Response {
-	out := openapi.Response{Description: statusTexts[f.status]}
+// response documents the answers of a status.
+func (f statusReplies) response() openapi.Response {
+	out := openapi.Response{Status: f.status}
 	for _, kv := range f.replies[0].header {
-		out.Headers.Add(kv[0], headerSpecs[kv[0]])
+		out.Headers = append(out.Headers, kv[0])
 	}
-	if !hasBody {
-		return out
+	for _, rep := range f.replies {
+		summary := "Messages for each field that is wrong"
+		if e, ok := rep.body.(errorBody); ok {
+			summary = e.Code
+		}
+		out.Bodies = append(out.Bodies, openapi.Example{Summary: summary, Value: rep.body})
 	}
-	media := openapi.Media{Schema: openapi.Ref(typeTexts["errorBody"].Name)}
-	if f.status == http.StatusUnprocessableEntity {
-		media.Schema = openapi.Ref(schemaInvalid)
-	}
-	for i, rep := range f.replies {
-		media.Examples.Add(strconv.Itoa(i+1), openapi.Example{Summary: rep.code(), Value: rep.body})
-	}
-	out.Content.Add(body.TypeJSON, media)
 	return out
 }
 
-// code returns the word for an error, if its body has one.
-func (r reply) code() string {
-	if e, ok := r.body.(errorBody); ok {
-		return e.Code
+// replaced returns the errors with another one in the place of one.
+func replaced(all []error, old, new error) []error {
+	all = slices.Clone(all)
+	if i := slices.Index(all, old); i >= 0 {
+		all[i] = new
 	}
-	return "Messages for each field that is wrong"
-}
-
-// schemaInvalid is the body of a 422, as the document calls it.
-const schemaInvalid = "InvalidFields"
-
-// invalidSchema is the schema of the body of a 422: a list of messages for each field.
-func invalidSchema(fields []apiField) *openapi.Schema {
-	s := &openapi.Schema{Type: openapi.Types{"object"}, MinProperties: 1, Description: "What is wrong, by field. A disabled kind of push is an error of kind."}
-	for _, f := range fields {
-		s.Properties.Add(f.name, &openapi.Schema{Type: openapi.Types{"array"}, MinItems: 1, Items: openapi.Text()})
-	}
-	return s
+	return all
 }

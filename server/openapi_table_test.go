@@ -1,17 +1,20 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"pushbox/config"
 	"pushbox/internal/instance"
 	"pushbox/internal/openid"
+	"pushbox/server/openapi"
+	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -25,33 +28,51 @@ func docServer(t *testing.T, change func(*config.Config)) *Server {
 		change(&cfg)
 	}
 	f := storetest.New(t, func(o *storetest.Setup) { o.Terms = instance.StoreOptions(cfg).Terms })
-	return &Server{cfg: cfg, release: "3.0.0", store: f.Store}
+	s := &Server{cfg: cfg, release: "3.0.0", store: f.Store}
+	s.docs = s.newDocs()
+	return s
+}
+
+// read returns the data of a version, and its endpoints.
+func (d apiDocs) read(t *testing.T, s *Server, v1 bool) (*openapi.API, []endpoint) {
+	t.Helper()
+	api, err := d.api()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api, s.endpoints(api, v1)
 }
 
 func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
 	t.Parallel()
 	known := make(map[string]bool)
 	s := docServer(t, nil)
+	api, _ := s.docs[0].read(t, s, false)
 	for _, row := range s.routesV1() {
-		if how := spellingsV1[row.name]; !row.has(unlisted) && (routeTexts[sameInV2(row.name)].summary == "" || how.v1 != row.has(hasFiles)) {
+		if how := spellingsV1[row.name]; !row.has(unlisted) && (api.Operations[sameInV2(row.name)].Summary == "" || how.v1 != row.has(hasFiles)) {
 			t.Errorf("%s is not documented, or its body is not", row.name)
 		}
 	}
 	for _, row := range s.routes() {
-		text, described := routeTexts[row.name]
+		op, described := api.Operations[row.name]
 		if inAPI(row.pattern) {
 			known[row.name] = true
-			if !described || text.summary == "" || text.text == "" || text.done == "" {
-				t.Errorf("routeTexts says nothing, or too little, of the route %s", row.name)
+			if !described || op.Summary == "" || op.Description == "" || op.Done == "" || op.Answer == "" && op.Type == "" {
+				t.Errorf("api.yaml says nothing, or too little, of the route %s", row.name)
 			}
 		}
-		if described && row.has(hasFiles) && row.method == http.MethodPost != text.push {
+		if described && row.has(hasFiles) && row.method == http.MethodPost != (op.Body == "push") {
 			t.Errorf("%s: whether it takes a push is not said right", row.name)
 		}
 	}
-	for name := range routeTexts {
+	for name := range api.Operations {
 		if !known[name] {
-			t.Errorf("routeTexts has %s, which is no route of the API", name)
+			t.Errorf("api.yaml has %s, which is no route of the API", name)
+		}
+	}
+	for name := range routeErrors {
+		if !known[name] {
+			t.Errorf("routeErrors has %s, which is no route of the API", name)
 		}
 	}
 }
@@ -71,73 +92,140 @@ func TestPagesAndHealthChecksAreNotDocumentedAsTheAPI(t *testing.T) {
 func TestEveryParameterIsDocumentedAndUsed(t *testing.T) {
 	t.Parallel()
 	used := make(map[string]bool)
-	for _, e := range docServer(t, nil).endpoints("") {
-		for _, f := range e.fields {
-			used[f.name] = true
-			if f.text == "" || f.in == "" || f.schema == nil {
-				t.Errorf("%s: %s is not described", e.id, f.name)
+	s := docServer(t, nil)
+	api, all := s.docs[0].read(t, s, false)
+	for _, e := range all {
+		for _, f := range e.fieldsOf(api) {
+			used[f.Name] = true
+			if f.Description == "" || f.In == "" || f.Schema == nil {
+				t.Errorf("%s: %s is not described", e.ID, f.Name)
 			}
 		}
 	}
-	for name := range paramFields {
+	for name := range api.Parameters {
 		if !used[name] {
 			t.Errorf("no endpoint has the parameter %s", name)
 		}
 	}
 }
 
-// keysOf collects the keys of a type of answers and of the types in it.
-func keysOf(t reflect.Type, types, keys map[string]bool) {
-	switch t.Kind() {
-	case reflect.Slice, reflect.Pointer:
-		keysOf(t.Elem(), types, keys)
-	case reflect.Struct:
-		types[t.Name()] = true
-		if typeTexts[t.Name()].Opaque {
-			return
+// answerTypes are the types of answers, by the names of their schemas.
+var answerTypes = map[string]reflect.Type{
+	"Version": reflect.TypeFor[versionJSON](), "Features": reflect.TypeFor[featuresJSON](), "PushFeatures": reflect.TypeFor[pushFeaturesJSON](),
+	"AttachmentFeature": reflect.TypeFor[attachmentJSON](), "Feature": reflect.TypeFor[switchJSON](), "VersionV1": reflect.TypeFor[versionV1JSON](),
+	"Push": reflect.TypeFor[pushJSON](), "SentPush": reflect.TypeFor[senderJSON](), "CreatedPush": reflect.TypeFor[createdJSON](),
+	"MailedPush": reflect.TypeFor[mailedJSON](), "RetrievedPush": reflect.TypeFor[viewerJSON](), "File": reflect.TypeFor[fileJSON](),
+	"Preview": reflect.TypeFor[previewJSON](), "AuditLog": reflect.TypeFor[auditJSON](), "AuditLogV1": reflect.TypeFor[auditV1JSON](),
+	"AuditEntry": reflect.TypeFor[entryJSON](), "Request": reflect.TypeFor[requestJSON](), "AnsweredRequest": reflect.TypeFor[answeredJSON](),
+	"Answer": reflect.TypeFor[answerJSON](), "Account": reflect.TypeFor[accountJSON](), "Accounts": reflect.TypeFor[accountsJSON](),
+	"ChangedAccount": reflect.TypeFor[changedAccountJSON](), "Room": reflect.TypeFor[record.Room](), "InstanceLog": reflect.TypeFor[logJSON](),
+	"InstanceEvent": reflect.TypeFor[store.AdminLine](), "Health": reflect.TypeFor[findingsJSON](), "Finding": reflect.TypeFor[findingJSON](),
+	"Settings": reflect.TypeFor[settingsJSON](), "Setting": reflect.TypeFor[settingJSON](), "Error": reflect.TypeFor[errorBody](),
+}
+
+// shape is what JSON has for a type: the name of a schema, or the JSON types.
+func shape(t *testing.T, of reflect.Type) string {
+	switch of.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "integer"
+	case reflect.Pointer:
+		return shape(t, of.Elem()) + " or null"
+	case reflect.Slice:
+		return "array of " + shape(t, of.Elem())
+	}
+	for name, known := range answerTypes {
+		if known == of {
+			return name
 		}
-		for i := range t.NumField() {
-			f := t.Field(i)
-			if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
-				keys[t.Name()+"."+key] = true
-			}
-			keysOf(f.Type, types, keys)
+	}
+	t.Errorf("answerTypes lacks %v", of)
+	return ""
+}
+
+// said is the shape that a schema says.
+func said(schema map[string]any) string {
+	if items, isList := schema["items"].(map[string]any); isList {
+		return "array of " + said(items)
+	}
+	switch types := schema["type"].(type) {
+	case string:
+		return types
+	case []any:
+		return types[0].(string) + " or " + types[1].(string)
+	}
+	ref, _ := schema["$ref"].(string)
+	return strings.TrimPrefix(ref, "#/components/schemas/")
+}
+
+// keysOf collects the keys of an answer as encoding/json writes them: those of an embedded
+// struct are the struct's own.
+func keysOf(t *testing.T, of reflect.Type, keys map[string]string) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if f.Anonymous {
+			keysOf(t, f.Type, keys)
+			continue
+		}
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if keys[key] = shape(t, f.Type); options == "omitempty" {
+			keys[key] += ", optional"
 		}
 	}
 }
 
-func TestEveryKeyOfAnAnswerIsDescribed(t *testing.T) {
+func TestTheSchemasOfAnswersAreThoseOfTheirTypes(t *testing.T) {
 	t.Parallel()
-	types, keys := make(map[string]bool), make(map[string]bool)
-	keysOf(reflect.TypeFor[errorBody](), types, keys)
-	for _, text := range routeTexts {
-		if text.answer != nil {
-			keysOf(text.answer, types, keys)
+	s := docServer(t, nil)
+	checked := make(map[string]bool)
+	for _, docs := range s.docs {
+		text, err := docs.document()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc struct {
+			Components struct {
+				Schemas map[string]struct {
+					Description string
+					Properties  map[string]map[string]any
+					Required    []string
+				}
+			}
+		}
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		for name, schema := range doc.Components.Schemas {
+			of, isAnswer := answerTypes[name]
+			if input := strings.HasPrefix(name, "New") || name == "InvalidFields" || name == "OpenAPI"; input || !isAnswer {
+				if input == isAnswer {
+					t.Errorf("answerTypes lacks %s, or should", name)
+				}
+				continue
+			}
+			want, got := make(map[string]string), make(map[string]string)
+			keysOf(t, of, want)
+			for key, property := range schema.Properties {
+				if got[key] = said(property); !slices.Contains(schema.Required, key) {
+					got[key] += ", optional"
+				}
+				if property["description"] == nil {
+					t.Errorf("api.yaml does not describe %s of %s", key, name)
+				}
+			}
+			if want["passphrase"] == "string or null" {
+				want["passphrase"] = "null" // which it always is
+			}
+			if checked[name] = true; !maps.Equal(got, want) || schema.Description == "" {
+				t.Errorf("%s is %v, not %v", name, got, want)
+			}
 		}
 	}
-	for _, e := range docServer(t, nil).endpointsV1("") {
-		keysOf(e.answer, types, keys)
-	}
-	for key := range keys {
-		if keyTexts[key].Text == "" {
-			t.Errorf("keyTexts says nothing of %s", key)
-		}
-	}
-	for key := range keyTexts {
-		if !keys[key] {
-			t.Errorf("keyTexts has %s, which no answer has", key)
-		}
-	}
-	names := make(map[string]bool)
-	for name := range types {
-		said := typeTexts[name]
-		if said.Name == "" || said.Text == "" || names[said.Name] {
-			t.Errorf("typeTexts says nothing of %s, or what it says of another", name)
-		}
-		names[said.Name] = true
-	}
-	if len(typeTexts) != len(types) || len(keys) < 50 {
-		t.Errorf("%d types are described, there are %d, with %d keys", len(typeTexts), len(types), len(keys))
+	if len(checked) != len(answerTypes) {
+		t.Errorf("%d schemas were checked, there are %d types", len(checked), len(answerTypes))
 	}
 }
 
@@ -146,18 +234,20 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	t.Parallel()
 	s := docServer(t, func(c *config.Config) { c.RequireMFA, c.AllowedHosts = true, []string{"push.example.com"} })
 	said := make(map[errorBody]bool)
-	for _, e := range slices.Concat(s.endpoints(""), s.endpointsV1("")) {
-		for _, f := range e.errorResponses {
-			if statusTexts[f.status] == "" {
-				t.Errorf("%s: nothing is said of the status %d", e.id, f.status)
+	api, all := s.docs[0].read(t, s, false)
+	_, old := s.docs[1].read(t, s, true)
+	for _, e := range slices.Concat(all, old) {
+		for _, f := range e.replies {
+			if api.Statuses[f.status] == "" {
+				t.Errorf("%s: nothing is said of the status %d", e.ID, f.status)
 			}
 			for _, rep := range f.replies {
 				if body, ok := rep.body.(errorBody); ok {
 					said[body] = true
 				}
 				for _, kv := range rep.header {
-					if headerSpecs[kv[0]].Description == "" {
-						t.Errorf("%s: nothing is said of the header %s", e.id, kv[0])
+					if api.Headers[kv[0]].Text("description") == "" {
+						t.Errorf("%s: nothing is said of the header %s", e.ID, kv[0])
 					}
 				}
 			}
@@ -178,27 +268,19 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 	t.Parallel()
 	s := docServer(t, nil)
 	const base = "https://push.example"
-	help, doc := s.apiHelp(base), s.openAPI(base)
+	help, err := s.apiHelp(base)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if help.Document != base+"/api/v2/openapi.json" || help.Base != base || help.Text == "" {
 		t.Errorf("it is %q %q %q", help.Document, help.Base, help.Text)
 	}
-	operations := 0
-	for _, path := range doc.Paths {
-		operations += len(path.Value)
+	_, all := s.docs[0].read(t, s, false)
+	if len(help.Endpoints) != len(all) {
+		t.Errorf("%d endpoints, %d operations", len(help.Endpoints), len(all))
 	}
-	if len(help.Endpoints) != operations {
-		t.Errorf("%d endpoints, %d operations", len(help.Endpoints), operations)
-	}
-	for _, e := range help.Endpoints {
-		op := (*doc.Paths.Get(e.Path)).Get(strings.ToLower(e.Method))
-		responses := 0
-		for _, r := range op.Responses {
-			if status, _ := strconv.Atoi(r.Name); !slices.Contains(help.Common, status) {
-				responses++
-			}
-		}
-		own := slices.DeleteFunc(slices.Clone(e.Statuses), func(f statusHelp) bool { return slices.Contains(help.Common, f.Status) })
-		if op.OperationID != e.ID || responses != len(own) {
+	for i, e := range help.Endpoints {
+		if e.ID != all[i].ID || e.Path != all[i].Path || e.Method != all[i].Method {
 			t.Fatalf("%s is not as in the document", e.ID)
 		}
 		if e.Summary == "" || e.Description == "" || e.Access == "" || !strings.Contains(e.Curl, base) {
@@ -210,7 +292,7 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 			}
 		}
 		for _, f := range e.Fields {
-			if f.Name == "" || f.Type == "" || f.Text == "" || f.Required != (f.In == "path") {
+			if f.Name == "" || f.Type == "" || f.Description == "" || f.Required != (f.In == "path") {
 				t.Errorf("%s: %+v lacks something", e.ID, f)
 			}
 		}
@@ -239,6 +321,16 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 	}
 }
 
+// endpointsOfHelp are the endpoints on the help page of a server.
+func endpointsOfHelp(t *testing.T, change func(*config.Config)) []endpointHelp {
+	t.Helper()
+	help, err := docServer(t, change).apiHelp("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return help.Endpoints
+}
+
 func TestTheHelpSaysWhoMayCallAndWhatToSend(t *testing.T) {
 	t.Parallel()
 	const everyone, holders = "everyone, with a valid API token or without one", "callers with a valid API token"
@@ -250,7 +342,7 @@ func TestTheHelpSaysWhoMayCallAndWhatToSend(t *testing.T) {
 		"members only": {func(c *config.Config) { c.AllowAnonymous = false }, holders, holders, "one of text, url, qr, file"},
 		"no files":     {func(c *config.Config) { c.EnableFilePushes = false }, everyone, holders, "one of text, url, qr"},
 	} {
-		for _, e := range docServer(t, test.change).apiHelp("").Endpoints {
+		for _, e := range endpointsOfHelp(t, test.change) {
 			if strings.HasPrefix(e.ID, "admin_") {
 				if !strings.HasPrefix(e.Access, "administrators") || !strings.Contains(e.Curl, "$API_TOKEN") {
 					t.Errorf("%s: %s is for %s: %s", name, e.ID, e.Access, e.Curl)
@@ -279,7 +371,7 @@ func TestTypesInWords(t *testing.T) {
 		"payload": "text", "expire_after_days": "whole number", "retrieval_step": "true or false", "files": "list",
 		"file": "whole number", "page": "whole number", "Range": "text",
 	}
-	for _, e := range docServer(t, nil).apiHelp("").Endpoints {
+	for _, e := range endpointsOfHelp(t, nil) {
 		for _, f := range e.Fields {
 			if w := want[f.Name]; w != "" && f.Type != w {
 				t.Errorf("%s of %s is %s", f.Name, e.ID, f.Type)

@@ -81,6 +81,8 @@ type Server struct {
 	signUpEmail *regexp.Regexp // matches the whole of addresses that may sign up
 	tokensFrom  time.Time      // when require_mfa begins to hold for API tokens
 
+	docs [2]apiDocs // of version 2 of the API, and of version 1
+
 	probes *probes
 	recent *recent
 }
@@ -109,7 +111,7 @@ func New(o Options) (*Server, error) {
 func (s *Server) configure(cfg config.Config, logo *web.Logo) error {
 	s.cfg = cfg
 	s.proxies, s.warned = clientip.New(cfg.TrustedProxies), new(atomic.Bool)
-	s.hosts = newHosts(cfg)
+	s.hosts, s.docs = newHosts(cfg), s.newDocs()
 	return errors.Join(s.openEntries(), s.openPages(logo), s.openAccounts())
 }
 

@@ -1,203 +1,269 @@
-// Package openapi has the parts of an OpenAPI 3.1 document as Go types, and makes
-// schemas from the Go types of answers. Objects keep the order of their members, so
-// that a document is read in the order in which it was written.
 package openapi
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 )
 
-// The parts of an OpenAPI 3.1 document that pushbox uses, with the names and
-// meanings of https://spec.openapis.org/oas/v3.1.0.
-type (
-	Document struct {
-		OpenAPI    string                      `json:"openapi"`
-		Info       Info                        `json:"info"`
-		Servers    []Server                    `json:"servers"`
-		Tags       []Tag                       `json:"tags"`
-		Paths      Ordered[Ordered[Operation]] `json:"paths"`
-		Components Components                  `json:"components"`
-	}
-
-	Info struct {
-		Title       string  `json:"title"`
-		Version     string  `json:"version"`
-		Description string  `json:"description"`
-		Contact     Contact `json:"contact"`
-		License     License `json:"license"`
-	}
-
-	Contact struct {
-		Name string `json:"name"`
-		URL  string `json:"url"`
-	}
-
-	License struct {
-		Name       string `json:"name"`
-		Identifier string `json:"identifier"`
-	}
-
-	Tag struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
-	}
-
-	Server struct {
-		URL string `json:"url"`
-	}
-
-	Operation struct {
-		OperationID string            `json:"operationId"`
-		Deprecated  bool              `json:"deprecated,omitempty"`
-		Tags        []string          `json:"tags"`
-		Summary     string            `json:"summary"`
-		Description string            `json:"description"`
-		Security    []Need            `json:"security"`
-		Parameters  []Parameter       `json:"parameters,omitempty"`
-		RequestBody *Body             `json:"requestBody,omitempty"`
-		Responses   Ordered[Response] `json:"responses"`
-	}
-
-	// A Need names security schemes that are used together.
-	Need map[string][]string
-
-	Parameter struct {
-		Name        string  `json:"name"`
-		In          string  `json:"in"`
-		Description string  `json:"description"`
-		Required    bool    `json:"required,omitempty"`
-		Schema      *Schema `json:"schema"`
-	}
-
-	Body struct {
-		Required bool           `json:"required"`
-		Content  Ordered[Media] `json:"content"`
-	}
-
-	Media struct {
-		Schema   *Schema          `json:"schema,omitempty"`
-		Example  any              `json:"example,omitempty"`
-		Examples Ordered[Example] `json:"examples,omitempty"`
-	}
-
-	Example struct {
-		Summary string `json:"summary"`
-		Value   any    `json:"value"`
-	}
-
-	Response struct {
-		Description string          `json:"description"`
-		Headers     Ordered[Header] `json:"headers,omitempty"`
-		Content     Ordered[Media]  `json:"content,omitempty"`
-	}
-
-	Header struct {
-		Description string  `json:"description"`
-		Required    bool    `json:"required"`
-		Schema      *Schema `json:"schema"`
-	}
-
-	Components struct {
-		Schemas         Ordered[*Schema] `json:"schemas"`
-		SecuritySchemes Ordered[Scheme]  `json:"securitySchemes"`
-	}
-
-	Scheme struct {
-		Type        string `json:"type"`
-		Description string `json:"description"`
-		Scheme      string `json:"scheme,omitempty"`
-		In          string `json:"in,omitempty"`
-		Name        string `json:"name,omitempty"`
-	}
+const (
+	mediaJSON = "application/json"
+	mediaFile = "application/octet-stream"
 )
 
-// A Schema is a JSON Schema, draft 2020-12.
-type Schema struct {
-	Ref              string           `json:"$ref,omitempty"`
-	Description      string           `json:"description,omitempty"`
-	Type             Types            `json:"type,omitempty"`
-	Enum             []string         `json:"enum,omitempty"`
-	Minimum          *int             `json:"minimum,omitempty"`
-	Maximum          *int             `json:"maximum,omitempty"`
-	MinLength        int              `json:"minLength,omitempty"`
-	MaxLength        int              `json:"maxLength,omitempty"`
-	Pattern          string           `json:"pattern,omitempty"`
-	Format           string           `json:"format,omitempty"`
-	ContentEncoding  string           `json:"contentEncoding,omitempty"`
-	ContentMediaType string           `json:"contentMediaType,omitempty"`
-	Items            *Schema          `json:"items,omitempty"`
-	MinItems         int              `json:"minItems,omitempty"`
-	MaxItems         *int             `json:"maxItems,omitempty"`
-	Properties       Ordered[*Schema] `json:"properties,omitempty"`
-	Required         []string         `json:"required,omitempty"`
-	MinProperties    int              `json:"minProperties,omitempty"`
-	Unevaluated      bool             `json:"unevaluatedProperties,omitempty"`
-	AllOf            []*Schema        `json:"allOf,omitempty"`
-	AnyOf            []*Schema        `json:"anyOf,omitempty"`
-	If               *Schema          `json:"if,omitempty"`
-	Then             *Schema          `json:"then,omitempty"`
+// An Endpoint is a method of a path, with the operation that it does.
+type Endpoint struct {
+	Operation
+	ID         string // its name, and its method where another one has the same name
+	Method     string
+	Path       string   // with its parameters in braces
+	Params     []string // the names of all parameters
+	Deprecated bool
+	Security   []Object // who may call it
+	Errors     []Response
 }
 
-// Types are the types that a value can have.
-type Types []string
+// A Response is an answer that refuses a request.
+type Response struct {
+	Status  int
+	Headers []string
+	Bodies  []Example
+}
 
-// MarshalJSON writes one type as a text and several as a list.
-func (t Types) MarshalJSON() ([]byte, error) {
-	if len(t) == 1 {
-		return json.Marshal(t[0])
+// An Example is the body of an answer.
+type Example struct {
+	Summary string
+	Value   any
+}
+
+// Document returns the API as an OpenAPI document of these endpoints, at that address. It has
+// the groups and the schemas that they need, and no others. With more it names the document of
+// the other version.
+func (a *API) Document(base string, more bool, all []Endpoint) Object {
+	info := slices.Clone(a.Info)
+	if more && a.More != "" {
+		info.Set("description", info.Text("description")+" "+a.More)
 	}
-	return json.Marshal([]string(t))
-}
-
-// Ordered is a JSON object whose members keep their order.
-type Ordered[T any] []Member[T]
-
-// A Member is a member of an Ordered object.
-type Member[T any] struct {
-	Name  string
-	Value T
-}
-
-// Add appends a member, or replaces the one of that name.
-func (o *Ordered[T]) Add(name string, value T) {
-	if old := o.Get(name); old != nil {
-		*old = value
-		return
+	var paths Object
+	for _, e := range all {
+		item := paths.Object(e.Path)
+		item.Set(strings.ToLower(e.Method), a.operation(e))
+		paths.Set(e.Path, item)
 	}
-	*o = append(*o, Member[T]{name, value})
+	return Object{
+		{"openapi", "3.1.0"},
+		{"info", info},
+		{"servers", []any{Object{{"url", base}}}},
+		{"tags", slices.DeleteFunc(slices.Clone(a.Tags), func(tag Object) bool {
+			return !slices.ContainsFunc(all, func(e Endpoint) bool { return e.Tag == tag.Text("name") })
+		})},
+		{"paths", paths},
+		{"components", Object{{"schemas", a.schemas(paths, all)}, {"securitySchemes", a.Security}}},
+	}
 }
 
-// Get returns the value of a member, or nil.
-func (o Ordered[T]) Get(name string) *T {
-	for i := range o {
-		if o[i].Name == name {
-			return &o[i].Value
+func (a *API) operation(e Endpoint) Object {
+	op := Object{{"operationId", e.ID}}
+	if e.Deprecated {
+		op.Set("deprecated", true)
+	}
+	op = append(op, Object{{"tags", []any{e.Tag}}, {"summary", e.Summary}, {"description", e.Description}, {"security", e.Security}}...)
+	var params []any
+	for _, name := range e.Params {
+		f := a.Parameter(name)
+		p := Object{{"name", f.Name}, {"in", f.In}, {"description", f.describe()}}
+		if f.Required {
+			p.Set("required", true)
+		}
+		params = append(params, append(p, Member{"schema", f.Schema}))
+	}
+	if params != nil {
+		op.Set("parameters", params)
+	}
+	if e.Body != "" {
+		op.Set("requestBody", Object{{"required", true}, {"content", a.Bodies[e.Body].Content}})
+	}
+	op.Set("responses", a.responses(e))
+	return op
+}
+
+// Part describes the answer with a part of a file.
+const Part = "The requested part of the file."
+
+// HasParts reports whether a client may ask for a part of the answer.
+func (e Endpoint) HasParts() bool { return e.IsFile() && e.Method == http.MethodGet }
+
+func (a *API) responses(e Endpoint) (all Object) {
+	success := Object{{"description", e.Done}}
+	if len(e.Headers) > 0 {
+		success.Set("headers", a.headers(e.Headers))
+	}
+	if e.Method != http.MethodHead {
+		success.Set("content", e.content())
+	}
+	all.Set(strconv.Itoa(cmp.Or(e.Status, http.StatusOK)), success)
+	if e.HasParts() {
+		part := slices.Clone(success)
+		part.Set("description", Part)
+		part.Set("headers", a.headers(append(slices.Clone(e.Headers), "Content-Range")))
+		all.Set(strconv.Itoa(http.StatusPartialContent), part)
+	}
+	for _, r := range e.Errors {
+		all.Set(strconv.Itoa(r.Status), a.refusal(r, e.Method != http.MethodHead))
+	}
+	return all
+}
+
+// content is the body of success.
+func (e Endpoint) content() Object {
+	media := Object{}
+	switch name, isList := strings.CutPrefix(e.Answer, "list of "); {
+	case e.Answer == "" && e.IsFile():
+	case e.Answer == "":
+		media.Set("schema", Object{{"type", "string"}})
+	case isList:
+		media.Set("schema", Object{{"type", "array"}, {"items", ref(name)}})
+	default:
+		media.Set("schema", ref(name))
+	}
+	if v, err := valueOf(&e.Example); err == nil && v != nil {
+		media.Set("example", v)
+	}
+	return Object{{cmp.Or(e.Type, mediaJSON), media}}
+}
+
+func (a *API) headers(names []string) (all Object) {
+	for _, name := range names {
+		all.Set(name, a.Headers[name])
+	}
+	return all
+}
+
+// The names of the schemas of refusals.
+const (
+	schemaError   = "Error"
+	schemaInvalid = "InvalidFields"
+)
+
+// refusal describes a refusal. The answer to a HEAD request has no body.
+func (a *API) refusal(r Response, hasBody bool) Object {
+	out := Object{{"description", a.Statuses[r.Status]}}
+	if len(r.Headers) > 0 {
+		out.Set("headers", a.headers(r.Headers))
+	}
+	if !hasBody {
+		return out
+	}
+	schema := schemaError
+	if r.Status == http.StatusUnprocessableEntity {
+		schema = schemaInvalid
+	}
+	var examples Object
+	for i, body := range r.Bodies {
+		examples.Set(strconv.Itoa(i+1), Object{{"summary", body.Summary}, {"value", body.Value}})
+	}
+	out.Set("content", Object{{mediaJSON, Object{{"schema", ref(schema)}, {"examples", examples}}}})
+	return out
+}
+
+const schemasPath = "#/components/schemas/"
+
+func ref(name string) Object { return Object{{"$ref", schemasPath + name}} }
+
+// schemas returns the schemas that the paths refer to, directly or not, in the order of the data.
+func (a *API) schemas(paths Object, all []Endpoint) (used Object) {
+	schemas := append(slices.Clone(a.Schemas), Member{schemaInvalid, a.invalid(all)})
+	reached := make(map[string]bool)
+	schemas.reach(paths, reached)
+	for _, m := range schemas {
+		if reached[m.Name] {
+			o, _ := m.Value.(Object)
+			used.Set(m.Name, finish(o))
 		}
 	}
-	return nil
+	return used
 }
 
-// MarshalJSON writes the members in their order.
-func (o Ordered[T]) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
+// reach notes the schemas, of these, that a value refers to, directly or not.
+func (o Object) reach(v any, reached map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			o.reach(item, reached)
 		}
-		name, err := json.Marshal(m.Name)
-		if err != nil {
-			return nil, err
+	case Object:
+		for _, m := range v {
+			text, _ := m.Value.(string)
+			if name, ok := strings.CutPrefix(text, schemasPath); ok && m.Name == "$ref" && !reached[name] {
+				reached[name] = true
+				o.reach(o.Get(name), reached)
+			}
+			o.reach(m.Value, reached)
 		}
-		value, err := json.Marshal(m.Value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+}
+
+// invalid is the schema of the body of a 422: a list of messages for each field.
+func (a *API) invalid(all []Endpoint) Object {
+	var fields Object
+	bodies := []string{"mail"} // its fields may be those of a push, too
+	for _, e := range all {
+		bodies = append(bodies, e.Body)
+	}
+	for _, body := range bodies {
+		for _, f := range a.Fields(body) {
+			fields.Set(f.Name, Object{{"type", "array"}, {"items", Object{{"type", "string"}}}, {"minItems", 1}})
+		}
+	}
+	return Object{
+		{"description", "What is wrong, by field. A disabled kind of push is an error of kind."},
+		{"required", []any{}},
+		{"minProperties", 1},
+		{"properties", fields},
+	}
+}
+
+// finish returns a schema of the data as JSON Schema says it: bounds and defaults are in the
+// descriptions, and the keys that are required have a list. The default is in no key of its
+// own: generators of clients take a field that has one for a field that is always there.
+func finish(schema Object) Object {
+	out := Object{{"type", "object"}}
+	var required []any
+	for _, m := range schema {
+		switch m.Name {
+		case "properties":
+			of, _ := m.Value.(Object)
+			optional, _ := schema.Get("optional").([]any)
+			var properties Object
+			for _, p := range of {
+				o, _ := p.Value.(Object)
+				properties.Set(p.Name, described(o))
+				if !slices.Contains(optional, any(p.Name)) {
+					required = append(required, p.Name)
+				}
+			}
+			out.Set(m.Name, properties)
+		case "optional", "required":
+		default:
+			out.Set(m.Name, m.Value)
+		}
+	}
+	if said, is := schema.Get("required").([]any); is {
+		required = said
+	}
+	if len(required) > 0 {
+		out.Set("required", required)
+	}
+	return out
+}
+
+// described returns the schema of a field with its bounds and its default in its description.
+func described(o Object) Object {
+	o = slices.Clone(o)
+	if text := newField("", "", o).describe(); text != "" {
+		o.Set("description", text)
+	}
+	return slices.DeleteFunc(o, func(m Member) bool { return m.Name == "bounds" || m.Name == "absent" })
 }

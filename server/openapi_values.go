@@ -1,0 +1,293 @@
+package server
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/lang"
+	"pushbox/server/body"
+	"pushbox/server/openapi"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// readAPI returns what the data say of a version of the API on this server. Its links begin
+// with documentedBase.
+func (s *Server) readAPI(v1 bool) (*openapi.API, error) {
+	text, created := s.offers(pushV2)[0], time.Date(2026, 11, 21, 11, 39, 25, 834_000_000, time.UTC)
+	values := map[string]any{
+		"base": documentedBase, "v1": v1, "api_version": apiVersion, "release": s.release, "features": s.features(),
+		"page_size": store.PageSize, "max_page": maxPage, "max_entries": store.MaxMinorEntries,
+		"max_text": store.MaxText, "max_passphrase": byteLimit(store.MaxPassphrase), "max_name": byteLimit(store.MaxName),
+		"max_note": byteLimit(store.MaxNote), "max_search": byteLimit(maxSearch), "max_asked": record.MaxAsked,
+		"acts": actNames(), "events": words(record.AdminKind.String), "entries": words(record.EntryKind.String), "kinds": words(record.Kind.String),
+		"durations": durationCodes(), "codes": numberText{Max: len(durations) - 1, Bounds: "0 to " + strconv.Itoa(len(durations)-1)},
+		"mail": s.cfg.Mail.Enabled(), "max_recipients": s.cfg.Mail.MaxRecipients, "languages": lang.Tags(), "language": s.cfg.DefaultLocale,
+		"max_files": s.store.Policy("").Files.MaxCount, "max_file_size": config.Size(s.store.Policy("").Files.MaxSize),
+		"pushes":  s.newPushes(v1),
+		"answers": newNumberText(store.Range{Min: 1, Max: record.MaxAnswers, Default: 1}), "answer_kinds": []string{textsOnly, filesOnly, textsAndFiles},
+		"request_days": newNumberText(store.RequestDays), "requests": s.newRequests(), "accounts": formsOf(accountWrapper, "NewAccount"),
+
+		// of the push in examples
+		"days": text.Days.Default, "expires_at": Stamp(created.Add(time.Duration(text.Days.Default) * day)),
+		"views": text.Views.Default, "views_after_one": text.Views.Default - 1,
+		"retrieval_step": usually(text.RetrievalStep), "deletable": usually(text.Deletable),
+	}
+	if v1 {
+		values["api_version"] = apiVersion1
+	}
+	return openapi.Read(values)
+}
+
+// A byteLimit is the most bytes that a text may have.
+type byteLimit int
+
+// UpTo says it in words.
+func (n byteLimit) UpTo() string {
+	if n < 1024 {
+		return "at most " + strconv.Itoa(int(n)) + " bytes"
+	}
+	return "at most " + config.Size(n).String()
+}
+
+// A numberText describes a number: its bounds, in words too, and what it is if it is absent.
+type numberText struct {
+	Min, Max       int
+	Bounds, Absent string
+}
+
+func newNumberText(r store.Range) numberText {
+	return numberText{Min: r.Min, Max: r.Max, Bounds: boundsText(r), Absent: strconv.Itoa(r.Default)}
+}
+
+func boundsText(r store.Range) string { return strconv.Itoa(r.Min) + " to " + strconv.Itoa(r.Max) }
+
+// A bodyForm is the body of a request in one of its media types.
+type bodyForm struct {
+	Wrapper string // the object that has the fields
+	Name    string // of the schema, without the form
+	Form    string // what ends the name of the schema; empty: JSON
+	Media   string
+}
+
+// Schema is the name of the schema of the fields.
+func (f bodyForm) Schema() string { return f.Name + f.Form }
+
+// N is the name of a field in that form, in quotes.
+func (f bodyForm) N(field string) string {
+	switch {
+	case f.Form == "":
+	case field == store.FieldFiles:
+		field = f.Wrapper + "[" + field + "][]"
+	default:
+		field = f.Wrapper + "[" + field + "]"
+	}
+	return strconv.Quote(field)
+}
+
+// formsOf are the forms of a body whose fields are texts.
+func formsOf(wrapper, name string) []bodyForm {
+	return []bodyForm{{Wrapper: wrapper, Name: name, Media: body.TypeJSON}, {Wrapper: wrapper, Name: name, Form: "Form", Media: body.TypeForm}}
+}
+
+// A newPush documents the body of a new push in one of its forms.
+type newPush struct {
+	bodyForm
+	server *Server
+	how    spelling
+	offers []kindTerms
+	Files  bool // whether it may have files
+}
+
+// newPushSchemas are the names of the schemas of a new push, by the object that has its
+// fields.
+var newPushSchemas = map[string]string{
+	pushV2.wrapper: "NewPush", passwordV1.wrapper: "NewPassword", filesV1.wrapper: "NewFilePush", urlV1.wrapper: "NewURL",
+}
+
+// newPushes documents the spellings of a version that this server takes.
+func (s *Server) newPushes(v1 bool) (all []newPush) {
+	spellings := []spelling{pushV2}
+	if v1 {
+		spellings = []spelling{passwordV1, filesV1, urlV1}
+	}
+	for _, how := range spellings {
+		if offers := s.offers(how); len(offers) > 0 {
+			files := s.store.Policy("").Terms[record.File].Enabled && (!how.v1 || how.kind == record.File)
+			form := bodyForm{Wrapper: how.wrapper, Name: newPushSchemas[how.wrapper], Media: body.TypeJSON}
+			all = append(all, newPush{form, s, how, offers, files})
+		}
+	}
+	return all
+}
+
+// newRequests documents the forms of a new request for secrets; none where requests are
+// switched off.
+func (s *Server) newRequests() (all []newPush) {
+	offers := slices.DeleteFunc(s.offers(pushV2), func(t kindTerms) bool { return t.kind != record.Text && t.kind != record.File })
+	for _, form := range formsOf(requestWrapper, "NewRequest") {
+		all = append(all, newPush{bodyForm: form, server: s, offers: offers})
+	}
+	return all
+}
+
+// Bodies are all forms of the body.
+func (p newPush) Bodies() []newPush {
+	all := []newPush{p}
+	if p.how.kind != record.File { // whose files need parts
+		form := p
+		form.Form, form.Media, form.Files = "Form", body.TypeForm, false
+		form.offers = slices.DeleteFunc(slices.Clone(p.offers), func(o kindTerms) bool { return o.kind == record.File })
+		all = append(all, form)
+	}
+	p.Form, p.Media = "Multipart", body.TypeMultipart
+	return append(all, p)
+}
+
+// OneKind reports whether the kind of the push needs no field.
+func (p newPush) OneKind() bool { return p.how.kind != 0 }
+
+// Kinds are the names of the kinds that it may have, whatever the form.
+func (p newPush) Kinds() (names []string) {
+	for _, o := range p.server.offers(p.how) {
+		names = append(names, o.kind.String())
+	}
+	return names
+}
+
+// PayloadBounds are the bounds of the payload in words.
+func (p newPush) PayloadBounds() string {
+	return p.perKind(func(o kindTerms) string {
+		if o.kind == record.QR {
+			return "at most " + strconv.Itoa(store.MaxQR) + " characters"
+		}
+		return byteLimit(store.MaxText).UpTo()
+	})
+}
+
+// AllDays and AllViews describe numbers whose bounds depend on the kind: they have the
+// widest.
+func (p newPush) AllDays() numberText { return p.number(kindTerms.daysRange) }
+
+// AllViews is like AllDays.
+func (p newPush) AllViews() numberText { return p.number(kindTerms.viewsRange) }
+
+func (p newPush) number(of func(kindTerms) store.Range) numberText {
+	widest := newNumberField(p.all(), of, "")
+	return numberText{
+		Min: widest.Min, Max: widest.Max,
+		Bounds: p.perKind(func(o kindTerms) string { return boundsText(of(o)) }),
+		Absent: p.perKind(func(o kindTerms) string { return strconv.Itoa(of(o).Default) }),
+	}
+}
+
+// all are the kinds whatever the form; those of an answer, where the body is a request's.
+func (p newPush) all() []kindTerms {
+	if p.how.wrapper == "" {
+		return p.offers
+	}
+	return p.server.offers(p.how)
+}
+
+// RetrievalStep is what an absent retrieval_step means.
+func (p newPush) RetrievalStep() string { return p.flag(kindTerms.stepChoice) }
+
+// Deletable is what an absent deletable_by_viewer means.
+func (p newPush) Deletable() string { return p.flag(kindTerms.deleteChoice) }
+
+func (p newPush) flag(of func(kindTerms) store.Choice) string {
+	return p.perKind(func(o kindTerms) string { return strconv.FormatBool(usually(of(o))) })
+}
+
+// perKind joins the texts for all kinds. Kinds with the same text share one part.
+func (p newPush) perKind(say func(kindTerms) string) string {
+	var texts, kinds []string
+	for _, o := range p.all() {
+		if i := slices.Index(texts, say(o)); i >= 0 {
+			kinds[i] += ", " + o.kind.String()
+			continue
+		}
+		texts, kinds = append(texts, say(o)), append(kinds, o.kind.String())
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	for i := range texts {
+		texts[i] = kinds[i] + ": " + texts[i]
+	}
+	return strings.Join(texts, "; ")
+}
+
+// A pushRule is what a push of a kind must have.
+type pushRule struct {
+	newPush
+	Kind        string
+	MaxPayload  int // characters; no text has more of them than bytes
+	Days, Views store.Range
+}
+
+// Rules has a rule for each kind that comes in that form.
+func (p newPush) Rules() (all []pushRule) {
+	for _, o := range p.offers {
+		r := pushRule{p, o.kind.String(), store.MaxText, o.Days, o.Views}
+		if o.kind == record.QR {
+			r.MaxPayload = store.MaxQR
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// First is the rule of the first kind, which the example has.
+func (p newPush) First() pushRule { return p.Rules()[0] }
+
+// offers returns the kinds of push that can be created here with a spelling. Files come
+// last, since they need an account.
+func (s *Server) offers(how spelling) []kindTerms {
+	all := slices.DeleteFunc(kindsOf(s.store.Policy("")), func(t kindTerms) bool { return how.kind != 0 && t.kind != how.kind })
+	isFile := func(t kindTerms) bool { return t.kind == record.File }
+	if i := slices.IndexFunc(all, isFile); i >= 0 {
+		all = append(slices.Delete(slices.Clone(all), i, i+1), all[i])
+	}
+	return all
+}
+
+// usually is the value of an absent field.
+func usually(c store.Choice) bool { return c.Enabled && c.Default }
+
+// durationCodes explains the codes of expire_after_duration.
+func durationCodes() string {
+	var codes []string
+	for code, d := range durations {
+		n, unit := int(d/time.Minute), "min"
+		switch {
+		case d >= day:
+			n, unit = int(d/day), "d"
+		case d >= time.Hour:
+			n, unit = int(d/time.Hour), "h"
+		}
+		codes = append(codes, strconv.Itoa(code)+" = "+strconv.Itoa(n)+" "+unit)
+	}
+	return strings.Join(codes, ", ")
+}
+
+// actNames are the acts of accounts that the API has a path for.
+func actNames() (names []string) {
+	for _, act := range accountActs {
+		if !act.Typed {
+			names = append(names, act.Name)
+		}
+	}
+	return names
+}
+
+// words returns the names of an enumeration of the store, which begins with 1.
+func words[K ~uint8](name func(K) string) (all []string) {
+	for k := K(1); name(k) != ""; k++ {
+		all = append(all, name(k))
+	}
+	return all
+}
