@@ -31,6 +31,11 @@ const (
 	site     = "https://" + siteName
 )
 
+// readBuffer is how much the system takes for a client before it reads, in bytes. The system
+// would otherwise take as much as the client seems to keep up with: tens of MiB on a slow
+// machine, and then all of a file.
+const readBuffer = 256 << 10
+
 // client returns a client with an address of its own, 127.x.y.z, which reaches the site
 // through the proxy.
 func (p *proxy) client(t *testing.T, ip string, http2 bool) *http.Client {
@@ -40,10 +45,15 @@ func (p *proxy) client(t *testing.T, ip string, http2 bool) *http.Client {
 		TLSClientConfig:   &tls.Config{RootCAs: p.roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2: http2,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			at := p.tls
 			if strings.HasSuffix(address, ":80") {
-				return dialer.DialContext(ctx, network, p.plain)
+				at = p.plain
 			}
-			return dialer.DialContext(ctx, network, p.tls)
+			conn, err := dialer.DialContext(ctx, network, at)
+			if err != nil {
+				return nil, err
+			}
+			return conn, conn.(*net.TCPConn).SetReadBuffer(readBuffer)
 		},
 	}
 	t.Cleanup(transport.CloseIdleConnections)

@@ -20,7 +20,7 @@
 //
 // They need Linux and the programs; a proxy that is not installed is skipped.
 //
-// PUSHBOX_TEST_PROXY_MIB is the size of the files; 16 is the least that no buffer holds.
+// PUSHBOX_TEST_PROXY_MIB is the size of the files; 32 is the least that no buffer holds.
 // docs/testing.md has the ordinary one. With 1,024, before e53b252 (2026-11-22), the proxies
 // took at most 3 MiB more memory, and no file of their own.
 //

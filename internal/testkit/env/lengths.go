@@ -43,7 +43,7 @@ func Works() []Work {
 		{"PUSHBOX_TEST_MODEL_SEQUENCES", "sequences, a tenth of them on PostgreSQL, `store/harness/model`", 512, 1100, 10_000},
 		{"PUSHBOX_TEST_MOVE_KILLS", "kills during a move to PostgreSQL and back, `internal/harness/kill`", 0, 2, 8},
 		{"PUSHBOX_TEST_POWER_IMAGES", "images of power cuts, `store/harness/power`", 256, 512, 5000},
-		{"PUSHBOX_TEST_PROXY_MIB", "MiB of a large file, `internal/harness/proxy`", 0, 16, 64},
+		{"PUSHBOX_TEST_PROXY_MIB", "MiB of a large file, `internal/harness/proxy`", 0, 48, 64},
 		{"PUSHBOX_TEST_RACE_PUSHES", "pushes whose last views many ask for, `store`", 1, 20, 1000},
 		{"PUSHBOX_TEST_RELEASE", "1: the .deb in a booted Debian, `internal/tools/release`", 0, 0, 0},
 		{"PUSHBOX_TEST_RELOADS", "reloads under load, `internal/daemon`", 0, 50, 500},
