@@ -1,6 +1,7 @@
 package bolt_test
 
 import (
+	"crypto/sha256"
 	"errors"
 	"os"
 	"path/filepath"
@@ -324,4 +325,76 @@ func TestOnADiskThatAnotherProgramFillsPushesEnd(t *testing.T) {
 	conformance.CheckClean(t, db)
 	changeEach(purge)
 	closeDB(t, db)
+}
+
+// Many pushes far apart that end at once on such a disk use it up, since each leaves an entry and
+// frees little. They continue as soon as there is some space, and so does the folding of what the
+// journal has of them.
+func TestWhereEndsUsedUpTheDiskSomeSpaceIsEnough(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=64m")
+	limits := record.SpaceLimits{MinFree: 8 << 20}
+	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), MinFree: limits.MinFree})
+	const pushes = 10_000
+	each := func(do func(p record.Push) error) {
+		t.Helper()
+		var g errgroup.Group
+		g.SetLimit(256)
+		for n := range pushes {
+			g.Go(func() error {
+				p := conformance.LivePush(n, 0)
+				p.ViewLimit = 1
+				scattered := sha256.Sum256(p.ID[:])
+				copy(p.ID[:], scattered[:])
+				return do(p)
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.SetSpaceLimits(record.SpaceLimits{})
+	each(func(p record.Push) error {
+		return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+	})
+	if err := db.Compact(t.Context(), func(int64, int64) {}); err != nil { // which leaves no page free
+		t.Fatal(err)
+	}
+	db.SetSpaceLimits(limits)
+	other := filepath.Join(dir, "other")
+	free, _, err := durable.FreeSpace(dir)
+	if err == nil {
+		err = os.WriteFile(other, make([]byte, free-400<<10), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	const step, most = 128 << 10, 16
+	given := 0
+	each(func(p record.Push) error {
+		for {
+			_, err := db.Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
+				next, e, err := conformance.View(p)
+				e.Sealed = make([]byte, 600)
+				return next, e, err
+			})
+			if !errors.Is(err, record.ErrFull) {
+				return err
+			}
+			mu.Lock()
+			if left, _, _ := durable.FreeSpace(dir); left == 0 {
+				given++
+				err = os.Truncate(other, free-400<<10-int64(given)*step)
+			} else {
+				err = nil
+			}
+			mu.Unlock()
+			if err != nil || given > most {
+				return errors.Join(err, record.ErrFull)
+			}
+		}
+	})
+	awaitEmpty(t, db)
+	conformance.CheckClean(t, db)
 }

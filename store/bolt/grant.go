@@ -48,7 +48,7 @@ func (db *DB) ChangeGrant(ctx context.Context, d record.GrantDigest, r record.Gr
 		if err := t.putGrant(next); err != nil {
 			return next, err
 		}
-		return next, t.update(p, record.Change{Push: now})
+		return next, t.update(p, record.Change{Push: now}, *db.limits.Load())
 	})
 }
 

@@ -181,8 +181,8 @@ type journal struct {
 	first, sealed, next uint64
 	fold                []record.ID        // pushes of the old generation that still have to be folded, in order
 	aside               map[record.ID]bool // pushes whose places are damaged: their rows stay in the journal until the next start
-	pause               int                // commits to wait for, as the disk was full
-	part                int                // pushes to fold at a time while it is unknown which one is damaged; 0: as many as usual
+	paused              time.Time          // until when commits leave it alone, as the disk was full
+	part                int                // pushes to fold at a time while it is unknown which one is damaged, or the disk is full; 0: as many as usual
 	stuck               bool               // the journal itself is damaged, or too much else: its rows stay, and count
 	used                bool               // there was an operation since the file was opened
 	endsDue             time.Time          // when rows of a push that has ended must be folded; zero: there are none, or they are

@@ -20,9 +20,6 @@ var (
 // maxAside is how many pushes may be damaged before folding stops.
 const maxAside = 1000
 
-// pausedCommits is how many commits leave the journal alone after the disk was full.
-const pausedCommits = 64
-
 // A journalWork is what one commit does for the journal beside its operations: it folds
 // some pushes and, once all pushes of a generation are folded, removes rows.
 type journalWork struct {
@@ -44,8 +41,7 @@ func (j *journal) nextWork(operations int) *journalWork {
 	switch {
 	case j.stuck || j.first == j.sealed:
 		return nil
-	case j.pause > 0 && operations > 0:
-		j.pause--
+	case operations > 0 && j.isPaused():
 		return nil
 	default:
 		return j.nextPart(max(j.bounds.fold, 2*operations), max(j.bounds.cut, 4*operations))
@@ -104,6 +100,9 @@ func (j *journal) seal() {
 // pages. Where the disk is full, this work is refused before any view is.
 func (j *journal) nextPart(fold, cut int) *journalWork {
 	g, n := j.gens.Load().old, 0
+	if j.part > 0 {
+		cut = min(cut, j.part)
+	}
 	for rows := 0; n < len(j.fold) && rows < fold && (j.part == 0 || n < j.part); n++ {
 		rows += len(g.pushes[j.fold[n]].rows)
 	}
@@ -142,13 +141,17 @@ func (t *tx) cutJournal(from, to uint64) error {
 // done takes the outcome of a work whose commit has been answered.
 func (j *journal) done(w *journalWork) {
 	switch {
+	case errors.Is(w.err, record.ErrFull) && j.halve(max(len(w.folds), int(w.cuts-j.first))):
 	case errors.Is(w.err, record.ErrFull):
-		j.pause = pausedCommits
+		j.paused = time.Now().Add(j.bounds.idle)
 	case errors.Is(w.err, record.ErrCorrupt) && j.narrow(w.folds):
 	case w.err != nil:
 		j.stuck = true
 	default:
-		j.fold, j.first = j.fold[len(w.folds):], w.cuts
+		j.fold, j.first, j.part = j.fold[len(w.folds):], w.cuts, j.part*2
+		if j.part > j.bounds.cut {
+			j.part = 0
+		}
 		j.countWaiting()
 		if j.first == j.sealed {
 			j.gens.Store(&generations{current: j.gens.Load().current})
@@ -161,8 +164,7 @@ func (j *journal) done(w *journalWork) {
 // It reports false where the journal itself is damaged, or too many pushes are.
 func (j *journal) narrow(folds []record.ID) bool {
 	switch {
-	case len(folds) > 1:
-		j.part = len(folds) / 2
+	case j.halve(len(folds)):
 	case len(folds) == 0 || j.aside[folds[0]] || len(j.aside) == maxAside:
 		return false
 	default:
@@ -171,15 +173,26 @@ func (j *journal) narrow(folds []record.ID) bool {
 	return true
 }
 
+// halve has the next works take half of what one took that failed. It reports false where that
+// was one push, or one row.
+func (j *journal) halve(took int) bool {
+	j.part = max(1, took/2)
+	return took > 1
+}
+
+// isPaused reports whether a work failed only just for lack of space, although it was as small as
+// can be.
+func (j *journal) isPaused() bool { return time.Now().Before(j.paused) }
+
 // idleWait is how long the committer waits for an operation before it works on the
 // journal; 0 where there is no work.
 func (j *journal) idleWait() time.Duration {
 	switch {
 	case j.empty():
 		return 0
-	case j.used && j.first < j.sealed && j.pause == 0:
+	case j.used && j.first < j.sealed && !j.isPaused():
 		return time.Millisecond
-	case !j.endsDue.IsZero() && j.pause == 0:
+	case !j.endsDue.IsZero() && !j.isPaused():
 		return max(time.Millisecond, time.Until(j.endsDue))
 	default:
 		return j.bounds.idle

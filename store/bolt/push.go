@@ -191,7 +191,7 @@ func (t *tx) change(id record.ID, r record.Rule, l limits) (record.Change, error
 	if next.State == record.Purged {
 		return c, t.purge(p)
 	}
-	return c, t.update(p, c)
+	return c, t.update(p, c, l)
 }
 
 // roomForEntry is next, which a rule made of p, with its audit entry as there is space for it: next
@@ -220,9 +220,15 @@ func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record
 }
 
 // update writes what a rule changed: nothing where the push stays as it is, to the
-// journal where that can take the change.
-func (t *tx) update(old record.Push, c record.Change) error {
+// journal where that can take the change. Where space is scarce, an end goes to its places: that
+// frees what it destroys, while rows of the journal would use up the pages to fold them with.
+func (t *tx) update(old record.Push, c record.Change, l limits) error {
 	fits, err := t.fitsJournal(old, c.Push)
+	if err == nil && fits && old.Live() && !c.Push.Live() {
+		var scarce bool
+		scarce, err = t.isScarce(l, durable.FreeSpace)
+		fits = !scarce
+	}
 	switch {
 	case err != nil:
 		return err
