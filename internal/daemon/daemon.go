@@ -62,7 +62,7 @@ type daemon struct {
 func (d *daemon) run(ctx context.Context) error {
 	servers := make([]*http.Server, len(d.endpoints))
 	for i, at := range d.endpoints {
-		servers[i] = d.server(at.handler)
+		servers[i] = d.server(d.conns.Handler(at.handler))
 	}
 	events := begin(ctx, d.follow)
 	work := d.beginWork(ctx)

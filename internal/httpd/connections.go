@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -13,8 +14,8 @@ import (
 // Connections bound how many connections all listeners together have open: in total, and of
 // one client, for whom the networks around its address count as well (limit.Holder). Peers
 // on this machine and trusted proxies are bounded by the total alone, since they carry the
-// connections of many clients. A connection too many is closed at once. A nil
-// *Connections bounds nothing.
+// connections of many clients. A connection too many is closed at once. Requests over HTTP/2 count
+// as well (see Handler). A nil *Connections bounds nothing.
 type Connections struct {
 	slots   *limit.Slots
 	proxies atomic.Pointer[clientip.Proxies]
@@ -22,7 +23,7 @@ type Connections struct {
 }
 
 // NewConnections returns bounds that Set has not set yet: nothing may connect. refused is
-// called for each connection that is closed, with the address of its peer, or an empty
+// called for each connection that is closed, and each request that is reset, with the address of its peer, or an empty
 // text.
 func NewConnections(refused func(peer string)) *Connections {
 	c := &Connections{slots: limit.NewSlots(0), refused: refused}
@@ -84,6 +85,30 @@ func (l boundListener) Accept() (net.Conn, error) {
 		_ = conn.Close()
 		l.bounds.refused(clientip.Client{Addr: peer}.IP())
 	}
+}
+
+// Handler returns next with the same bounds for requests over HTTP/2, which share connections: each
+// counts as a connection of its own for as long as it is answered. One too many is reset. A request
+// whose client does not read keeps its headers in memory until its deadline.
+func (c *Connections) Handler(next http.Handler) http.Handler {
+	if c == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor < 2 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		at, _ := netip.ParseAddrPort(r.RemoteAddr) // a Unix socket has none
+		peer := at.Addr().Unmap().WithZone("")
+		by := limit.Holder{Client: c.client(peer)}
+		if !c.slots.Take(by) {
+			c.refused(clientip.Client{Addr: peer}.IP())
+			panic(http.ErrAbortHandler)
+		}
+		defer c.slots.Free(by)
+		next.ServeHTTP(w, r)
+	})
 }
 
 // A boundConn gives its slot back when it is closed.

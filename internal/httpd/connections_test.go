@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
+	"sync"
 	"testing"
 
 	"pushbox/internal/httpd"
@@ -127,5 +129,49 @@ func TestBoundsOfConnectionsCanBeChanged(t *testing.T) {
 	}
 	if l := new(fakeListener); (*httpd.Connections)(nil).Wrap(l) != net.Listener(l) {
 		t.Error("without bounds the listener is another one")
+	}
+}
+
+// A client whose connection has many requests at once holds a slot for each.
+func TestRequestsOverHTTP2CountAsConnections(t *testing.T) {
+	t.Parallel()
+	var refused []string
+	c := httpd.NewConnections(func(peer string) { refused = append(refused, peer) })
+	c.Set(100, 3, nil)
+	inside, leave := make(chan struct{}), make(chan struct{})
+	handler := c.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		inside <- struct{}{}
+		<-leave
+	}))
+	request := func(peer string, version int) (reset bool) {
+		defer func() { reset = recover() == http.ErrAbortHandler }()
+		handler.ServeHTTP(nil, &http.Request{ProtoMajor: version, RemoteAddr: peer + ":4000"})
+		return false
+	}
+	var all sync.WaitGroup
+	enter := func(n int, peer string, version int) {
+		for range n {
+			all.Go(func() {
+				if request(peer, version) {
+					t.Errorf("a request over HTTP/%d of %s was reset", version, peer)
+				}
+			})
+			<-inside
+		}
+	}
+	enter(3, "192.0.2.1", 2)
+	if !request("192.0.2.1", 2) || !slices.Equal(refused, []string{"192.0.2.1"}) {
+		t.Errorf("one more than a client may have was answered; refused were %q", refused)
+	}
+	enter(5, "192.0.2.1", 1) // their connections count already
+	enter(5, "127.0.0.1", 2)
+	enter(3, "198.51.100.1", 2)
+	if open := c.Open(); open != 11 {
+		t.Errorf("%d are open", open)
+	}
+	close(leave)
+	all.Wait()
+	if open := c.Open(); open != 0 {
+		t.Errorf("%d are still open", open)
 	}
 }
