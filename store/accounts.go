@@ -95,7 +95,7 @@ func (s *Store) HasAccounts(ctx context.Context) (bool, error) {
 }
 
 // SetPassword replaces an account's password and ends its sessions; with endTokens, its
-// API tokens too. *InvalidError, ErrNotFound, or ErrDenied for a client.
+// API tokens and webhooks too. *InvalidError, ErrNotFound, or ErrDenied for a client.
 func (s *Store) SetPassword(ctx context.Context, by Actor, email string, password secret.Text, endTokens bool) error {
 	var bad record.InvalidError
 	checkPassword(password, &bad)
@@ -110,8 +110,10 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 		return err
 	}
 	ends := record.SessionChange{Revoke: record.RevokeOthers, EndTokens: endTokens}
-	_, err = s.changeAccount(ctx, by, email, record.AdminPassword, ends, func(b *record.Account) { b.PasswordHash = a.PasswordHash })
-	return err
+	return s.endingTokens(ctx, endTokens, func() error {
+		_, err := s.changeAccount(ctx, by, email, record.AdminPassword, ends, func(b *record.Account) { b.PasswordHash = a.PasswordHash })
+		return err
+	})
 }
 
 // SetAdmin makes an account an administrator's, or makes it one of a member again. If it is
@@ -305,11 +307,13 @@ func (s *Store) finishRemovals(ctx context.Context, at clock.Instant) error {
 	return nil
 }
 
-// EndAccess ends all sessions of an account, and with tokens its API tokens too. ErrNotFound;
-// ErrDenied for a client.
+// EndAccess ends all sessions of an account, and with tokens its API tokens and webhooks too.
+// ErrNotFound; ErrDenied for a client.
 func (s *Store) EndAccess(ctx context.Context, by Actor, email string, tokens bool) error {
-	_, err := s.changeAccount(ctx, by, email, record.AdminAccessEnd, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: tokens}, func(*record.Account) {})
-	return err
+	return s.endingTokens(ctx, tokens, func() error {
+		_, err := s.changeAccount(ctx, by, email, record.AdminAccessEnd, record.SessionChange{Revoke: record.RevokeOthers, EndTokens: tokens}, func(*record.Account) {})
+		return err
+	})
 }
 
 // AccountByID returns an account, or ErrNotFound.
@@ -368,10 +372,10 @@ func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k rec
 	})
 }
 
-// endsTokens is the detail of an event: whether API tokens end.
+// endsTokens is the detail of an event: whether API tokens and webhooks end.
 func endsTokens(c record.SessionChange) string {
 	if c.EndTokens {
-		return "and its API tokens ended"
+		return "and its API tokens and webhooks ended"
 	}
 	return ""
 }

@@ -158,7 +158,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 
 	want(f.SetAdmin(ctx, storetest.Operator, eve, true, false), "admin_grant: "+operator+theirs)
 	want(f.SetAdmin(ctx, storetest.Operator, eve, true, false)) // it is
-	want(f.EndAccess(ctx, storetest.Operator, eve, true), "access_end: "+operator+theirs+"and its API tokens ended")
+	want(f.EndAccess(ctx, storetest.Operator, eve, true), "access_end: "+operator+theirs+"and its API tokens and webhooks ended")
 	want(f.SetAdmin(ctx, storetest.Operator, eve, false, true), "admin_revoke: "+operator+theirs)
 	link, err := f.MakePasswordLink(ctx, storetest.Operator, eve)
 	want(err, "password_link: "+operator+theirs)

@@ -89,6 +89,15 @@ func (s *Store) changeHooks(ctx context.Context, change func(*subscriptions) err
 	return s.loadHooks(context.WithoutCancel(ctx)) // the change is made, even if the caller no longer waits
 }
 
+// endingTokens runs change, which ends the API tokens of an account if so, and its webhooks
+// with them.
+func (s *Store) endingTokens(ctx context.Context, so bool, change func() error) error {
+	if !so {
+		return change()
+	}
+	return s.changeHooks(ctx, func(*subscriptions) error { return change() })
+}
+
 // checkHookCount adds to bad if an account has MaxHooks webhooks.
 func checkHookCount(b *subscriptions, of record.AccountID, bad *record.InvalidError) {
 	if n := len(b.of(of)); n >= MaxHooks {

@@ -181,6 +181,54 @@ func TestAWebhookThatIsGoneIsToldNothing(t *testing.T) {
 	}
 }
 
+// A thief who knew the password may have added a webhook, whose messages have the links of all new
+// pushes: it ends with the API tokens.
+func TestWebhooksEndWithTheTokensThatANewPasswordEnds(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	storetest.AddMember(t, f, "bob@example.com")
+	other := addHook(t, f, "bob@example.com", record.EventView)
+	session := func() secret.Text {
+		t.Helper()
+		n, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(right))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.Secret
+	}
+	for what, set := range map[string]func(endTokens bool) error{
+		"a change": func(end bool) error {
+			_, err := f.ChangePassword(ctx, storetest.Anonymous, session(), secret.New(right), secret.New(right), end)
+			return err
+		},
+		"a link": func(end bool) error {
+			return f.SetPasswordByLink(ctx, storetest.Anonymous, linkFor(t, f, email).Code, secret.New(right), end)
+		},
+		"the operator": func(end bool) error {
+			return f.SetPassword(ctx, storetest.Operator, email, secret.New(right), end)
+		},
+		"the end of access": func(end bool) error { return f.EndAccess(ctx, storetest.Operator, email, end) },
+	} {
+		h := addHook(t, f, email, record.EventView)
+		for _, end := range []bool{false, true} {
+			if err := set(end); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if _, err := f.ActiveHook(h.ID); errors.Is(err, record.ErrNotFound) != end {
+				t.Errorf("%s that ends tokens %v: the webhook: %v", what, end, err)
+			}
+		}
+	}
+	f.Reopen()
+	if _, err := f.ActiveHook(other.ID); err != nil {
+		t.Errorf("a webhook of another account: %v", err)
+	}
+	if all, err := f.Hooks(ctx, email); err != nil || len(all) != 0 {
+		t.Errorf("%d webhooks are left, %v", len(all), err)
+	}
+}
+
 func TestAnAccountHasSixteenWebhooksAndNoMore(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)

@@ -219,6 +219,33 @@ func TestARecoveryCodeIsAcceptedOnce(t *testing.T) {
 	}
 }
 
+// Each new password makes a new session, which must not make new tries of the second factor.
+func TestANewPasswordGivesNoNewTriesOfTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 4 })
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
+	key, _ := storetest.EnableTOTP(t, f, &n)
+	for i := range 6 {
+		want := record.ErrCredentials
+		if i >= 4 {
+			want = record.ErrLocked
+		}
+		if _, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: secret.New("12345")}); !errors.Is(err, want) {
+			t.Errorf("wrong code %d: %v", i+1, err)
+		}
+		next, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New(right), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Secret = next.Secret
+	}
+	f.Clock.Advance(time.Hour)
+	if _, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: storetest.Code(t, f, key, 0)}); err != nil {
+		t.Errorf("after an hour: %v", err)
+	}
+}
+
 func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 4 })

@@ -178,6 +178,9 @@ func TestALinkIsMailedToTheAccountAlone(t *testing.T) {
 		if err := f.AskForPassword(ctx, storetest.Anonymous, address, base, ""); err != nil {
 			t.Errorf("%q: %v", address, err)
 		}
+		if h, err := f.Health(ctx); err != nil || !h.Latest.Equal(f.Clock.Now().UTC().Truncate(time.Millisecond)) {
+			t.Errorf("%q: nothing was written, so the answer comes sooner than for an account: %v, %v", address, h.Latest, err)
+		}
 		if all := letters(t, f); len(all) != 0 {
 			t.Errorf("%q: %d mails", address, len(all))
 		}

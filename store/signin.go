@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"pushbox/internal/secret"
@@ -155,6 +156,12 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 // use up its tries.
 func (c caller) trier() trier { return asKnown("session "+string(c.session.Digest[:]), c.by.Client) }
 
+// factorTrier is the client that gives a second factor after the password: each new password makes a
+// new session, which must not make new tries.
+func (c caller) factorTrier() trier {
+	return asKnown("factor of account "+strconv.FormatUint(uint64(c.account.ID), 10), c.by.Client)
+}
+
 // provenTwice is proven for a caller who also gives a second factor, if the account needs one. In
 // the change that they prove, use uses the factor up.
 func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor, needs func(record.Account) bool) (c caller, use func(*record.Account) error, err error) {
@@ -163,14 +170,13 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password sec
 		return caller{}, nil, err
 	}
 	r := proof{}.rule
-	err = s.attempt(ctx, c.trier(), func() (record.AccountID, error) {
-		if err := s.checkAgain(c, password); err != nil || !needs(c.account) {
+	err = s.attempt(ctx, c.trier(), func() (record.AccountID, error) { return 0, s.checkAgain(c, password) })
+	if err == nil && needs(c.account) {
+		err = s.attempt(ctx, c.factorTrier(), func() (_ record.AccountID, err error) {
+			_, r, err = s.readFactor(c, f)
 			return 0, err
-		}
-		var err error
-		_, r, err = s.readFactor(c, f)
-		return 0, err
-	})
+		})
+	}
 	use = func(a *record.Account) (err error) {
 		if needs(c.account) || needs(*a) {
 			*a, _, err = r(*a)
@@ -199,7 +205,7 @@ func (s *Store) changeOwn(ctx context.Context, c caller, k record.AdminKind, det
 }
 
 // renew is changeOwn that also ends all sessions of the account, since another person
-// may know them, and begins a new one. With endTokens its API tokens end, too.
+// may know them, and begins a new one. With endTokens its API tokens and webhooks end, too.
 func (s *Store) renew(ctx context.Context, c caller, k record.AdminKind, detail string, endTokens bool, change func(*record.Account) error) (NewSession, error) {
 	return sealing(ctx, s, func(ctx context.Context) (NewSession, error) {
 		if c.at.Jumped {
@@ -212,11 +218,14 @@ func (s *Store) renew(ctx context.Context, c caller, k record.AdminKind, detail 
 			begins.CreatedAt = c.session.CreatedAt // what proves the account is the sign-in there
 		}
 		ends := record.SessionChange{Revoke: record.RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
-		_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *record.Account) (record.SessionChange, error) {
-			err := change(a)
-			n.Mark = s.newMark(c.by, accountSubject(*a))
-			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
-			return ends, err
+		err := s.endingTokens(ctx, endTokens, func() error {
+			_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *record.Account) (record.SessionChange, error) {
+				err := change(a)
+				n.Mark = s.newMark(c.by, accountSubject(*a))
+				n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
+				return ends, err
+			})
+			return err
 		})
 		if err != nil {
 			return NewSession{}, err

@@ -209,7 +209,8 @@ func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record
 		}
 		return next, e, err
 	case next.Live() && (e.Kind == record.EntryView || e.Kind == record.EntryEdit):
-		return next, e, t.reserveRest(size, l, durable.FreeSpace)
+		grows := max(0, next.Room().Bytes-p.Room().Bytes) // a note may be longer than before
+		return next, e, t.reserveRest(size+int(grows), l, durable.FreeSpace)
 	default:
 		scarce, err := t.isScarce(l, durable.FreeSpace)
 		if scarce {

@@ -180,7 +180,8 @@ func changeAccount(t record.Tx, id record.AccountID, by record.SessionDigest, r 
 	return c, t.Tell(ev)
 }
 
-// changeTokens sends the mail of a change of an account, ends its tokens, and begins another.
+// changeTokens sends the mail of a change of an account, ends its tokens with its webhooks, and begins
+// another token.
 func changeTokens(t record.Tx, c *record.AccountChange, change record.SessionChange, ev *record.AdminEvent) error {
 	ended, err := endedTokens(t, c.Account.ID, change)
 	if err != nil {
@@ -191,8 +192,16 @@ func changeTokens(t record.Tx, c *record.AccountChange, change record.SessionCha
 			return err
 		}
 	}
-	if err := remove(t, record.Tokens, ended); err != nil || change.Token == nil {
+	if err := remove(t, record.Tokens, ended); err != nil {
 		return err
+	}
+	if change.EndTokens {
+		if err := removeHooks(t, c.Account.ID); err != nil {
+			return err
+		}
+	}
+	if change.Token == nil {
+		return nil
 	}
 	c.Token, err = addToken(t, *change.Token)
 	ev.Subject = uint64(c.Token)

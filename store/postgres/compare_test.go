@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
@@ -286,6 +288,35 @@ func TestSealingAnewWaitsForRunningStatements(t *testing.T) {
 	release()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+	conformance.CheckClean(t, db)
+}
+
+// A table with more rows than a step of Reseal reads takes several.
+func TestEachOfManyPushesIsSealedAnew(t *testing.T) {
+	t.Parallel()
+	db := openURL(t, pgtest.URL(t))
+	defer db.Close()
+	const pushes = 501
+	var g errgroup.Group
+	g.SetLimit(16)
+	for n := range pushes {
+		g.Go(func() error {
+			p := conformance.LivePush(n, 0)
+			return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} {
+		changed, err := db.Reseal(t.Context(), conformance.NothingSealed{}, func(int64, int64) {})
+		if err != nil || want && changed < 2*pushes || !want && changed != 0 { // a push, and its entry
+			t.Errorf("%d rows, %v", changed, err)
+		}
 	}
 	conformance.CheckClean(t, db)
 }

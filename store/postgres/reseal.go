@@ -86,7 +86,7 @@ func (db *DB) raiseFloor(ctx context.Context, s sealer) error {
 type resealTable struct {
 	table string
 	query string // for rows behind $1, at most $2 of them: the columns of the key, and the value
-	first []any  // the key before all
+	first []any  // the key before all, or as much of it as has the order
 	swap  string // replaces the value $1 by $2, of the key $3 and so on
 	scan  func() []any
 	key   func(k []any) []byte
@@ -124,11 +124,12 @@ func (t *resealTable) step(ctx context.Context, c *pgxpool.Conn, s sealer, last 
 				return last, 0, 0, 0, decide(err)
 			}
 		}
-		next = values(k)
+		whole := values(k)
+		next = whole[:len(t.first)]
 		if v, _ := record.RowKeyOf(stored); bytes.Equal(again, value) && v == s.keys.RowVersion() {
 			continue
 		}
-		b.Queue(t.swap, append([]any{stored, s.sealValue(t.table, key, again)}, next...)...)
+		b.Queue(t.swap, append([]any{stored, s.sealValue(t.table, key, again)}, whole...)...)
 	}
 	rows.Close()
 	if err := rows.Err(); err != nil || b.Len() == 0 {

@@ -68,7 +68,7 @@ type SessionChange struct {
 	Begin  *Session     // a session that begins, under a new ID; nil: none
 	Most   int          // how many sessions as pending as Begin may then exist: the oldest go
 
-	EndTokens bool      // all of its API tokens end
+	EndTokens bool      // all of its API tokens end, and its webhooks
 	Token     *APIToken // one that begins, under a new ID; nil: none
 
 	Mail *MailBatch // nil: none
