@@ -1,216 +1,180 @@
 package main
 
 import (
+	"cmp"
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// A report is the result of a run, as --json prints it.
+// A report is the result of a run, as --json prints it. Rates, times and their ratios are medians over the rounds; CPU
+// times and bytes are those of a request, over all rounds; the memory is that after the last round.
 type report struct {
-	Machine  machine   `json:"machine"`
-	Servers  []built   `json:"servers"` // those that the run started
-	Client   string    `json:"client"`
-	Stored   int       `json:"stored"`
-	Payload  int       `json:"payload_bytes"`
-	Rounds   int       `json:"rounds"`
-	Round    string    `json:"round"`
-	Rest     string    `json:"rest"`
-	Results  []result  `json:"results"`
-	Marks    []verdict `json:"marks"` // of the first pushbox that the run started; none for the net client
-	sections []int     // connections, in order
+	Header  []string   `json:"header"`
+	Columns []string   `json:"columns"`
+	Rows    [][]string `json:"rows"`
+
+	bench *bench
+	to    []string // what results are compared with
+	older string   // the last pushbox of several
 }
 
-// A result is that of one operation of one subject. Figures are medians over the rounds
-// unless a comment says otherwise; a figure that the system does not tell is null.
-type result struct {
-	Connections  int                `json:"connections"`
-	Subject      string             `json:"subject"`
-	Operation    string             `json:"operation"`
-	Requests     int                `json:"requests"`  // in all rounds
-	Rate         float64            `json:"rate"`      // a second
-	Rates        []float64          `json:"rates"`     // of each round
-	Ratio        float64            `json:"ratio"`     // to the rate of the bare handler in the same round
-	CPURatio     *float64           `json:"cpu_ratio"` // CPU time per request, of server and load generator: with the bare handler, divided by this one
-	Beside       *float64           `json:"beside"`    // to the rate of the operation that a report compares it with, in the same round
-	BesideCPU    *float64           `json:"beside_cpu"`
-	Older        *float64           `json:"older"` // to the rate of the last pushbox of several, in the same round
-	OlderCPU     *float64           `json:"older_cpu"`
-	To           map[string]float64 `json:"to,omitempty"` // of the command postgres: to the rate of each other subject, in the same round
-	P50          float64            `json:"p50_ms"`
-	P99          float64            `json:"p99_ms"`
-	CPU          *float64           `json:"cpu_us"`           // of the server per request, over all rounds
-	GeneratorCPU *float64           `json:"generator_cpu_us"` // of the load generator per request, over all rounds
-	Written      *float64           `json:"written_bytes"`    // per request, over all rounds
-	Handed       *float64           `json:"handed_bytes"`     // to write calls, per request, over all rounds
-	Resident     *float64           `json:"resident_bytes"`   // after the last round
+// What a result is compared with, beside subjects.
+const (
+	besideWord = "beside" // the operation beside it, of the same subject
+	olderWord  = "older"  // the last pushbox of several
+)
+
+// marks are the ratios that pushbox is to reach with the raw client.
+var marks = map[string]float64{
+	"last view to beside": 0.9, "delete to beside": 0.9, "last view of a file to beside": 0.9, "wrong passphrase to beside": 0.9,
+	"last view to bare at 64": 0.27, "last view to bare at 256": 0.33, "create to bare at 64": 0.36, "create by CPU to bare at 64": 0.42,
+	"create to older": 0.97, "view to older": 0.97, // two runs of one program may differ by this much
+	"postgres: create to pgx": 0.7, "postgres: view to pgx": 0.5, "postgres: view of one push to pgx": 0.2,
+	"postgres, two: create to postgres": 1, "postgres, two: view to postgres": 1,
+	"postgres, many: create to postgres": 0.8, "postgres, many: view to postgres": 0.8,
+	"postgres, many: list page to postgres": 0.8, "postgres, many: audit page to postgres": 0.8,
 }
 
 func newReport(b *bench) *report {
-	r := &report{Machine: thisMachine(b.dir), Client: "net", Stored: b.o.stored, Payload: b.o.payload, Rounds: b.o.rounds, Round: b.o.round.String(), Rest: b.o.rest.String()}
-	if b.o.raw {
-		r.Client = "raw"
-	}
+	r := &report{bench: b, Header: []string{machine(b.dir)}, Columns: []string{"connections", "server", "operation", "per second"}}
+	r.to = map[string][]string{"": {bareWord, besideWord}, boltCommand: {boltWord}, postgresCommand: {pgxWord, boltWord, oneServer}}[b.command]
 	for _, s := range b.subjects {
 		if s.path != "" {
-			r.Servers = append(r.Servers, buildOf(s.name, s.path))
+			r.Header, r.older = append(r.Header, s.name+": "+build(s.path)), s.name
 		}
 	}
+	if b.command == "" && len(r.Header) > 1+1 {
+		r.to = append(r.to, olderWord)
+	}
+	r.Header = append(r.Header, fmt.Sprintf("client %s, %d stored, payload of %d bytes, %d rounds of %s, then a rest of %s, medians",
+		b.client, b.stored, b.payload, b.rounds, b.round, b.rest))
+	title := map[bool]string{false: "to ", true: "times as long as "}[b.command == boltCommand]
+	for _, to := range r.to {
+		r.Columns = append(r.Columns, title+to, "by CPU")
+	}
+	r.Columns = append(r.Columns, "p50 ms", "p99 ms", "CPU µs", "client's CPU µs", "written B", "handed B", "memory MiB")
 	return r
 }
 
-// add adds the results of the operations. The first operation is the bare one.
+// add adds the results of the operations. With bolt, ratios are those of the times of a request, else those of rates.
 func (r *report) add(conns int, ops []operation, laps [][]lap) {
-	r.sections = append(r.sections, conns)
-	var first, older string
-	if len(r.Servers) > 0 {
-		first = r.Servers[0].Name
+	p50, p99 := func(l lap) float64 { return l.p50 }, func(l lap) float64 { return l.p99 }
+	compared := lap.rate
+	if r.bench.command == boltCommand {
+		compared = p50
 	}
-	if len(r.Servers) > 1 {
-		older = r.Servers[len(r.Servers)-1].Name
-	}
-	find := func(subject, name string) []lap {
-		i := slices.IndexFunc(ops, func(op operation) bool { return op.subject.name == subject && op.name == name })
-		if i < 0 {
-			return nil
-		}
-		return laps[i]
-	}
-	begin := len(r.Results)
 	for i, op := range ops {
-		v := newResult(conns, op, laps[i], laps[0])
-		if other := find(op.subject.name, op.beside); other != nil {
-			v.Beside, v.BesideCPU = figure(rateRatio(laps[i], other)), figure(cpuRatio(laps[i], other))
-		}
-		if other := find(older, op.name); other != nil && op.subject.name != older {
-			v.Older, v.OlderCPU = figure(rateRatio(laps[i], other)), figure(cpuRatio(laps[i], other))
-		}
-		r.Results = append(r.Results, v)
-	}
-	if r.Client == "raw" {
-		r.Marks = append(r.Marks, judge(r.Results[begin:], first)...)
-	}
-}
-
-func newResult(conns int, op operation, laps, bare []lap) result {
-	v := result{Connections: conns, Subject: op.subject.name, Operation: op.name, Ratio: rateRatio(laps, bare), CPURatio: figure(cpuRatio(laps, bare))}
-	for _, l := range laps {
-		v.Rates = append(v.Rates, l.rate())
-	}
-	v.Rate = median(v.Rates)
-	v.P50 = medianOf(laps, func(l lap) float64 { return milliseconds(l.p50) })
-	v.P99 = medianOf(laps, func(l lap) float64 { return milliseconds(l.p99) })
-	n, server, generator := total(laps)
-	v.Requests = int(n)
-	v.CPU, v.GeneratorCPU = figure(server.cpu/n*1e6), figure(generator.cpu/n*1e6)
-	v.Written, v.Handed = figure(server.written/n), figure(server.handed/n)
-	v.Resident = figure(laps[len(laps)-1].server.resident)
-	return v
-}
-
-// rateRatio is the median of the ratios of rates in the same round.
-func rateRatio(laps, to []lap) float64 {
-	ratios := make([]float64, len(laps))
-	for i, l := range laps {
-		ratios[i] = l.rate() / to[i].rate()
-	}
-	return median(ratios)
-}
-
-// cpuRatio is the CPU time of a request, of server and load generator, in the laps to
-// compare with, divided by that in these.
-func cpuRatio(laps, to []lap) float64 {
-	n, server, generator := total(laps)
-	m, toServer, toGenerator := total(to)
-	return (toServer.cpu + toGenerator.cpu) / m / ((server.cpu + generator.cpu) / n)
-}
-
-// total adds up the requests of laps, and what they used.
-func total(laps []lap) (requests float64, server, generator usage) {
-	for _, l := range laps {
-		requests += float64(l.requests)
-		server, generator = server.plus(l.server), generator.plus(l.generator)
-	}
-	return requests, server, generator
-}
-
-// figure makes a figure of the report; nil if the number is unknown.
-func figure(n float64) *float64 {
-	if math.IsNaN(n) || math.IsInf(n, 0) {
-		return nil
-	}
-	return &n
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-func (r *report) writeJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
-
-// writeTables writes Markdown.
-func (r *report) writeTables(out io.Writer) error {
-	var b strings.Builder
-	r.writeHeader(&b)
-	for _, conns := range r.sections {
-		fmt.Fprintf(&b, "\n### Connections: %d\n\n", conns)
-		b.WriteString("| server | operation | per second | ratio | by CPU | beside | by CPU | to older | by CPU | p50 ms | p99 ms | CPU µs | client's CPU µs | written B | memory MiB |\n")
-		b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-		for _, v := range r.Results {
-			if v.Connections == conns {
-				fmt.Fprintf(&b, "| %s | %s | %s | %.2f | %s | %s | %s | %s | %s | %.2f | %.2f | %s | %s | %s | %s |\n", v.Subject, v.Operation, grouped(v.Rate), v.Ratio,
-					cell(v.CPURatio, 1, 2), ratioCell(v.Beside), ratioCell(v.BesideCPU), ratioCell(v.Older), ratioCell(v.OlderCPU),
-					v.P50, v.P99, cell(v.CPU, 1, 1), cell(v.GeneratorCPU, 1, 1), cell(v.Written, 1, 0), cell(v.Resident, 1<<20, 1))
+		mine := laps[i]
+		row := []string{strconv.Itoa(conns), op.subject.name, op.name, cell(median(mine, nil, lap.rate), 0)}
+		for _, to := range r.to {
+			j := slices.IndexFunc(ops, func(other operation) bool { return r.compares(op, other, to) })
+			if j < 0 {
+				row = append(row, "", "")
+				continue
 			}
+			byCPU := perRequest(laps[j], lap.cpu) / perRequest(mine, lap.cpu)
+			row = append(row, r.marked(median(mine, laps[j], compared), conns, op, " to "+to), r.marked(byCPU, conns, op, " by CPU to "+to))
+		}
+		server := func(n int) float64 { return perRequest(mine, func(l lap) float64 { return l.server[n] }) }
+		generator := perRequest(mine, func(l lap) float64 { return l.generator[cpu] })
+		r.Rows = append(r.Rows, append(row, cell(median(mine, nil, p50), 3), cell(median(mine, nil, p99), 3), cell(server(cpu)*1e6, 1),
+			cell(generator*1e6, 1), cell(server(written), 0), cell(server(handed), 0), cell(mine[len(mine)-1].server[resident]/(1<<20), 1)))
+	}
+}
+
+// compares reports whether the report compares an operation with another one under that name.
+func (r *report) compares(op, other operation, name string) bool {
+	switch name {
+	case bareWord:
+		return other.name == bareWord
+	case besideWord:
+		return other.subject == op.subject && other.name == op.beside
+	case olderWord:
+		name = r.older
+	}
+	return other.name == op.name && other.subject.name == name && other.subject != op.subject
+}
+
+// median is the median of a figure of each lap, or of its ratios to that of the other laps in the same rounds.
+func median(laps, others []lap, of func(lap) float64) float64 {
+	values := make([]float64, len(laps))
+	for i, l := range laps {
+		if values[i] = of(l); others != nil {
+			values[i] /= of(others[i])
 		}
 	}
-	r.writeMarks(&b)
-	_, err := io.WriteString(out, b.String())
-	return err
+	return percentile(values, 50)
 }
 
-// writeHeader writes the machine, the servers and the options.
-func (r *report) writeHeader(b *strings.Builder) {
-	m := r.Machine
-	fmt.Fprintf(b, "%s, %d cores, %s %s, %s, data on %s, load before %s\n", m.CPU, m.Cores, m.System, m.Kernel, m.Go, m.Disk, m.Load)
-	for _, s := range r.Servers {
-		fmt.Fprintf(b, "%s: %s\n", s.Name, s)
+// perRequest divides the sum of a figure by the number of requests.
+func perRequest(laps []lap, of func(lap) float64) float64 {
+	sum, requests := 0.0, 0
+	for _, l := range laps {
+		sum, requests = sum+of(l), requests+l.requests
 	}
-	fmt.Fprintf(b, "client %s, %s stored, payload of %d bytes, %d rounds of %s, then a rest of %s, medians\n", r.Client, grouped(float64(r.Stored)), r.Payload, r.Rounds, r.Round, r.Rest)
+	return sum / float64(requests)
 }
 
-// ratioCell formats a ratio that only some results have.
-func ratioCell(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return cell(v, 1, 2)
-}
-
-// cell formats a figure in a unit for a table.
-func cell(v *float64, unit float64, decimals int) string {
+// marked formats a ratio, with the mark that a started pushbox is to reach.
+func (r *report) marked(found float64, conns int, op operation, to string) string {
+	mark := cmp.Or(marks[op.name+to], marks[op.name+to+" at "+strconv.Itoa(conns)], marks[op.subject.name+": "+op.name+to])
 	switch {
-	case v == nil:
-		return "?"
-	case decimals == 0:
-		return grouped(*v / unit)
+	case mark == 0 || r.bench.client != "raw" || op.subject.path == "" || conns < mostSlow:
+		return cell(found, 2)
+	case found < mark:
+		return fmt.Sprintf("%.2f < %.2f", found, mark)
 	default:
-		return strconv.FormatFloat(*v/unit, 'f', decimals, 64)
+		return fmt.Sprintf("%.2f ≥ %.2f", found, mark)
 	}
 }
 
-// grouped formats a whole number with commas between thousands.
-func grouped(n float64) string {
-	s := strconv.FormatFloat(n, 'f', 0, 64)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+// cell formats a figure, with commas between thousands if it is whole. One that the system does not tell is NaN.
+func cell(figure float64, decimals int) string {
+	if math.IsNaN(figure) || math.IsInf(figure, 0) {
+		return "?"
+	}
+	s := strconv.FormatFloat(figure, 'f', decimals, 64)
+	for i := len(s) - 3; decimals == 0 && i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// write writes JSON, or a table in Markdown.
+func (r *report) write(out io.Writer) error {
+	if r.bench.json {
+		return json.NewEncoder(out).Encode(r)
+	}
+	text := strings.Join(r.Header, "\n") + "\n\n"
+	for _, row := range slices.Concat([][]string{r.Columns, slices.Repeat([]string{"---"}, len(r.Columns))}, r.Rows) {
+		text += "| " + strings.Join(row, " | ") + " |\n"
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+// machine describes where the figures were measured: the processor, the kernel, the file system of the data, and the
+// load of the minute before the run.
+func machine(dir string) string {
+	const ask = `sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo; uname -srm; findmnt -no FSTYPE -T "$0"; cut -d' ' -f1 /proc/loadavg`
+	said, _ := exec.Command("sh", "-c", ask, dir).Output() // other systems do not tell all of it
+	words := append(strings.Split(strings.TrimSpace(string(said)), "\n"), runtime.Version(), strconv.Itoa(runtime.NumCPU())+" cores")
+	return strings.Join(words, ", ")
+}
+
+// build is the version of a program, which has its commit, and that of Go.
+func build(path string) string {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return "unknown" // a script, perhaps
+	}
+	return info.Main.Version + ", " + info.GoVersion
 }

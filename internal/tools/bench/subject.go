@@ -1,276 +1,169 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
+	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"pushbox/internal/tools/tool"
 )
 
-const (
-	fillers = 32  // connections that store pushes: no more uploads than one account may have
-	kept    = 100 // file pushes, and pushes with a passphrase, that are viewed again and again
-	owner   = "bench@example.com"
-)
-
-// A subject is a server that is measured.
+// A subject is a server that is measured, or what a server is compared with.
 type subject struct {
-	spec
-	child     *child // nil: the server runs already
-	beside    *child // a second server over the same database; nil: none
-	besideURL string
-	dialed    atomic.Int64
+	name     string
+	path     string // of the pushbox to start; "": another server, or none
+	api      *api
+	start    func(context.Context, *bench, *subject) error // nil: it runs already
+	stop     func() error                                  // stops what start has started last
+	local    client                                        // what this process does itself; nil: clients connect to urls, in turns
+	urls     []string
+	token    string // for the API; "": none
+	pids     []int
+	stored   int      // pushes in it before it is measured
+	payload  string   // of each
+	owned    bool     // they belong to an account
+	servers  int      // that start starts; 0 is 1
+	settings []string // for their environment
 
-	owned      bool        // its stored pushes belong to an account
-	settings   []string    // of its environment
-	servers    int         // 0 is 1
-	statements *statements // of the subject pgx; nil: another
-	tokens     []string    // of the pushes to view
-	files      []string    // of file pushes
-	locked     []string    // of pushes with a passphrase
+	tokens []string // of the pushes to view
+	files  []string // of file pushes
+	locked []string // of pushes with a passphrase
 }
 
-// start starts the server, unless it runs already. Its data stays in dir when it is
-// stopped and started again.
-func (s *subject) start(ctx context.Context, dir string) (err error) {
-	switch {
-	case s.name == bareWord:
-		var self string
-		if self, err = os.Executable(); err == nil {
-			s.child, s.url, err = startChild(ctx, filepath.Join(dir, "bare.log"), plainEnviron(), self, bareWord)
-		}
-	case s.path != "":
-		var path string
-		if path, err = filepath.Abs(s.path); err != nil {
-			return err
-		}
-		var environ []string
-		if environ, err = pushboxEnviron(ctx, path); err == nil {
-			environ = append(environ, s.settings...)
-			s.child, s.url, err = startChild(ctx, filepath.Join(dir, s.name+".log"), environ, path, s.serve(s.name)...)
-			if err == nil && s.servers > 1 {
-				s.beside, s.besideURL, err = startChild(ctx, filepath.Join(dir, s.name+"-2.log"), environ, path, s.serve(s.name+"-2")...)
-			}
+// can reports whether the operation can be measured: most need an account or other settings.
+func (s *subject) can(operation string) bool {
+	return s.path != "" && operation != bareWord || slices.Contains(s.api.can, operation)
+}
+
+// launch starts a server and keeps how it is reached.
+func (b *bench) launch(ctx context.Context, s *subject, name string, environ []string, program string, args ...string) error {
+	server, err := tool.Start(ctx, b.dir, name+".log", environ, program, args...)
+	if err != nil {
+		return err
+	}
+	b.ends = append(b.ends, server.Stop)
+	s.urls, s.pids, s.stop = append(s.urls, server.URL), append(s.pids, server.PID()), server.Stop
+	return nil
+}
+
+// raised are the settings of a started pushbox: a high view limit of pushes, and high limits for passphrases. Rate limits
+// need none: they do not apply to direct clients on loopback.
+var raised = map[string]string{
+	"pw.expire_after_views_max": strconv.Itoa(manyViews), "files.expire_after_views_max": strconv.Itoa(manyViews),
+	"limits.passphrases_per_client": "1000", "limits.passphrases_per_push": "10000",
+	"limits.passphrases_per_life": "100000", "limits.passphrase_queue": "10000", "limits.account_pushes": "0",
+}
+
+// startPushbox starts the servers of a subject, with those of the raised settings that the program prints: an older one
+// refuses to start with a setting that it does not know. The paths of data directories are relative, since the path of a
+// socket must be short.
+func startPushbox(ctx context.Context, b *bench, s *subject) error {
+	path, err := filepath.Abs(s.path)
+	if err != nil {
+		return err
+	}
+	printed, err := tool.Output(ctx, b.dir, tool.Environ(), "", path, "config", "print")
+	if err != nil {
+		return err
+	}
+	environ := tool.Environ(s.settings...)
+	for name, value := range raised {
+		_, key, _ := strings.Cut(name, ".")
+		if strings.Contains(printed, "\n  "+key+":") {
+			environ = append(environ, "PUSHBOX_"+strings.ToUpper(strings.ReplaceAll(name, ".", "_"))+"="+value)
 		}
 	}
-	for _, c := range []*child{s.child, s.beside} {
-		if c != nil {
-			s.pids = append(s.pids, c.cmd.Process.Pid)
+	for n := range max(s.servers, 1) {
+		name := s.name + strings.Repeat("-2", n)
+		if err := b.launch(ctx, s, name, environ, path, "serve", "--listen", "127.0.0.1:0", "--data-dir", name); err != nil {
+			return err
 		}
+	}
+	if s.owned || slices.Contains(b.only, lastFileView) || slices.Contains(b.only, plainFileView) {
+		s.token, err = tool.APIToken(ctx, b.dir, environ, path, s.name)
 	}
 	return err
 }
 
-// serve is the command of a server; the directory is relative, since the path of a socket
-// must be short.
-func (s *subject) serve(dataDir string) []string {
-	return []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dataDir}
-}
-
-// address is the URL of one of its servers, in turns.
-func (s *subject) address() string {
-	if s.beside != nil && s.dialed.Add(1)%2 == 0 {
-		return s.besideURL
-	}
-	return s.url
-}
-
-// raised are the settings of a started pushbox: a high view limit of pushes, and high limits
-// for passphrases. Rate limits need none: they do not apply to direct clients on loopback.
-func raised() map[string]string {
-	most := strconv.Itoa(manyViews)
-	return map[string]string{
-		"pw.expire_after_views_max": most, "files.expire_after_views_max": most,
-		"limits.passphrases_per_client": "1000", "limits.passphrases_per_push": "10000",
-		"limits.passphrases_per_life": "100000", "limits.passphrase_queue": "10000", "limits.account_pushes": "0",
+// dial returns the i-th client, which works until the deadline of ctx. It connects now or with its first request.
+func (s *subject) dial(ctx context.Context, b *bench, i int) (client, error) {
+	switch {
+	case s.local != nil:
+		return s.local, nil
+	case b.client == "raw":
+		return dialRaw(ctx, s.urls[i%len(s.urls)], s.token)
+	default:
+		net := http.Client{Transport: new(http.Transport)} // of its own, with one connection
+		return &netClient{ctx: ctx, http: net, base: s.urls[i%len(s.urls)], token: s.token}, nil
 	}
 }
 
-// pushboxEnviron returns the environment of a program of pushbox, with those of the raised
-// settings that it has: an older program refuses to start with one that it does not know.
-func pushboxEnviron(ctx context.Context, program string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	ask := exec.CommandContext(ctx, program, "config", "print")
-	ask.Env = plainEnviron()
-	var says bytes.Buffer
-	ask.Stderr = &says
-	printed, err := ask.Output()
-	if err != nil {
-		return nil, fmt.Errorf("ask %s for its settings: %w\n%s", program, err, says.Bytes())
+// create is the request that creates a push. A server that the tool has started is given its API token only for files,
+// which need one.
+func (s *subject) create(views int, more string) request {
+	return request{
+		method: http.MethodPost, path: s.api.createPath, body: []byte(s.api.body(s.payload, views, more)), status: s.api.created,
+		authorized: s.path == "" || more == withFile,
 	}
-	var all []string
-	for key, value := range raised() {
-		if hasSetting(string(printed), key) {
-			all = append(all, "PUSHBOX_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))+"="+value)
+}
+
+// ready starts a subject and stores the pushes for views through its API.
+func (b *bench) ready(ctx context.Context, s *subject) (err error) {
+	if s.start != nil {
+		if err := s.start(ctx, b, s); err != nil {
+			return fmt.Errorf("start %s: %w", s.name, err)
 		}
 	}
-	return plainEnviron(all...), nil
-}
-
-// hasSetting reports whether printed settings, in YAML, have that key of a section.
-func hasSetting(printed, key string) bool {
-	section, name, _ := strings.Cut(key, ".")
-	in := ""
-	for line := range strings.Lines(printed) {
-		word, _, _ := strings.Cut(line, ":")
-		if !strings.HasPrefix(word, " ") {
-			in = word
-		} else if in == section && strings.TrimSpace(word) == name {
-			return true
-		}
-	}
-	return false
-}
-
-// dataDir is the data directory of a pushbox that was started here.
-func (s *subject) dataDir(dir string) string { return filepath.Join(dir, s.name) }
-
-// stop stops a server that start has started.
-func (s *subject) stop() error {
-	if s.statements != nil {
-		s.statements.pool.Close()
-	}
-	var errs []error
-	for _, c := range []*child{s.child, s.beside} {
-		if c != nil {
-			errs = append(errs, c.stop())
-		}
-	}
-	s.child, s.beside, s.pids = nil, nil, nil
-	return errors.Join(errs...)
-}
-
-// dial returns a client. It connects now or with its first request.
-func (s *subject) dial(ctx context.Context, raw bool) (client, error) {
-	if s.statements != nil {
-		return statementClient{s.statements}, nil
-	}
-	if raw {
-		return dialRaw(ctx, s)
-	}
-	return newNetClient(s), nil
-}
-
-// fill stores the pushes for views through the API.
-func (s *subject) fill(ctx context.Context, o options) error {
-	p := push{payload: payload(o.payload), views: 1}
-	if s.api.plain {
-		p.views = manyViews
-	}
-	s.tokens = make([]string, o.stored)
-	stored := s.create(p)
-	if s.owned {
-		if err := s.register(ctx); err != nil {
-			return err
-		}
-		stored.authorized = true
-	}
-	if err := s.store(ctx, o.raw, s.tokens, stored); err != nil || s.path == "" {
-		return err
-	}
-	if o.measures(lastFileView) || o.measures(plainFileView) {
-		if err := s.register(ctx); err != nil {
-			return err
-		}
-		file := p
-		file.file, s.files = true, make([]string, kept)
-		if err := s.store(ctx, o.raw, s.files, s.create(file)); err != nil {
-			return err
-		}
-	}
-	if o.measures(wrongWord) || o.measures(rightWord) {
-		p.passphrase, s.locked = passphrase, make([]string, kept)
-		return s.store(ctx, o.raw, s.locked, s.create(p))
-	}
-	return nil
-}
-
-// create is the request that creates a push. A server that the tool has started is given
-// its API token only for files, which need one.
-func (s *subject) create(p push) request {
-	r := s.api.create(p)
-	r.authorized = p.file || s.path == ""
-	return r
-}
-
-// remove is the request that deletes a push.
-func (s *subject) remove(token string) request {
-	r := s.api.remove(token)
-	r.authorized = s.path == ""
-	return r
-}
-
-// register makes an account on a server that was started here, with an API token, unless
-// it was done.
-func (s *subject) register(ctx context.Context) error {
-	if s.token != "" {
+	if s.tokens != nil || !s.can(createPush) {
 		return nil
 	}
-	add := s.command(ctx, "user", "add", owner, "--password-stdin", "--init")
-	add.Stdin = strings.NewReader(rand.Text() + "\n")
-	if out, err := add.CombinedOutput(); err != nil {
-		return fmt.Errorf("add an account to %s: %w: %s", s.name, err, out)
+	fmt.Fprintf(b.notes, "%s: store %d pushes\n", s.name, s.stored)
+	stored := s.create(manyViews, "")
+	stored.authorized = stored.authorized || s.owned
+	s.tokens, err = s.store(ctx, b, s.stored, stored)
+	if err == nil && slices.Contains(b.only, plainFileView) && s.can(plainFileView) {
+		s.files, err = s.store(ctx, b, kept, s.create(manyViews, withFile))
 	}
-	token, err := s.command(ctx, "token", "create", owner).Output()
-	if err != nil {
-		return fmt.Errorf("make an API token of %s: %w", s.name, err)
+	if err == nil && (slices.Contains(b.only, wrongWord) || slices.Contains(b.only, rightWord)) && s.can(rightWord) {
+		s.locked, err = s.store(ctx, b, kept, s.create(manyViews, withPhrase))
 	}
-	s.token = strings.TrimSpace(string(token))
-	return nil
+	return err
 }
 
-// command is a command of the started server's program, about its data.
-func (s *subject) command(ctx context.Context, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, s.child.cmd.Path, append(args, "--data-dir", s.name)...)
-	c.Dir, c.Env = s.child.cmd.Dir, s.child.cmd.Env
-	return c
-}
-
-// store sends the create until it has a token for each place.
-func (s *subject) store(ctx context.Context, raw bool, tokens []string, create request) error {
+// store creates n pushes and returns their tokens.
+func (s *subject) store(ctx context.Context, b *bench, n int, create request) ([]string, error) {
+	const fillers, slowest = 32, 100 * time.Millisecond // no more uploads than an account may have; for a create, on average
+	tokens := make([]string, max(n, 0))                 // a stock may have more than it needs
+	ctx, cancel := context.WithTimeout(ctx, tool.Patience+time.Duration(len(tokens))*slowest)
+	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	for range min(fillers, len(tokens)) {
-		group.Go(func() error { return s.storeSome(ctx, raw, tokens, create, &next) })
+	for first := range min(fillers, len(tokens)) {
+		group.Go(func() error {
+			c, err := s.dial(ctx, b, first)
+			if err != nil {
+				return err
+			}
+			defer c.close()
+			for i := first; i < len(tokens) && err == nil; i += fillers {
+				var answer []byte
+				if answer, err = ask(c, create); err == nil {
+					tokens[i], err = s.api.tokenIn(answer)
+				}
+				err = cmp.Or(err, ctx.Err())
+			}
+			return err
+		})
 	}
 	if err := group.Wait(); err != nil {
-		return fmt.Errorf("store pushes in %s: %w", s.name, err)
+		return nil, fmt.Errorf("store pushes in %s: %w", s.name, err)
 	}
-	return nil
-}
-
-// storeSome fills the places whose numbers it takes from next.
-func (s *subject) storeSome(ctx context.Context, raw bool, tokens []string, create request, next *atomic.Int64) error {
-	c, err := s.dial(ctx, raw)
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	for i := next.Add(1) - 1; i < int64(len(tokens)); i = next.Add(1) - 1 {
-		answer, err := ask(ctx, c, create)
-		if err == nil {
-			tokens[i], err = s.api.tokenIn(answer)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ask sends a request that is not measured, with a time limit.
-func ask(ctx context.Context, c client, r request) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return c.do(ctx, r)
+	return tokens, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -25,5 +27,36 @@ func TestTheExitCodeTellsHowItEnded(t *testing.T) {
 		if code := exitCode("x", test.err, &notes); code != test.code || notes.String() != test.said {
 			t.Errorf("%s: exit code %d, %q", name, code, &notes)
 		}
+	}
+}
+
+func TestAServerIsStartedOnceItListensAndIsStopped(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ script, started, stopped string }{
+		"well":        {`echo '{"address":"a:1","message":"listening"}' >&2; trap 'exit 0' TERM; while :; do sleep 0.01; done`, "", ""},
+		"ended badly": {`echo '{"address":"a:1","message":"listening"}' >&2; trap 'exit 3' TERM; while :; do sleep 0.01; done`, "", "exit status 3"},
+		"not started": {`echo no way >&2; exit 3`, "no way", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := Start(t.Context(), t.TempDir(), "log", Environ(), "sh", "-c", test.script)
+			if test.started != "" {
+				if err == nil || !strings.Contains(err.Error(), test.started) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil || s.URL != "http://a:1" {
+				t.Fatalf("it serves at %v, %v", s, err)
+			}
+			for range 2 { // the second time it has ended
+				if err := s.Stop(); (err != nil) != (test.stopped != "") || err != nil && !strings.Contains(err.Error(), test.stopped) {
+					t.Errorf("the end is %v", err)
+				}
+			}
+			if err := syscall.Kill(s.PID(), 0); !errors.Is(err, syscall.ESRCH) {
+				t.Errorf("its process is there: %v", err)
+			}
+		})
 	}
 }

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// both runs a test with each client, connected to a server with that handler.
+func both(t *testing.T, token string, limit time.Duration, h http.HandlerFunc, test func(*testing.T, client)) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	for _, name := range []string{"net", "raw"} {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		c, err := (&subject{urls: []string{s.URL}, token: token}).dial(ctx, &bench{client: name}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, c)
+		c.close()
+		cancel()
+	}
+}
+
+func TestClientsKeepOneConnectionAndSendTheTokenWhereItBelongs(t *testing.T) {
+	t.Parallel()
+	h := func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, _ = io.WriteString(w, r.RemoteAddr+" "+r.Method+" "+r.URL.Path+" "+r.Header.Get("Content-Type")+" "+string(body)+r.Header.Get("Authorization"))
+	}
+	both(t, "s3cret", time.Minute, h, func(t *testing.T, c client) {
+		requests := []request{
+			{method: "POST", path: "/a", body: []byte(`{"b":1}`), status: 200},
+			{method: "GET", path: "/c", status: 200, authorized: true},
+		}
+		want := []string{`POST /a application/json {"b":1}`, "GET /c  Bearer s3cret"}
+		var from [2]string
+		for i, r := range requests {
+			answer, err := ask(c, r)
+			var rest string
+			if from[i], rest, _ = strings.Cut(string(answer), " "); err != nil || rest != want[i] {
+				t.Errorf("%T: got %q, %v", c, rest, err)
+			}
+		}
+		if from[0] != from[1] {
+			t.Errorf("%T: a second connection", c)
+		}
+	})
+}
+
+func TestAnotherStatusIsAnErrorAndTheConnectionIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	h := func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, "short and stout"+strings.Repeat(".", 10_000)) // in chunks
+	}
+	both(t, "", time.Minute, h, func(t *testing.T, c client) {
+		_, err := ask(c, request{method: "GET", path: "/", status: 200})
+		if err == nil || !strings.HasPrefix(err.Error(), `GET was answered 418: "short and stout`) || len(err.Error()) > 300 {
+			t.Errorf("%T: got %v", c, err)
+		}
+		if _, err := ask(c, request{method: "GET", path: "/", status: http.StatusTeapot}); err != nil {
+			t.Errorf("%T: then %v", c, err)
+		}
+	})
+}
+
+func TestClientsStopAtTheirDeadline(t *testing.T) {
+	t.Parallel()
+	both(t, "", 20*time.Millisecond, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(t *testing.T, c client) {
+		if _, err := ask(c, request{method: "GET", path: "/", status: 200}); err == nil {
+			t.Errorf("%T: no error", c)
+		}
+	})
+}
+
+func TestAPITokensGoToTheirServerOnly(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	seen := make(map[string]string)
+	server := func(name string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[name+" "+r.Method] = r.Header.Get("Authorization")
+			if r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusCreated)
+			}
+			_, _ = io.WriteString(w, `{"url_token":"t","payload":"`+payload(200)+`"}`)
+		}))
+		t.Cleanup(s.Close)
+		return name + "=" + s.URL
+	}
+	file := t.TempDir() + "/token"
+	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := small(t, "--url", server("a"), "--token-file", "a="+file, "--url", server("b"), "--connections", "1"); err != nil {
+		t.Fatal(err)
+	}
+	const token = "Bearer s3cret"
+	if want := map[string]string{"a POST": token, "a GET": "", "a DELETE": token, "b POST": "", "b GET": "", "b DELETE": ""}; !maps.Equal(seen, want) {
+		t.Errorf("the servers saw %v", seen)
+	}
+}
+
+// creating is a server that only creates pushes, and deletes those that it has not deleted.
+func creating(t *testing.T, made *atomic.Int64) *subject {
+	t.Helper()
+	var deleted sync.Map
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := int64(0)
+		if r.Method == http.MethodPost {
+			n = made.Add(1)
+			w.WriteHeader(http.StatusCreated)
+		} else if _, again := deleted.LoadOrStore(r.URL.Path, true); again {
+			t.Errorf("%s is deleted twice", r.URL.Path)
+		}
+		_, _ = fmt.Fprintf(w, `{"url_token":"t%d"}`, n)
+	}))
+	t.Cleanup(server.Close)
+	return &subject{name: "s", urls: []string{server.URL}, api: apis["v2"]}
+}
+
+func TestAStockIsFilledForALapThatEndsWithIt(t *testing.T) {
+	t.Parallel()
+	var made atomic.Int64
+	op := creating(t, &made).operations([]string{deletePush})[0]
+	b := &bench{client: "raw", round: time.Hour}
+	l, err := op.lap(t.Context(), b, 2)
+	if err != nil || l.requests != 1000-2 || made.Load() != 1000 {
+		t.Errorf("a lap has %d requests of %d, %v", l.requests, made.Load(), err)
+	}
+	if want := int(1.5 * l.rate() * 3600); op.stock.size < want-1 || op.stock.size > want+1 {
+		t.Errorf("then the stock is to have %d, not %d", op.stock.size, want)
+	}
+}
+
+func TestAStockKeepsWhatALapLeft(t *testing.T) {
+	t.Parallel()
+	var made atomic.Int64
+	s := creating(t, &made)
+	op := operation{stock: &stock{create: s.create(1, ""), each: 3}, call: s.api.call("DELETE", 200, "", false)}
+	asked := make(map[string]int)
+	for _, want := range []int64{1000, 1004} {
+		if err := op.stock.fill(t.Context(), &bench{client: "raw"}, s, 1); err != nil || made.Load() != want {
+			t.Errorf("there were %d creates, not %d; %v", made.Load(), want, err)
+		}
+		for range 10 { // four pushes, the last for one request
+			r, _ := op.next()
+			asked[r.path]++
+		}
+	}
+	if got := slices.Sorted(maps.Values(asked)); !slices.Equal(got, []int{1, 1, 3, 3, 3, 3, 3, 3}) {
+		t.Errorf("the pushes got so many requests: %v", got)
+	}
+}
+
+func TestTheSystemTellsWhatAProcessUses(t *testing.T) {
+	t.Parallel()
+	self := usageOf([]int{os.Getpid()}, usage{})
+	twice := usageOf([]int{os.Getpid(), os.Getpid()}, self)
+	if math.IsNaN(self[cpu]) || self[resident] < 1<<20 || twice[cpu] < self[cpu] || twice[resident] < 1.5*self[resident] {
+		t.Errorf("it is %v, twice that without once %v", self, twice)
+	}
+	for _, pids := range [][]int{nil, {os.Getpid(), 1 << 30}} {
+		if u := usageOf(pids, usage{}); !math.IsNaN(u[cpu]) || !math.IsNaN(u[resident]) {
+			t.Errorf("of %v: %v", pids, u)
+		}
+	}
+}
+
+func TestRatiosAreMediansOfRoundsAndCPUTimesSumsOverThem(t *testing.T) {
+	t.Parallel()
+	made := func(n int, p50, server float64) lap {
+		return lap{requests: n, took: time.Second, p50: p50, server: usage{server, 100}, generator: usage{1}}
+	}
+	bare := &subject{name: bareWord}
+	ops := []operation{{name: bareWord, subject: bare}, {name: lastView, beside: plainView, subject: &subject{name: "a", path: "a"}}}
+	laps := [][]lap{{made(100, 1, 0), made(50, 1, 1), made(200, 1, 0)}, {made(25, 3, 1), made(15, 2, 1), made(10, 7, 0)}}
+	r := &report{bench: &bench{client: "raw"}, to: []string{bareWord, besideWord}}
+	r.add(64, ops, laps)
+	want := strings.Split("64,a,last view,15,0.25 < 0.27,0.11,,,3.000,0.000,40000.0,60000.0,6,0,0.0", ",")
+	if len(r.Rows) != 2 || !slices.Equal(r.Rows[1], want) {
+		t.Errorf("got %q, want %q", r.Rows, want)
+	}
+	if ten := []float64{1, 9, 2, 3, 4, 5, 6, 7, 8, 10}; percentile(ten, 99) != 10 || percentile(ten, 50) != 5 || percentile(ten[:9], 50) != 5 {
+		t.Error("percentiles are other values")
+	}
+	if cell(math.NaN(), 1) != "?" || cell(1234567, 0) != "1,234,567" || cell(999, 0) != "999" || cell(1.25, 1) != "1.2" {
+		t.Error("cells have another form")
+	}
+}
