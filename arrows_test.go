@@ -64,7 +64,7 @@ var kits = map[string]string{
 	"internal/testkit/pgtest":      "internal/secret",
 	"internal/testkit/unnamed":     "",
 	"internal/testkit/wraptest":    "internal/secret",
-	"internal/tools/attack":        "",
+	"internal/tools/attack":        "internal/tools/tool",
 	"internal/tools/bench":         "internal/tools/tool",
 	"internal/tools/faults":        "internal/testkit/env internal/tools/tool",
 	"internal/tools/release":       "internal/cli internal/tools/tool",

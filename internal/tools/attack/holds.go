@@ -3,26 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/url"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
-)
 
-// attacker is the address of a client that holds what others need.
-const attacker = "203.0.113.66"
-
-// Lengths in bytes of what a recipient and a sender elsewhere need memory for.
-const (
-	shortText = 3 << 10
-	longText  = 200_000
+	"pushbox/internal/tools/tool"
 )
 
 // A holding makes connections that each hold something: they send a request, and then a
@@ -30,8 +17,7 @@ const (
 type holding struct {
 	connections int
 	request     string
-	piece       string        // empty: it sends no more, and reads nothing
-	pause       time.Duration // before each piece
+	piece       string // to send each second; empty: it sends no more, and reads nothing
 }
 
 const (
@@ -39,16 +25,16 @@ const (
 	spread  = 6 * time.Second // over which they begin: while some renew, others wait for memory
 )
 
-// hold holds until ctx ends. A connection that is cut is made anew.
+// hold holds until end is called, or ctx ends. A connection that is cut is made anew.
 func (v *victim) hold(ctx context.Context, h holding) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	for i := range h.connections {
 		all.Go(func() {
-			pause(ctx, spread*time.Duration(i)/time.Duration(h.connections))
+			tool.Pause(ctx, spread*time.Duration(i)/time.Duration(h.connections))
 			for ctx.Err() == nil {
 				_ = v.holdOne(ctx, h) // it was cut
-				pause(ctx, renewal)
+				tool.Pause(ctx, renewal)
 			}
 		})
 	}
@@ -60,20 +46,18 @@ func (v *victim) hold(ctx context.Context, h holding) (end func()) {
 
 // holdOne holds one connection until it is cut, or ctx ends.
 func (v *victim) holdOne(ctx context.Context, h holding) error {
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", v.address)
+	c, err := v.dial(ctx)
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	defer c.Close()
 	err = c.(*net.TCPConn).SetReadBuffer(2 << 10)
 	if _, sent := c.Write([]byte(h.request)); sent != nil {
 		err = sent
 	}
 	for err == nil && h.piece != "" {
-		pause(ctx, h.pause)
+		tool.Pause(ctx, time.Second)
 		_, err = c.Write([]byte(h.piece))
 	}
 	status := make([]byte, len("HTTP/1.1 200"))
@@ -81,7 +65,7 @@ func (v *victim) holdOne(ctx context.Context, h holding) error {
 		_, err = io.ReadFull(c, status)
 	}
 	if err == nil && bytes.HasSuffix(status, []byte("200")) {
-		pause(ctx, time.Minute) // the server's own limit, by default
+		tool.Pause(ctx, time.Minute) // the server's own limit, by default
 	}
 	return err
 }
@@ -91,128 +75,53 @@ func raw(method, path, header, body string) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: box\r\nX-Forwarded-For: " + attacker + "\r\n" + header + "\r\n" + body
 }
 
-// beside measures requests of others: before the attack, and during it.
-func beside(ctx context.Context, v *victim, span time.Duration, h holding, others map[string]asking) ([]line, error) {
-	measure := func(when string, end <-chan time.Time) (lines []line) {
-		for name, ask := range others {
-			var t tries
-			for t.number < usualTries && len(end) == 0 {
-				t.add(ctx, ask)
-				pause(ctx, rest)
-			}
-			lines = append(lines, line{name + ", " + when, t.String()})
-		}
-		return lines
+// beside measures requests of another client: before the attack, and during it.
+func (v *victim) beside(ctx context.Context, span time.Duration, h holding, who string, other ask) []line {
+	var usual, during tries
+	for usual.number < usualTries {
+		usual.add(ctx, v, other)
+		tool.Pause(ctx, rest)
 	}
-	lines := measure("usually", nil)
-	end := v.hold(ctx, h)
-	defer end()
-	pause(ctx, spread+span/4)
-	return append(lines, measure("during the attack", time.After(span))...), ctx.Err()
+	defer v.hold(ctx, h)()
+	tool.Pause(ctx, spread+span/4)
+	for over := time.After(span); during.number < usualTries && len(over) == 0; {
+		during.add(ctx, v, other)
+		tool.Pause(ctx, rest)
+	}
+	v.fail(ctx.Err())
+	return []line{{who + ", usually", usual.String()}, {who + ", during the attack", during.String()}}
 }
 
 // unreadAnswers is a client that opens a long push, and reads nothing of it.
-func unreadAnswers(ctx context.Context, v *victim, span time.Duration) ([]line, error) {
-	long, err := v.push(ctx, attacker, strings.Repeat("\x01", 1_000_000), "") // six times as long in JSON
-	if err != nil {
-		return nil, err
+func unreadAnswers(span time.Duration) func(context.Context, *victim) []line {
+	return func(ctx context.Context, v *victim) []line {
+		long := v.push(ctx, attacker, strings.Repeat("\x01", 1_000_000), "") // six times as long in JSON
+		short := v.push(ctx, recipient, strings.Repeat("x", 3<<10), "")
+		h := holding{connections: 16, request: raw("GET", "/api/v2/pushes/"+long, "", "")}
+		return v.beside(ctx, span, h, "recipient elsewhere, 3 KiB", opening(recipient, short, ""))
 	}
-	short, err := v.push(ctx, recipient, strings.Repeat("x", shortText), "")
-	if err != nil {
-		return nil, err
-	}
-	h := holding{connections: 16, request: raw("GET", "/api/v2/pushes/"+long, "", "")}
-	return beside(ctx, v, span, h, map[string]asking{
-		"recipient elsewhere, 3 KiB": func(ctx context.Context) (int, error) {
-			status, _, err := v.open(ctx, recipient, short, "")
-			return status, err
-		},
-	})
 }
 
 // endlessBodies is a client whose bodies are long and never end.
-func endlessBodies(ctx context.Context, v *victim, span time.Duration) ([]line, error) {
-	text := `{"push":{"payload":"` + strings.Repeat("x", 330_000)
-	h := holding{
-		connections: 70, piece: "x", pause: time.Second,
-		request: raw("POST", "/api/v2/pushes", "Content-Type: application/json\r\nContent-Length: 8000000\r\n", text),
+func endlessBodies(span time.Duration) func(context.Context, *victim) []line {
+	return func(ctx context.Context, v *victim) []line {
+		text := `{"push":{"payload":"` + strings.Repeat("x", 330_000)
+		head := "Content-Type: application/json\r\nContent-Length: 8000000\r\n"
+		h := holding{connections: 70, piece: "x", request: raw("POST", "/api/v2/pushes", head, text)}
+		return v.beside(ctx, span, h, "sender elsewhere, 200 KB", creating(recipient, strings.Repeat("x", 200_000), ""))
 	}
-	return beside(ctx, v, span, h, map[string]asking{
-		"sender elsewhere, 200 KB": func(ctx context.Context) (int, error) {
-			status, _, err := v.create(ctx, recipient, strings.Repeat("x", longText), "")
-			return status, err
-		},
-	})
 }
-
-// formOfFile is a form with a file, whose content and end are missing.
-const formOfFile = "--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"f\"\r\n\r\n"
 
 // slowAnswers is a client that has the link of one request, and sends files to it slowly.
-func slowAnswers(ctx context.Context, v *victim, span time.Duration) ([]line, error) {
-	own, err := v.request(ctx)
-	if err != nil {
-		return nil, err
-	}
-	other, err := v.request(ctx)
-	if err != nil {
-		return nil, err
-	}
-	h := holding{
-		connections: 90, piece: strings.Repeat("x", 1500), pause: time.Second,
-		request: raw("POST", own, "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 50000000\r\n", formOfFile+strings.Repeat("x", 70_000)),
-	}
-	return beside(ctx, v, span, h, map[string]asking{
-		"sender elsewhere, a file to another request": func(ctx context.Context) (int, error) {
-			status, _, err := v.do(ctx, ask{from: recipient, path: other, multipart: formOfFile + "x\r\n--b--\r\n"})
-			return status, err
-		},
-	})
-}
-
-// request makes a request for a secret and returns the path of its link.
-func (v *victim) request(ctx context.Context) (string, error) {
-	token, err := v.token(ctx)
-	if err != nil {
-		return "", err
-	}
-	form := url.Values{"request[text]": {"x"}, "request[max_answers]": {"100"}}
-	status, res, err := v.do(ctx, ask{path: "/api/v2/requests", form: form, header: http.Header{"Authorization": {"Bearer " + token}}})
-	if err != nil || status != http.StatusCreated {
-		return "", fmt.Errorf("request: status %d, %w", status, err)
-	}
-	var made struct {
-		URL string `json:"html_url"`
-	}
-	err = json.NewDecoder(res.Body).Decode(&made)
-	_, path, ok := strings.Cut(made.URL, "/q/")
-	if err == nil && !ok {
-		err = errors.New("the request has no link")
-	}
-	return "/q/" + path, err
-}
-
-// token returns an API token of an account, which it makes.
-func (v *victim) token(ctx context.Context) (string, error) {
-	const email = "ann@example.com"
-	run := func(input string, args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, v.cmd.Path, append(args, "--data-dir", v.data)...)
-		cmd.Stdin, cmd.Env = strings.NewReader(input), plainEnviron()
-		var said bytes.Buffer
-		cmd.Stderr = &said
-		out, err := cmd.Output()
-		if err != nil {
-			err = fmt.Errorf("%w: %s", err, said.String())
+func slowAnswers(span time.Duration) func(context.Context, *victim) []line {
+	return func(ctx context.Context, v *victim) []line {
+		links := v.requests(ctx, 2)
+		head := "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 50000000\r\n"
+		h := holding{
+			connections: 90, piece: strings.Repeat("x", 1500),
+			request: raw("POST", links[0], head, formOfFile+strings.Repeat("x", 70_000)),
 		}
-		return strings.TrimSpace(string(out)), err
+		other := ask{from: recipient, path: links[1], multipart: formOfFile + "x\r\n--b--\r\n"}
+		return v.beside(ctx, span, h, "sender elsewhere, a file to another request", other)
 	}
-	if v.secret != "" {
-		return v.secret, nil
-	}
-	if _, err := run("correct horse battery\n", "user", "add", email, "--password-stdin"); err != nil {
-		return "", err
-	}
-	var err error
-	v.secret, err = run("", "token", "create", email)
-	return v.secret, err
 }

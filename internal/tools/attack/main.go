@@ -12,93 +12,94 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"pushbox/internal/tools/tool"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "attack:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(tool.Run("attack", run)) }
 
-func run(ctx context.Context) error {
-	bin := flag.String("bin", "", "the pushbox to attack; empty: that of this module, which is built")
-	span := flag.Duration("for", 8*time.Second, "how long a flood lasts")
-	flag.Parse()
+func run(ctx context.Context, args []string, out, notes io.Writer) error {
+	f := flag.NewFlagSet("attack", flag.ContinueOnError)
+	f.SetOutput(notes)
+	bin := f.String("bin", "", "the pushbox to attack; empty: that of this module, which is built")
+	span := f.Duration("for", 8*time.Second, "how long a flood lasts")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "pushbox-attack-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	path, err := filepath.Abs(*bin)
 	if *bin == "" {
-		*bin = filepath.Join(dir, "pushbox")
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", *bin, "pushbox")
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return fmt.Errorf("go build: %w", err)
-		}
+		path = filepath.Join(dir, "pushbox")
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "pushbox")
+		build.Stderr = notes
+		err = build.Run()
 	}
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "attack\twho\twhat became of it")
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "attack\twho\twhat became of it")
 	for _, a := range attacks(*span) {
-		lines, err := a.on(ctx, *bin, dir)
+		lines, err := a.on(ctx, path, dir)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
 		}
 		for _, l := range lines {
-			fmt.Fprintf(out, "%s\t%s\t%s\n", a.name, l.who, l.what)
+			fmt.Fprintf(table, "%s\t%s\t%s\n", a.name, l.who, l.what)
 		}
 	}
-	return out.Flush()
+	return table.Flush()
 }
 
 // A line is what an attack costs one party.
 type line struct{ who, what string }
 
-// An attack is made on a server of its own.
+// An attack is made on a server of its own, with a setting that may be empty.
 type attack struct {
 	name    string
-	environ []string // settings of the server
-	run     func(context.Context, *victim) ([]line, error)
+	setting string
+	run     func(context.Context, *victim) []line
 }
 
 func attacks(span time.Duration) []attack {
+	const signups, requests, guesses = "PUSHBOX_ENABLE_SIGNUPS=true", "PUSHBOX_ENABLE_REQUESTS=true", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000"
 	return []attack{
-		{"sign-ins from one /48", nil, func(ctx context.Context, v *victim) ([]line, error) { return flood(ctx, v, span, v.floodSignIns) }},
-		{"passphrases from one /48", nil, func(ctx context.Context, v *victim) ([]line, error) { return flood(ctx, v, span, v.floodPassphrases) }},
-		{"twenty dead images", nil, deadImages},
-		{"twenty clicks on an expired link", nil, expiredClicks},
-		{"twenty-one unknown links", nil, unknownLinks},
-		{"ten wrong sign-ins", []string{"PUSHBOX_ENABLE_SIGNUPS=true"}, wrongSignIns},
-		{"a PIN is guessed, as fast as allowed", nil, guessPIN},
-		{"a PIN is guessed, without a pause", []string{"PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000"}, guessPIN},
-		{"a PIN is guessed until the push is frozen", []string{"PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000"}, freeze},
-		{"requests that are refused", nil, refusedRequests},
-		{"files of an account that was made a second ago", []string{"PUSHBOX_ENABLE_SIGNUPS=true"}, freshAccount},
-		{"answers with a key of 6 MB", []string{"PUSHBOX_ENABLE_REQUESTS=true"}, longKeys},
-		{"connections that say nothing", nil, holdConnections},
-		{"answers that are not read", nil, func(ctx context.Context, v *victim) ([]line, error) { return unreadAnswers(ctx, v, span) }},
-		{"bodies that never end", nil, func(ctx context.Context, v *victim) ([]line, error) { return endlessBodies(ctx, v, span) }},
-		{"slow files to one request", []string{"PUSHBOX_ENABLE_REQUESTS=true"}, func(ctx context.Context, v *victim) ([]line, error) { return slowAnswers(ctx, v, span) }},
+		{"sign-ins from one /48", "", flood(span, signIn)},
+		{"passphrases from one /48", "", flood(span, lock)},
+		{"twenty dead images", "", deadImages},
+		{"twenty clicks on an expired link", "", expiredClicks},
+		{"twenty-one unknown links", "", unknownLinks},
+		{"ten wrong sign-ins", signups, wrongSignIns},
+		{"a PIN is guessed, as fast as allowed", "", guessPIN},
+		{"a PIN is guessed, without a pause", guesses, guessPIN},
+		{"a PIN is guessed until the push is frozen", guesses, freeze},
+		{"requests that are refused", "", refusedRequests},
+		{"files of an account that was made a second ago", signups, freshAccount},
+		{"answers with a key of 6 MB", requests, longKeys},
+		{"connections that say nothing", "", holdConnections},
+		{"answers that are not read", "", unreadAnswers(span)},
+		{"bodies that never end", "", endlessBodies(span)},
+		{"slow files to one request", requests, slowAnswers(span)},
 	}
 }
 
 // on starts a server in a directory below dir and makes the attack.
 func (a attack) on(ctx context.Context, bin, dir string) ([]line, error) {
-	v, err := start(ctx, bin, dir, a.environ)
+	v, err := start(ctx, bin, dir, a.setting)
 	if err != nil {
 		return nil, err
 	}
-	defer v.stop()
-	return a.run(ctx, v)
+	lines := a.run(ctx, v)
+	v.stop()
+	return lines, v.failed
 }

@@ -2,88 +2,64 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
+	"sync"
+
+	"pushbox/internal/tools/tool"
 )
 
+// The addresses of clients.
 const (
-	patience = 2 * time.Minute // for the server to start, to stop, and to answer
-	poll     = 50 * time.Millisecond
+	attacker  = "203.0.113.66" // holds what others need
+	recipient = "198.51.100.7"
+	sender    = "192.0.2.200"
+	office    = "203.0.113.5" // attacker and recipients share it
 )
 
 // A victim is a server that is attacked.
 type victim struct {
-	address string
-	url     string
-	client  *http.Client
-	cmd     *exec.Cmd
-	data    string       // its data directory
-	secret  string       // an API token, once there is one
-	said    bytes.Buffer // its log; read only when it has ended
+	server  *tool.Server
+	client  http.Client
+	bin     string
+	data    string // its data directory
+	environ []string
+	failed  error // the first one that no attack should cause
 }
 
-// start starts a server with default settings, apart from those of environ, and waits
-// until it answers.
-func start(ctx context.Context, bin, dir string, environ []string) (*victim, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free now
+// start starts a server with default settings, apart from one.
+func start(ctx context.Context, bin, dir, setting string) (*victim, error) {
+	data, err := os.MkdirTemp(dir, "data-")
 	if err != nil {
 		return nil, err
 	}
-	v := &victim{address: l.Addr().String(), url: "http://" + l.Addr().String()}
-	if err := l.Close(); err != nil {
-		return nil, err
-	}
-	if v.data, err = os.MkdirTemp(dir, "data-"); err != nil {
-		return nil, err
-	}
-	v.client = &http.Client{
+	v := &victim{bin: bin, data: data, environ: tool.Environ("PUSHBOX_DATA_DIR="+data, setting), client: http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 200},
-		Timeout:       patience,
+		Timeout:       tool.Patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	v.cmd = exec.CommandContext(ctx, bin, "serve", "--listen", v.address)
-	v.cmd.Env = append(plainEnviron(), "PUSHBOX_DATA_DIR="+v.data)
-	v.cmd.Env = append(v.cmd.Env, environ...)
-	v.cmd.Dir, v.cmd.Stderr = v.data, &v.said
-	if err := v.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for end := time.Now().Add(patience); ; time.Sleep(poll) {
-		if status, _, err := v.do(ctx, ask{path: "/healthz"}); err == nil && status == http.StatusOK {
-			return v, nil
-		}
-		if time.Now().After(end) || ctx.Err() != nil {
-			v.stop()
-			return nil, fmt.Errorf("the server does not answer: %s", v.said.String())
-		}
-	}
-}
-
-// plainEnviron is the environment without settings of pushbox.
-func plainEnviron() []string {
-	return slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "PUSHBOX_") })
+	}}
+	v.server, err = tool.Start(ctx, data, "log", v.environ, bin, "serve", "--listen", "127.0.0.1:0")
+	return v, err
 }
 
 // stop ends the server and waits for it.
 func (v *victim) stop() {
 	v.client.CloseIdleConnections()
-	_ = v.cmd.Process.Signal(syscall.SIGTERM)
-	kill := time.AfterFunc(patience, func() { _ = v.cmd.Process.Kill() })
-	defer kill.Stop()
-	_ = v.cmd.Wait()
+	v.fail(v.server.Stop())
 }
+
+// fail keeps the first error, which ends the run.
+func (v *victim) fail(err error) { v.failed = cmp.Or(v.failed, err) }
 
 // An ask is a request of one client.
 type ask struct {
@@ -95,66 +71,141 @@ type ask struct {
 	cookies   []*http.Cookie
 }
 
-// do sends a request. It reads the whole answer, of which it returns the status and the
-// response.
-func (v *victim) do(ctx context.Context, a ask) (status int, res *http.Response, err error) {
-	method, body := http.MethodGet, io.Reader(nil)
-	media := ""
+// An answer is what came of an ask.
+type answer struct {
+	status  int // 0: nothing
+	header  http.Header
+	cookies []*http.Cookie
+	body    []byte
+}
+
+// send sends a request and reads the whole answer.
+func (v *victim) send(ctx context.Context, a ask) (answer, error) {
+	method, media, body := http.MethodGet, "", ""
 	switch {
 	case a.form != nil:
-		method, body, media = http.MethodPost, strings.NewReader(a.form.Encode()), "application/x-www-form-urlencoded"
+		method, media, body = http.MethodPost, "application/x-www-form-urlencoded", a.form.Encode()
 	case a.multipart != "":
-		method, body, media = http.MethodPost, strings.NewReader(a.multipart), "multipart/form-data; boundary=b"
+		method, media, body = http.MethodPost, "multipart/form-data; boundary=b", a.multipart
 	}
-	req, err := http.NewRequestWithContext(ctx, method, v.url+a.path, body)
+	req, err := http.NewRequestWithContext(ctx, method, v.server.URL+a.path, strings.NewReader(body))
 	if err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
-	for name, values := range a.header {
-		req.Header[name] = values
-	}
-	if media != "" {
-		req.Header.Set("Content-Type", media)
-	}
-	if a.from != "" {
-		req.Header.Set("X-Forwarded-For", a.from)
+	maps.Copy(req.Header, a.header)
+	for name, value := range map[string]string{"Content-Type": media, "X-Forwarded-For": a.from} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
 	}
 	for _, c := range a.cookies {
 		req.AddCookie(c)
 	}
-	res, err = v.client.Do(req)
+	res, err := v.client.Do(req)
 	if err != nil {
-		return 0, nil, err
+		return answer{}, err
 	}
+	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	res.Body = io.NopCloser(bytes.NewReader(text))
-	return res.StatusCode, res, errors.Join(err)
+	return answer{res.StatusCode, res.Header, res.Cookies(), text}, err
 }
 
-// create creates a push with a passphrase (empty: none), for any number of views that the
-// server allows.
-func (v *victim) create(ctx context.Context, from, payload, passphrase string) (int, *http.Response, error) {
+// do is send for a request that must be answered, with the status unless that is 0.
+func (v *victim) do(ctx context.Context, want int, a ask) answer {
+	got, err := v.send(ctx, a)
+	if err == nil && want != 0 && got.status != want {
+		err = fmt.Errorf("%s: status %d", a.path, got.status)
+	}
+	v.fail(err)
+	return got
+}
+
+// text is a member of the JSON object in an answer.
+func (v *victim) text(a answer, member string) string {
+	var all map[string]any
+	if err := json.Unmarshal(a.body, &all); err != nil {
+		v.fail(err)
+	}
+	text, _ := all[member].(string)
+	if text == "" {
+		v.fail(errors.New("an answer has no " + member))
+	}
+	return text
+}
+
+// creating creates a push with a passphrase (empty: none), for any number of views that the server allows.
+func creating(from, payload, passphrase string) ask {
 	form := url.Values{"push[payload]": {payload}, "push[expire_after_views]": {"100"}}
 	if passphrase != "" {
 		form.Set("push[passphrase]", passphrase)
 	}
-	return v.do(ctx, ask{from: from, path: "/api/v2/pushes", form: form})
+	return ask{from: from, path: "/api/v2/pushes", form: form}
 }
 
-// push is create. It returns the url_token.
-func (v *victim) push(ctx context.Context, from, payload, passphrase string) (string, error) {
-	status, res, err := v.create(ctx, from, payload, passphrase)
-	if err != nil || status != http.StatusCreated {
-		return "", fmt.Errorf("create: status %d, %w", status, err)
-	}
-	var made struct {
-		Token string `json:"url_token"`
-	}
-	err = json.NewDecoder(res.Body).Decode(&made)
-	return made.Token, err
+// push creates a push and returns its url_token.
+func (v *victim) push(ctx context.Context, from, payload, passphrase string) string {
+	return v.text(v.do(ctx, http.StatusCreated, creating(from, payload, passphrase)), "url_token")
+}
+
+// opening retrieves a push.
+func opening(from, token, passphrase string) ask {
+	return ask{from: from, path: "/api/v2/pushes/" + token, header: http.Header{"X-Push-Passphrase": {passphrase}}}
 }
 
 // open retrieves a push and returns the status.
-func (v *victim) open(ctx context.Context, from, token, passphrase string) (int, *http.Response, error) {
-	return v.do(ctx, ask{from: from, path: "/api/v2/pushes/" + token, header: http.Header{"X-Push-Passphrase": {passphrase}}})
+func (v *victim) open(ctx context.Context, from, token, passphrase string) int {
+	return v.do(ctx, 0, opening(from, token, passphrase)).status
+}
+
+// requests makes an account, and so many requests for a secret, and returns the paths of their links.
+func (v *victim) requests(ctx context.Context, n int) (paths []string) {
+	token, err := tool.APIToken(ctx, v.data, v.environ, v.bin, v.data)
+	v.fail(err)
+	form := url.Values{"request[text]": {"x"}, "request[max_answers]": {"100"}}
+	for range n {
+		made := v.do(ctx, http.StatusCreated, ask{path: "/api/v2/requests", form: form, header: http.Header{"Authorization": {"Bearer " + token}}})
+		_, path, _ := strings.Cut(v.text(made, "html_url"), "/q/")
+		paths = append(paths, "/q/"+path)
+	}
+	return paths
+}
+
+// A counter counts answers by status.
+type counter struct {
+	mu sync.Mutex
+	of map[int]int
+}
+
+func (c *counter) add(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = make(map[int]int)
+	}
+	c.of[status]++
+}
+
+// String lists the counts by status.
+func (c *counter) String() string {
+	var all []string
+	for _, status := range slices.Sorted(maps.Keys(c.of)) {
+		all = append(all, fmt.Sprintf("%d: %d times", status, c.of[status]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// repeat sends requests one after the other, and counts the answers.
+func (v *victim) repeat(ctx context.Context, times int, request func(n int) ask) *counter {
+	c := new(counter)
+	for n := range times {
+		c.add(v.do(ctx, 0, request(n)).status)
+	}
+	return c
+}
+
+// log is what the server has said, once it has stopped.
+func (v *victim) log() [][]byte {
+	text, err := os.ReadFile(v.server.Log)
+	v.fail(err)
+	return slices.Collect(bytes.Lines(text))
 }

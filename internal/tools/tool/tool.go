@@ -146,10 +146,10 @@ func Output(ctx context.Context, dir string, environ []string, input, program st
 	return strings.TrimSpace(string(out)), nil
 }
 
-// APIToken makes an account on a pushbox with its data in a directory, and returns an API token of it.
+// APIToken makes an account on a running pushbox with its data in a directory, and returns an API token of it.
 func APIToken(ctx context.Context, dir string, environ []string, program, dataDir string) (string, error) {
 	const email = "ann@example.com"
-	_, err := Output(ctx, dir, environ, rand.Text()+"\n", program, "user", "add", email, "--password-stdin", "--init", "--data-dir", dataDir)
+	_, err := Output(ctx, dir, environ, rand.Text()+"\n", program, "user", "add", email, "--password-stdin", "--data-dir", dataDir)
 	if err != nil {
 		return "", err
 	}
