@@ -154,8 +154,8 @@ type request struct {
 	authorized bool   // with the API token of the subject, if it has one
 }
 
-// A body is that of a create: the payload is of letters alone, so that JSON does not escape them, and may be viewed so
-// many times. More are members of the object.
+// A body is that of a create: the payload has letters alone, so that JSON does not escape them, and may be viewed so many
+// times. More are members of the object.
 type body func(payload string, views int, more string) string
 
 // An api describes the HTTP API of a server.

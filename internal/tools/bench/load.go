@@ -195,7 +195,7 @@ func (op operation) lap(ctx context.Context, b *bench, conns int) (l lap, err er
 	l.requests, l.p50, l.p99 = len(all), percentile(all, 50).Seconds()*1e3, percentile(all, 99).Seconds()*1e3
 	tool.Pause(ctx, rest)
 	l.server = usageOf(s.pids, server)
-	if op.stock != nil { // a lap that ended early, because it was empty, says how many a whole one takes, or half as many more
+	if op.stock != nil { // its rate says how many pushes a whole lap takes; the next one may take half as many more
 		op.stock.size = max(op.stock.size, int(1.5*l.rate()*b.round.Seconds())/op.stock.each)
 	}
 	return l, ctx.Err()
