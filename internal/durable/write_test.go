@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"pushbox/internal/durable"
@@ -53,5 +54,20 @@ func wantAlone(t *testing.T, path string) {
 	}
 	if len(entries) != 1 {
 		t.Errorf("there are %v", entries)
+	}
+}
+
+func TestASmallFileIsReadWholeAndALargerOneNotAtAll(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	write(t, path, strings.Repeat("x", 1024))
+	if b, err := durable.ReadBounded(path, 1024); err != nil || len(b) != 1024 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if _, err := durable.ReadBounded(path, 1023); err == nil || !strings.Contains(err.Error(), "is larger than 1023 B") {
+		t.Errorf("it is read: %v", err)
+	}
+	if _, err := durable.ReadBounded(path+"x", 1); err == nil {
+		t.Error("a file that is not there is read")
 	}
 }

@@ -4,8 +4,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"pushbox/config"
+	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestADirectoryIsForItsOwnerAlone(t *testing.T) {
@@ -63,5 +68,42 @@ func TestADirectoryIsMadeWithThoseAboveItAndOnlyOnce(t *testing.T) {
 		if info, err := os.Stat(dir); err != nil || info.Mode() != fs.ModeDir|0o700 {
 			t.Errorf("%s: %v, %v", dir, info.Mode(), err)
 		}
+	}
+}
+
+func TestPoliciesReachTheStore(t *testing.T) {
+	t.Parallel()
+	cfg := config.Default()
+	cfg.Policy.RequirePassphrase, cfg.Policy.ExpireAfterDaysMax, cfg.Policy.AccountPushes = config.On, 5, 50
+	cfg.Files.ExpireAfterDaysMax, cfg.Limits.AccountBytes = 6, 1000
+	cfg.Policies = []config.NamedPolicy{{Name: "finance", Groups: []string{"money"}, Policy: config.Policy{
+		Kinds: []string{"text", "file"}, RequirePassphrase: config.Off, RequireEncryption: config.On, EnableMail: config.Off,
+		ExpireAfterDaysMax: 8, ExpireAfterViewsDefault: 2, ExpireAfterViewsMax: 3, MaxFileUploads: 4, MaxFileSize: 2000, AccountBytes: 500,
+	}}, {Name: "open", Policy: config.Policy{EnableMail: config.On}}}
+	o := StoreOptions(cfg)
+	if days := o.Terms[record.Text].Days; days != (store.Range{Default: 5, Min: 1, Max: 5}) {
+		t.Errorf("days for all: %+v", days)
+	}
+	if want := (store.Rules{Passphrase: true}); o.Rules != want || o.Space.Room.Account != (record.Room{Pushes: 50, Bytes: 1000}) {
+		t.Errorf("for all: %+v, %+v", o.Rules, o.Space.Room)
+	}
+	finance := o.Policies[0]
+	if want := (store.Rules{Encryption: true, NoMail: true}); finance.Rules != want || finance.Room != (record.Room{Pushes: 50, Bytes: 500}) {
+		t.Errorf("%+v, %+v", finance.Rules, finance.Room)
+	}
+	if finance.Name != "finance" || !reflect.DeepEqual(finance.Groups, []string{"money"}) || finance.Files.MaxCount != 4 || finance.Files.MaxSize != 2000 || finance.Files.Window != cfg.Files.DownloadWindow {
+		t.Errorf("%+v", finance)
+	}
+	for kind, want := range map[record.Kind]store.Terms{
+		record.Text: {Enabled: true, Days: store.Range{Default: 7, Min: 1, Max: 8}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
+		record.File: {Enabled: true, Days: store.Range{Default: 6, Min: 1, Max: 6}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
+		record.URL:  {Days: store.Range{Default: 7, Min: 1, Max: 8}, Views: store.Range{Default: 2, Min: 1, Max: 3}},
+	} {
+		if got := finance.Terms[kind]; got.Enabled != want.Enabled || got.Days != want.Days || got.Views != want.Views {
+			t.Errorf("%v: %+v, not %+v", kind, got, want)
+		}
+	}
+	if open := o.Policies[1]; !reflect.DeepEqual(open.Terms, o.Terms) || open.Files != o.Files || open.Rules != o.Rules || open.Room != o.Space.Room.Account {
+		t.Errorf("one that differs in nothing: %+v", open)
 	}
 }

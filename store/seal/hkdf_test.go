@@ -5,7 +5,10 @@ import (
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
+	"regexp"
 	"testing"
+
+	"pushbox/internal/secret"
 )
 
 // FuzzDerivedKeys compares keys and MACs with those of the standard library.
@@ -29,4 +32,28 @@ func FuzzDerivedKeys(f *testing.F) {
 			t.Errorf("HMAC(%x, %x) is %x", salt, secret, got)
 		}
 	})
+}
+
+func TestAnAPITokenHasItsForm(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(`^pb_[a-z2-7]{52}$`)
+	seen := make(map[string]bool)
+	for range 100 {
+		token := NewAPIToken().Reveal()
+		if !form.MatchString(token) || seen[token] {
+			t.Fatalf("a token has a wrong form, or came twice: %s", token)
+		}
+		seen[token] = true
+	}
+}
+
+func TestADigestCoversTheWholeToken(t *testing.T) {
+	t.Parallel()
+	token := NewAPIToken()
+	if Digest(token) != sha256.Sum256([]byte(token.Reveal())) {
+		t.Error("it is not the SHA-256 digest")
+	}
+	if Digest(token) == Digest(secret.New(token.Reveal()[3:])) {
+		t.Error("it is the same without the prefix")
+	}
 }

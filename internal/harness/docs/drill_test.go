@@ -3,6 +3,7 @@ package docs
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pushbox/internal/proctest"
@@ -38,3 +39,22 @@ const (
 	ageIdentity  = "AGE-SECRET-KEY-1QAFVYTSCLCQ3SREVU8ZGC56WWZTGKREG4RWW0N93J26VL2GUNXPQ9V7ZE5"
 	ageRecipient = "age1z28ymd46k3n8qk38suln6028xtphx544zy3d5ek56z9ssgkrfpvsl5kc67"
 )
+
+// TestTheManualsCommandsOfReloadAndDoctorWork runs them as they are written, with a
+// running server.
+func TestTheManualsCommandsOfReloadAndDoctorWork(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	for _, heading := range []string{"## Reload", "## Doctor"} {
+		ran := 0
+		for line := range strings.Lines(section(t, "docs/operating.md", heading)) {
+			if command, ok := strings.CutPrefix(line, "    "); ok {
+				s.run(strings.ReplaceAll(strings.TrimSpace(command), "https://push.example.com", s.url))
+				ran++
+			}
+		}
+		if ran == 0 {
+			t.Errorf("%s has no commands", heading)
+		}
+	}
+}

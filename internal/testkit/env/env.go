@@ -4,8 +4,11 @@ package env
 
 import (
 	"math/rand/v2"
+	"net"
 	"os"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -53,3 +56,42 @@ func ShortDir(t testing.TB) string {
 	})
 	return dir
 }
+
+var given sync.Map // ports
+
+// FreeAddress is an address of this machine that refuses connections, until a program that is
+// started later listens there. Its port is below those that the system gives to a process that asks
+// for any, so that no other process gets it meanwhile.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	const lowest, below = 10_000, 32_768
+	for range below {
+		port := lowest + rand.IntN(below-lowest)
+		if _, again := given.LoadOrStore(port, true); again {
+			continue
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue // it is in use
+		}
+		_ = l.Close()
+		return l.Addr().String()
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
+// An Ahead is the machine's clock, and ahead of it by what a test has added. It is safe for
+// concurrent use.
+type Ahead struct{ by atomic.Int64 }
+
+var start = time.Now()
+
+// Now is what the wall clock shows.
+func (a *Ahead) Now() time.Time { return time.Now().Add(time.Duration(a.by.Load())) }
+
+// Elapsed is the time since some moment.
+func (a *Ahead) Elapsed() time.Duration { return time.Since(start) + time.Duration(a.by.Load()) }
+
+// Advance lets the time d pass.
+func (a *Ahead) Advance(d time.Duration) { a.by.Add(int64(d)) }

@@ -1,6 +1,7 @@
 package env
 
 import (
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -58,5 +59,20 @@ func TestWorksAreSortedAndTheLongRunIsTheLonger(t *testing.T) {
 		if w.Usual > w.Long || !strings.HasPrefix(w.Name, "PUSHBOX_TEST_") || w.What == "" {
 			t.Errorf("this row is wrong: %v", w)
 		}
+	}
+}
+
+func TestFreeAddressesDifferAndCanBeTaken(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
+	for range 20 {
+		address := FreeAddress(t)
+		if c, err := net.Dial("tcp", address); err == nil {
+			t.Errorf("%s takes connections", c.RemoteAddr())
+		}
+		if l, err := net.Listen("tcp", address); err != nil || l.Close() != nil || seen[address] {
+			t.Errorf("%s: %v", address, err)
+		}
+		seen[address] = true
 	}
 }
