@@ -3,52 +3,79 @@ package main
 import (
 	"debug/buildinfo"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
 
-// tree is the source tree of these tests.
-func tree(t *testing.T) source {
+// aJob makes a release of the source tree of these tests, into a new directory.
+func aJob(t *testing.T) job {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source{root: root, version: "1.2.3", commit: "0123456789abcdef", time: time.Unix(1_700_000_000, 0).UTC()}
+	s := source{root: root, version: "1.2.3", commit: "0123456789abcdef", time: time.Unix(1_700_000_000, 0).UTC()}
+	return job{source: s, dist: t.TempDir(), work: t.TempDir()}
 }
 
 // aBuild returns a build for a target. Its build information is that of the test's own
 // binary.
 func aBuild(t *testing.T, of target) build {
 	t.Helper()
+	info, err := buildinfo.ReadFile(executable(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return build{target: of, content: []byte("the program for " + of), info: info, files: files{
+		"LICENSE":              document([]byte("own conditions")),
+		"README.md":            document([]byte("read me")),
+		"THIRD-PARTY-LICENSES": document([]byte("their conditions")),
+	}}
+}
+
+// executable is the path of the test's own binary.
+func executable(t *testing.T) string {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := buildinfo.ReadFile(self)
+	return self
+}
+
+func read(t *testing.T, name ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(name...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), of.program())
-	if err := os.WriteFile(path, []byte("the program for "+of.String()), programMode); err != nil {
-		t.Fatal(err)
-	}
-	return build{target: of, path: path, info: info, files: []file{
-		{name: "LICENSE", content: []byte("own conditions"), mode: fileMode},
-		{name: "README.md", content: []byte("read me"), mode: fileMode},
-		{name: "THIRD-PARTY-LICENSES", content: []byte("their conditions"), mode: fileMode},
-	}}
+	return b
 }
 
-// targets returns the targets with these names.
-func targets(t *testing.T, names ...string) []target {
+func write(t *testing.T, content string, name ...string) {
 	t.Helper()
-	var o options
-	for _, name := range names {
-		if err := o.addTarget(name); err != nil {
-			t.Fatal(err)
-		}
+	path := filepath.Join(name...)
+	if err := (files{filepath.Base(path): document([]byte(content))}).writeBelow(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
 	}
-	return o.targets
+}
+
+// do runs a program that must not fail, and returns its output.
+func do(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// git runs git in a directory, as a person with a name.
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	identity := []string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e@example.com", "-c", "commit.gpgsign=false"}
+	return strings.TrimSuffix(do(t, "git", append(identity, args...)...), "\n")
 }

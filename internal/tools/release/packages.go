@@ -1,115 +1,189 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
-const maintainer = "The pushbox authors <pushbox@localhost>"
+// Modes of the files that are made.
+const (
+	dirMode     = 0o755
+	fileMode    = 0o644
+	programMode = 0o755
+)
 
-// packages makes a .deb and an .rpm for each target that has such systems, from what
-// deploy/package/nfpm.yaml says of them.
-func (j job) packages(ctx context.Context, builds []build) error {
-	nfpm := ""
-	for _, b := range builds {
-		if b.deb == "" {
-			continue
+// A file is an entry of an archive, a package or an image.
+type file struct {
+	content []byte
+	mode    fs.FileMode // fs.ModeDir for a directory
+	owner   int         // uid and gid
+}
+
+// files are entries by their names, which have slashes.
+type files map[string]file
+
+func document(content []byte) file { return file{content: content, mode: fileMode} }
+
+func directory() file { return file{mode: fs.ModeDir | dirMode} }
+
+// tar makes an archive whose bytes do not depend on when, where and by which user it is
+// made.
+func (all files) tar(made time.Time) ([]byte, error) {
+	var out bytes.Buffer
+	t := tar.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f := all[name]
+		h := &tar.Header{
+			Typeflag: tar.TypeReg, Name: name, Size: int64(len(f.content)), Mode: int64(f.mode.Perm()),
+			Uid: f.owner, Gid: f.owner, ModTime: made, Format: tar.FormatUSTAR,
 		}
-		if nfpm == "" {
-			nfpm = filepath.Join(j.work, "nfpm")
-			if _, err := run(ctx, j.tools(), j.environ, "go", "build", "-o", nfpm, "github.com/goreleaser/nfpm/v2/cmd/nfpm"); err != nil {
-				return err
-			}
+		if f.mode.IsDir() {
+			h.Typeflag, h.Name = tar.TypeDir, name+"/"
 		}
-		dir := filepath.Join(j.work, "package-"+b.label())
-		if err := j.stage(dir, b); err != nil {
-			return err
+		if err := t.WriteHeader(h); err != nil {
+			return nil, err
 		}
-		recipe, err := b.named("deploy/package/nfpm.yaml")
+		if _, err := t.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	err := t.Close()
+	return out.Bytes(), err
+}
+
+// zipped compresses content with gzip, without a name and a time in the header. A buffer
+// takes everything.
+func zipped(content []byte, level int) []byte {
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, level)
+	_, _ = z.Write(content)
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// writeBelow writes the files into a directory, with their modes whatever the umask is.
+func (all files) writeBelow(dir string) error {
+	for name, f := range all {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		err := errors.Join(os.MkdirAll(filepath.Dir(name), dirMode), os.WriteFile(name, f.content, f.mode), os.Chmod(name, f.mode))
 		if err != nil {
 			return err
 		}
-		for _, p := range []struct{ kind, arch, name, more string }{
-			{"deb", b.deb, fmt.Sprintf("pushbox_%s-1_%s.deb", j.version, b.deb), ""}, // Debian's control file has no field for a licence
-			{"rpm", b.rpm, fmt.Sprintf("pushbox-%s-1.%s.rpm", j.version, b.rpm), "license: MIT\n"},
-		} {
-			config := filepath.Join(dir, p.kind+".yaml")
-			if err := os.WriteFile(config, append(recipe[:len(recipe):len(recipe)], p.more...), fileMode); err != nil {
-				return err
-			}
-			environ := []string{"ARCH=" + p.arch, "VERSION=" + j.version, "MAINTAINER=" + maintainer, fmt.Sprintf("SOURCE_DATE_EPOCH=%d", j.time.Unix())}
-			if _, err := run(ctx, dir, environ, nfpm, "package", "--config", config, "--packager", p.kind, "--target", filepath.Join(j.dist, p.name)); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// write makes a file of the release.
+func (j job) write(name string, content []byte) error {
+	return os.WriteFile(filepath.Join(j.dist, name), content, fileMode)
+}
+
+// archive makes a .tar.gz with the program and its documents.
+func (j job) archive(b build) error {
+	stem := "pushbox-" + j.version + "-" + b.label()
+	all := files{path.Join(stem, b.program()): {content: b.content, mode: programMode}}
+	for name, f := range b.files {
+		if !forPackages(name) {
+			all[path.Join(stem, name)] = f
+		}
+	}
+	packed, err := all.tar(j.time)
+	if err != nil {
+		return err
+	}
+	return j.write(stem+".tar.gz", zipped(packed, gzip.BestCompression))
+}
+
+const maintainer = "The pushbox authors <pushbox@localhost>"
+
+// packages makes a .deb and an .rpm for Linux, from what deploy/package/nfpm.yaml says of
+// them. nfpm knows how both name machines and files.
+func (j job) packages(ctx context.Context, b build) error {
+	machine, isLinux := strings.CutPrefix(string(b.target), "linux/")
+	if !isLinux {
+		return nil
+	}
+	nfpm, err := j.tool(ctx, "tool", "-n", "nfpm")
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(j.work, "package-"+b.label())
+	if err := j.staged(b).writeBelow(dir); err != nil {
+		return err
+	}
+	environ := []string{
+		"ARCH=" + strings.Replace(machine, "armv", "arm", 1), "VERSION=" + j.version, "MAINTAINER=" + maintainer,
+		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", j.time.Unix()),
+	}
+	for _, kind := range []string{"deb", "rpm"} {
+		if _, err := run(ctx, dir, environ, nfpm, "package", "--config", kind+".yaml", "--packager", kind, "--target", j.dist); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// stage writes the files that packages are made from into a new directory: those of the
-// archive, the documents among them again in a directory doc, and some that Debian wants
-// compressed or in another form.
-func (j job) stage(dir string, b build) error {
-	program, err := os.ReadFile(b.path)
-	if err != nil {
-		return err
+// staged returns the files that packages are made from: those of the archive, the documents
+// among them again in a directory doc, and some that Debian wants compressed or in another form.
+func (j job) staged(b build) files {
+	// The changelog of the package; that of pushbox is a file of its own.
+	changelog := fmt.Appendf(nil, "pushbox (%s-1) unstable; urgency=medium\n\n  * See changelog.gz for what is new.\n\n -- %s  %s\n",
+		j.version, maintainer, j.time.Format(time.RFC1123Z))
+	recipe := b.files["deploy/package/nfpm.yaml"].content
+	all := files{
+		"pushbox":             {content: b.content, mode: programMode},
+		"copyright":           document(b.copyright()),
+		"pushbox.1.gz":        document(zipped(b.files["pushbox.1"].content, gzip.BestCompression)),
+		"changelog.gz":        document(zipped(b.files["CHANGELOG.md"].content, gzip.BestCompression)),
+		"changelog.Debian.gz": document(zipped(changelog, gzip.BestCompression)),
+		"deb.yaml":            document(recipe), // Debian's control file has no field for a licence
+		"rpm.yaml":            document(slices.Concat(recipe, []byte("license: MIT\n"))),
 	}
-	licences, err := b.copyright()
-	if err != nil {
-		return err
-	}
-	files := b.files[:len(b.files):len(b.files)]
-	for _, f := range b.files {
-		if forReaders(f.name) {
-			f.name = "doc/" + f.name
-			files = append(files, f)
-		}
-	}
-	files = append(files,
-		file{name: "pushbox", content: program, mode: programMode},
-		file{name: "copyright", content: licences, mode: fileMode})
-	for name, from := range map[string]string{"pushbox.1.gz": "pushbox.1", "changelog.gz": "CHANGELOG.md", "changelog.Debian.gz": ""} {
-		content := j.debianChangelog()
-		if from != "" {
-			if content, err = b.named(from); err != nil {
-				return err
-			}
-		}
-		if content, err = zipped(content); err != nil {
-			return err
-		}
-		files = append(files, file{name: name, content: content, mode: fileMode})
-	}
-	for _, f := range files {
-		name := filepath.Join(dir, filepath.FromSlash(f.name))
-		if err := os.MkdirAll(filepath.Dir(name), dirMode); err != nil {
-			return err
-		}
-		if err := os.WriteFile(name, f.content, f.mode); err != nil {
-			return err
-		}
-		if err := os.Chmod(name, f.mode); err != nil { // whatever the umask is
-			return err
+	for name, f := range b.files {
+		all[name] = f
+		if forReaders(name) {
+			all["doc/"+name] = f
 		}
 	}
-	return nil
+	return all
 }
 
 // copyright is the file in which Debian expects the licences of everything in a package.
-func (b build) copyright() ([]byte, error) {
-	own, err := b.named("LICENSE")
-	if err != nil {
-		return nil, err
-	}
-	others, err := b.named("THIRD-PARTY-LICENSES")
-	return fmt.Appendf(nil, "%s\n%s", own, others), err
+func (b build) copyright() []byte {
+	return slices.Concat(b.files["LICENSE"].content, []byte("\n"), b.files["THIRD-PARTY-LICENSES"].content)
 }
 
-// debianChangelog is the changelog of the package; that of pushbox is a file of its own.
-func (j job) debianChangelog() []byte {
-	const form = "pushbox (%s-1) unstable; urgency=medium\n\n  * See changelog.gz for what is new.\n\n -- %s  %s\n"
-	return fmt.Appendf(nil, form, j.version, maintainer, j.time.Format(time.RFC1123Z))
+const sumsName = "SHA256SUMS" // in the form that sha256sum --check reads
+
+// sums writes the SHA-256 of every file of the release, and returns what it wrote.
+func (j job) sums() (string, error) {
+	entries, err := os.ReadDir(j.dist)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(j.dist, e.Name()))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&out, "%s  %s\n", digest(b), e.Name())
+	}
+	return out.String(), j.write(sumsName, []byte(out.String()))
 }
+
+// digest is the SHA-256 of b, in hexadecimal.
+func digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }

@@ -1,34 +1,103 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
 )
 
+func TestAnArchiveHasItsFilesAndNoTraceOfTheBuild(t *testing.T) {
+	t.Parallel()
+	j, b := aJob(t), aBuild(t, "windows/amd64")
+	b.files["deploy/package/nfpm.yaml"] = document(nil)
+	if err := j.archive(b); err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(read(t, j.dist, "pushbox-1.2.3-windows-amd64.tar.gz")))
+	if err != nil || z.Name != "" || !z.ModTime.IsZero() {
+		t.Fatalf("the gzip header has a time or a name: %+v, %v", z.Header, err)
+	}
+	var names []string
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, h.Name)
+		if h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.ModTime.Unix() != 1_700_000_000 {
+			t.Errorf("%s has an owner or a time: %+v", h.Name, h)
+		}
+		if program := strings.HasSuffix(h.Name, ".exe"); program != (h.Mode == programMode) {
+			t.Errorf("%s: mode %o", h.Name, h.Mode)
+		}
+	}
+	const stem = "pushbox-1.2.3-windows-amd64/"
+	if want := []string{stem + "LICENSE", stem + "README.md", stem + "THIRD-PARTY-LICENSES", stem + "pushbox.exe"}; !slices.Equal(names, want) {
+		t.Errorf("%q, not %q", names, want)
+	}
+}
+
+func TestSha256sumAcceptsTheSums(t *testing.T) {
+	t.Parallel()
+	j := aJob(t)
+	write(t, "abc", j.dist, "b")
+	write(t, "abc", j.dist, "a")
+	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if got, err := j.sums(); err != nil || got != abc+"  a\n"+abc+"  b\n" || got != string(read(t, j.dist, sumsName)) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if program, err := exec.LookPath("sha256sum"); err == nil {
+		cmd := exec.CommandContext(t.Context(), program, "--check", "--strict", sumsName)
+		cmd.Dir = j.dist
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, said)
+		}
+	}
+}
+
+func TestTwoReleasesAreCompared(t *testing.T) {
+	t.Parallel()
+	const one, other = "1  same\n2  differs\n", "1  same\n3  differs\n4  more\n"
+	if differ := difference(one, one); len(differ) > 0 {
+		t.Errorf("%q", differ)
+	}
+	if differ := difference(one, other); !slices.Equal(differ, []string{"2  differs", "3  differs", "4  more"}) {
+		t.Errorf("%q", differ)
+	}
+}
+
 // TestEveryFileOfAPackageExists also checks that only programs go into directories of
 // programs, and that upgrades keep the settings that the administrator edited.
 func TestEveryFileOfAPackageExists(t *testing.T) {
 	t.Parallel()
-	j, b, dir := job{source: tree(t)}, aBuild(t, targets(t, "linux/riscv64")[0]), t.TempDir()
+	j, b, dir := aJob(t), aBuild(t, "linux/riscv64"), t.TempDir()
 	documents, err := j.documents(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.files = append(documents, file{name: "THIRD-PARTY-LICENSES", content: []byte("their conditions"), mode: fileMode})
-	if err := j.stage(dir, b); err != nil {
+	maps.Copy(b.files, documents)
+	if err := j.staged(b).writeBelow(dir); err != nil {
 		t.Fatal(err)
 	}
 	var recipe struct {
 		Contents  []struct{ Packager, Src, Dst, Type string }
 		Overrides map[string]struct{ Scripts map[string]string }
 	}
-	if err := yaml.Unmarshal(read(t, filepath.Join(dir, "deploy/package/nfpm.yaml")), &recipe); err != nil {
+	if err := yaml.Unmarshal(read(t, dir, "rpm.yaml"), &recipe); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"deb", "rpm"} {

@@ -3,14 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,9 +33,6 @@ func findSource(ctx context.Context, allowChanges bool) (source, error) {
 		return source{}, fmt.Errorf("this is not a clone of the repository, which is needed for the commit: %w", err)
 	}
 	s := source{root: filepath.FromSlash(root), version: cli.Release()}
-	if _, err := os.Stat(filepath.Join(s.root, "internal", "tools", "release")); err != nil {
-		return source{}, fmt.Errorf("%s is not pushbox's source tree: run this there", s.root)
-	}
 	changes, err := run(ctx, s.root, nil, "git", "status", "--porcelain")
 	if err != nil {
 		return source{}, err
@@ -54,81 +50,87 @@ func findSource(ctx context.Context, allowChanges bool) (source, error) {
 	return s, err
 }
 
-// read returns a file of the tree. The name has slashes on every system.
-func (s source) read(name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(s.root, filepath.FromSlash(name)))
-}
-
-// copyTo makes a clone with the same commit, tags, files and changes in a new
-// directory.
-func (s source) copyTo(ctx context.Context, dir string) (source, error) {
-	if _, err := run(ctx, s.root, nil, "git", "clone", "-q", "--no-hardlinks", "--no-checkout", s.root, dir); err != nil {
-		return source{}, err
-	}
-	for _, args := range [][]string{{"update-ref", "--no-deref", "HEAD", s.commit}, {"reset", "-q"}} {
-		if _, err := run(ctx, dir, nil, "git", args...); err != nil {
-			return source{}, err
-		}
-	}
-	list, err := run(ctx, s.root, nil, "git", "ls-files", "-z", "-co", "--exclude-standard")
+// read returns the files of the tree below some paths, or all, but for those that git ignores.
+func (s source) read(ctx context.Context, below ...string) (files, error) {
+	list, err := run(ctx, s.root, nil, "git", append([]string{"ls-files", "-z", "-co", "--exclude-standard", "--"}, below...)...)
 	if err != nil {
-		return source{}, err
+		return nil, err
 	}
+	all := make(files)
 	for name := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
-		if err := copyFile(filepath.Join(s.root, name), filepath.Join(dir, name)); err != nil {
-			return source{}, err
+		path := filepath.Join(s.root, filepath.FromSlash(name))
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) { // it was deleted, and that is not staged
+			continue
+		} else if err != nil {
+			return nil, err
 		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = file{content: content, mode: info.Mode().Perm()}
 	}
-	s.root = dir
-	return s, nil
+	return all, nil
 }
 
-// copyFile copies a file. A file that does not exist was deleted in the tree: it is left
-// out.
-func copyFile(from, to string) error {
-	info, err := os.Lstat(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// copyTo makes a clone with the same commit, tags, files and changes in a new directory.
+func (s source) copyTo(ctx context.Context, dir string) error {
+	if _, err := run(ctx, s.root, nil, "git", "clone", "-q", "--no-checkout", s.root, dir); err != nil {
+		return err
 	}
+	if _, err := run(ctx, dir, nil, "git", "reset", "-q", s.commit); err != nil {
+		return err
+	}
+	all, err := s.read(ctx)
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(from)
+	return all.writeBelow(dir)
+}
+
+// makeAgain builds the release again, from a copy of the tree in another directory and with
+// an empty build cache, and compares its checksums with those of the first.
+func (j job) makeAgain(ctx context.Context, first string) error {
+	fmt.Fprintln(j.notes, "the same again, in another directory")
+	temp, err := os.MkdirTemp("", "pushbox-somewhere-else-")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), dirMode); err != nil {
+	defer os.RemoveAll(temp)
+	tree := filepath.Join(temp, "tree")
+	if err := j.copyTo(ctx, tree); err != nil {
 		return err
 	}
-	return os.WriteFile(to, content, info.Mode().Perm())
+	j.root, j.dist, j.work, j.vulnDB = tree, filepath.Join(temp, "dist"), filepath.Join(temp, "work"), ""
+	j.environ = []string{"GOCACHE=" + filepath.Join(temp, "cache")}
+	second, err := j.makeAll(ctx)
+	if err != nil {
+		return err
+	}
+	if differ := difference(first, second); len(differ) > 0 {
+		return fmt.Errorf("the second build made other files or other bytes, so these cannot be reproduced:\n%s", strings.Join(differ, "\n"))
+	}
+	fmt.Fprintf(j.notes, "%d files are the same, byte for byte\n", strings.Count(first, "\n"))
+	return nil
 }
 
-// tools is the directory of the module with the programs whose libraries only releases
-// need.
-func (s source) tools() string { return filepath.Join(s.root, "internal", "tools", "release", "tools") }
+// difference returns the lines that only one of two texts has.
+func difference(a, b string) []string {
+	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
+	return slices.DeleteFunc(slices.Concat(as, bs), func(line string) bool { return slices.Contains(as, line) && slices.Contains(bs, line) })
+}
 
-// tool runs a program of that module, which reads the values as JSON from standard
-// input.
-func (j job) tool(ctx context.Context, name string, values ...any) error {
-	var in bytes.Buffer
-	for _, v := range values {
-		if err := json.NewEncoder(&in).Encode(v); err != nil {
-			return err
-		}
-	}
-	_, err := runWith(ctx, &in, j.tools(), j.environ, "go", "run", "./"+name)
-	return err
+// tool runs go in the module with what only releases need.
+func (j job) tool(ctx context.Context, args ...string) (string, error) {
+	return run(ctx, filepath.Join(j.root, "internal", "tools", "release", "tools"), j.environ, "go", args...)
 }
 
 // run runs a program and returns its output, without the last line end, also after an
 // error. The error has what the program wrote to standard error.
 func run(ctx context.Context, dir string, environ []string, name string, args ...string) (string, error) {
-	return runWith(ctx, nil, dir, environ, name, args...)
-}
-
-func runWith(ctx context.Context, in io.Reader, dir string, environ []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(os.Environ(), environ...), in
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), environ...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pushbox/internal/cli"
+)
+
+var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+
+// TestLinksLeadToFilesOfTheSamePlace: documents are read where there is no network, too.
+func TestLinksLeadToFilesOfTheSamePlace(t *testing.T) {
+	t.Parallel()
+	documents, err := aJob(t).documents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place, in := range map[string]func(string) bool{
+		"the archive": func(name string) bool { return !forPackages(name) },
+		"a package":   forReaders,
+	} {
+		there, checked := make(map[string]bool), 0
+		for name := range documents {
+			there[name] = in(name)
+		}
+		for from, f := range documents {
+			if !there[from] || path.Ext(from) != ".md" {
+				continue
+			}
+			for _, found := range link.FindAllSubmatch(f.content, -1) {
+				to := string(found[1])
+				if strings.Contains(to, "://") || strings.HasPrefix(to, "mailto:") {
+					continue
+				}
+				checked++
+				if name := path.Join(path.Dir(from), to); !there[name] {
+					t.Errorf("%s: %s leads to %s, which is not there", place, from, name)
+				}
+			}
+		}
+		if checked < 50 {
+			t.Errorf("%s: only %d links were found", place, checked)
+		}
+	}
+}
+
+func TestWhatOnlyPackagesNeedIsInNoArchive(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"deploy/package/deb-postinst.sh": true, "deploy/pushbox.1": true, "pushbox.1": false, "deploy/nginx.conf": false, "docs/install.md": false,
+	} {
+		if forPackages(name) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
+}
+
+func TestTheManualHasCommandsAndExitCodes(t *testing.T) {
+	t.Parallel()
+	documents, err := aJob(t).documents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(documents["pushbox.1"].content)
+	for _, p := range cli.Pages()[1:] {
+		if !strings.Contains(text, "\n.SS "+roff(strings.TrimPrefix(p.Path, "pushbox "))+"\n") {
+			t.Errorf("%s has no section", p.Path)
+		}
+	}
+	for _, want := range []string{`.TH PUSHBOX 1 "2023-11-14" "pushbox 1.2.3"`, ".B 75\n", `\-\-password\-stdin`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not contain %q", want)
+		}
+	}
+	if strings.Contains(text, "@\n") {
+		t.Error("a placeholder is left")
+	}
+	for _, checker := range [][]string{{"groff", "-man", "-ww", "-Tutf8", "-z"}, {"mandoc", "-Tlint", "-Wwarning"}} {
+		program, err := exec.LookPath(checker[0])
+		if err != nil {
+			continue // each is in Debian; one of them is on most machines
+		}
+		cmd := exec.CommandContext(t.Context(), program, checker[1:]...)
+		cmd.Stdin = strings.NewReader(text)
+		if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
+			t.Errorf("%s: %v\n%s", checker[0], err, said)
+		}
+	}
+}
+
+func TestHelpTextsAreEscaped(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a\n.b":     "a\n\\&.b",
+		"'x'":       `\&'x'`,
+		`C:\data-x`: `C:\edata\-x`,
+	} {
+		if got := roff(text); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+	if got, want := verbatim("\n      a\n\n        b\n"), ".PP\n.nf\n  a\n\n    b\n.fi\n"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
+func TestExitCodesAreThoseOfTheDocument(t *testing.T) {
+	t.Parallel()
+	const table = "# x\n\n## Exit codes\n\n| Code | Meaning |\n|---|---|\n| 3 | `check` found it |\n\n## More\n\n| 9 | no |\n"
+	if got, want := exitCodes(table), ".TP\n.B 3\ncheck found it\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestShellsReadTheirCompletions(t *testing.T) {
+	t.Parallel()
+	documents, err := aJob(t).documents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shell, ending := range shells {
+		script := string(documents["completions/pushbox."+ending].content)
+		if !strings.Contains(script, "pushbox") {
+			t.Errorf("%s: %q", shell, script)
+		}
+		program, err := exec.LookPath(shell)
+		if err != nil || shell == "powershell" { // which has no way to look only
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), program, "-n")
+		cmd.Stdin = strings.NewReader(script)
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", shell, err, said)
+		}
+	}
+}
+
+func TestWithoutALicenceNothingIsPublished(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := addLicences(&out, "example.com/m v1", "testdata"); err == nil || !strings.Contains(err.Error(), "example.com/m v1") {
+		t.Errorf("%v", err)
+	}
+	if err := addLicences(&out, "pushbox", "../../.."); err != nil || !strings.Contains(out.String(), "MIT License") {
+		t.Errorf("%v, %q", err, &out)
+	}
+	if _, _, licence, err := aJob(t).script(); err != nil || !strings.Contains(licence, "MIT License") {
+		t.Errorf("%v, %q", err, licence)
+	}
+	for name, want := range map[string]bool{"LICENSE": true, "License.md": true, "COPYING": true, "LICENCE-MIT": true, "NOTICE": true, "licenses.go": false, "README": false} {
+		if licenceName.MatchString(name) != want {
+			t.Errorf("%s is taken for a licence: %t", name, !want)
+		}
+	}
+}
