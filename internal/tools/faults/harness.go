@@ -8,22 +8,17 @@ import (
 // A harness is a test that puts the whole of pushbox, or of its store, to work and
 // checks the outcome against the promises.
 type harness struct {
+	name string // by which a fault names it
 	row  string // its name in the documentation
 	pkg  string // the directory of its package below the root
 	test string // its function, and its subtests behind slashes
 	work string // the row of env.Works that sets its length, without its prefix; empty if none does
 }
 
-// function is the test function of the harness.
-func (h harness) function() string {
-	name, _, _ := strings.Cut(h.test, "/")
-	return name
-}
-
 // pattern is the value of -run that selects it.
 func (h harness) pattern() string {
-	name := h.function()
-	return "^" + name + "$" + h.test[len(name):]
+	function, _, _ := strings.Cut(h.test, "/")
+	return "^" + function + "$" + h.test[len(function):]
 }
 
 // harnesses are those that a fault names in one word.
@@ -66,31 +61,34 @@ func harnesses() map[string]harness {
 // drills is the package of the drills, whose subtests are named after advisories.
 const drills = "server/harness/drill"
 
-// findHarness returns the harness that a fault names: by its word, as
-// "drill ADVISORY", as "fuzz PACKAGE TARGET", or as an ordinary test: "store TEST", "shared
-// TEST" of the stores of several servers, "bolt TEST" and "postgres TEST" of an engine, "cold TEST"
-// of both.
-func findHarness(name string) (harness, error) {
-	words := strings.Fields(name)
-	switch {
-	case len(words) == 2 && words[0] == "drill":
-		return harness{row: "Drills", pkg: drills, test: "TestDrills/" + words[1]}, nil
-	case len(words) == 2 && words[0] == "bolt":
-		return harness{row: "bbolt", pkg: "store/bolt", test: words[1]}, nil
-	case len(words) == 2 && words[0] == "postgres":
-		return harness{row: "PostgreSQL", pkg: "store/postgres", test: words[1]}, nil
-	case len(words) == 2 && words[0] == "cold":
-		return harness{row: "Both engines", pkg: "store/cold", test: words[1]}, nil
-	case len(words) == 2 && words[0] == "store":
-		return harness{row: "Store", pkg: "store", test: words[1]}, nil
-	case len(words) == 2 && words[0] == "shared":
-		return harness{row: "Several servers", pkg: "store", test: words[1]}, nil
-	case len(words) == 3 && words[0] == "fuzz":
-		return harness{row: "Fuzz", pkg: words[1], test: words[2]}, nil
+// families are those that a fault names by two words: the family, and an ordinary test of
+// its package or a drill.
+func families() map[string]harness {
+	return map[string]harness{
+		"bolt":     {row: "bbolt", pkg: "store/bolt"},
+		"cold":     {row: "Both engines", pkg: "store/cold"},
+		"drill":    {row: "Drills", pkg: drills, test: "TestDrills/"},
+		"postgres": {row: "PostgreSQL", pkg: "store/postgres"},
+		"shared":   {row: "Several servers", pkg: "store"},
+		"store":    {row: "Store", pkg: "store"},
 	}
+}
+
+// findHarness returns the harness that a fault names: by its word, by its family and test, or
+// as "fuzz PACKAGE TARGET".
+func findHarness(name string) (harness, error) {
 	h, found := harnesses()[name]
+	words := strings.Fields(name)
+	switch len(words) {
+	case 2:
+		h, found = families()[words[0]]
+		h.test += words[1]
+	case 3:
+		h, found = harness{row: "Fuzz", pkg: words[1], test: words[2]}, words[0] == "fuzz"
+	}
 	if !found {
 		return harness{}, fmt.Errorf("there is no harness %q", name)
 	}
+	h.name = name
 	return h, nil
 }

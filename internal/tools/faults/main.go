@@ -1,3 +1,21 @@
+// Faults seeds faults into the code, one at a time, and runs the harnesses that must notice
+// that pushbox breaks a promise then. README.md has its commands.
+//
+// A fault is testdata/NAME.patch: a mistake that a tired engineer could make, as git diff
+// writes it, below two lines that say what is wrong then and which harnesses of harness.go
+// must notice it, in order. The source tree stays as it is: the compiler gets the patched
+// copies with -overlay. The exit code is 0 if every fault was caught, else 1.
+//
+// When a patch no longer fits the code:
+//
+//  1. Commit or stage your own work (git add -A).
+//  2. Make the same mistake in the new code.
+//  3. go run ./internal/tools/faults record NAME: this writes the change under the head of
+//     NAME.patch, and takes it out of the tree again. If the mistake is in other files than
+//     before, or a new one is in several, add their names.
+//
+// Where only a path or a name has changed, sed over testdata/*.patch is enough. For a
+// new fault, write the two lines of NAME.patch first, then continue with step 1.
 package main
 
 import (
@@ -7,6 +25,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"pushbox/internal/tools/tool"
@@ -24,7 +44,8 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	f := flag.NewFlagSet("faults", flag.ContinueOnError)
 	f.SetOutput(notes)
 	f.Usage = func() {
-		_, _ = fmt.Fprintln(notes, "faults [flags] [NAME ...]: seed faults and check that they are caught\nfaults record NAME: make the patch of a fault from a change of the tree")
+		fmt.Fprintln(notes, "faults [flags] [NAME ...]: seed faults and check that they are caught")
+		fmt.Fprintln(notes, "faults record NAME [FILE ...]: make the patch of a fault from a change of the tree")
 		f.PrintDefaults()
 	}
 	matrix := f.Bool("matrix", false, "run every harness of each fault, and print which of them catch it, as a table")
@@ -33,40 +54,33 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	list := f.Bool("list", false, "list the faults, and seed none")
 	control := f.Bool("control", false, "run the harnesses on the code without a fault: each must pass")
 	limit := f.Duration("limit", usualLimit, "`time` that a harness may run on a fault")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return err
+	} else if err != nil {
 		return tool.Usagef("%v", err)
 	}
-	if f.NArg() == 2 && f.Arg(0) == "record" {
-		root, err := moduleRoot()
-		if err != nil {
-			return err
-		}
-		return record(ctx, root, f.Arg(1))
-	}
-	faults, err := allFaults()
-	if err == nil {
-		faults, err = choose(faults, f.Args())
-	}
-	if err == nil && *by != "" {
-		faults, err = noticedBy(faults, *by)
-	}
-	switch {
-	case err != nil:
-		return err
-	case *limit <= 0:
+	if *limit <= 0 {
 		return tool.Usagef("--limit must be positive")
-	case *list:
-		return writeList(out, faults)
 	}
-	root, err := moduleRoot()
+	root, err := git(ctx, ".", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return err
 	}
-	r := runner{root: root, limit: *limit, out: out, progress: newProgress(notes)}
+	root = filepath.FromSlash(strings.TrimSpace(root))
+	if f.NArg() > 1 && f.Arg(0) == "record" {
+		return record(ctx, root, f.Arg(1), f.Args()[2:])
+	}
+	faults, err := choose(root, f.Args(), *by)
+	if err != nil {
+		return err
+	}
+	r := runner{root: root, limit: *limit, out: out}
 	switch {
+	case *list:
+		for _, f := range faults {
+			fmt.Fprintf(out, "%-30s %s\n", f.name, f.wrong)
+		}
+		return nil
 	case *control:
 		return r.control(ctx, faults)
 	case *matrix:
@@ -75,14 +89,4 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 		return r.power(ctx, faults)
 	}
 	return r.tryAll(ctx, faults)
-}
-
-// writeList writes a line about each fault.
-func writeList(out io.Writer, faults []fault) error {
-	for _, f := range faults {
-		if _, err := fmt.Fprintf(out, "%-30s %s\n", f.name, f.wrong); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -2,10 +2,37 @@ package main
 
 import (
 	"bytes"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
+
+// The outcome of a trial.
+type fate int
+
+const (
+	caught  fate = iota // a harness failed
+	missed              // it passed
+	skipped             // it cannot run on this machine
+	endless             // it did not end within the limit
+	absent              // the test does not exist
+	broken              // the code with the fault, or the harness, does not compile
+	unfit               // the patch does not fit the code
+)
+
+var fates = [...]string{"caught", "NOT CAUGHT", "SKIPPED", "NO END", "NO TEST", "NOT BUILT", "DOES NOT APPLY"}
+
+// A verdict is the outcome of a fault, or of a harness that ran without a fault.
+type verdict struct {
+	fate fate
+	by   harness       // that decided it
+	test string        // the one that failed, with its subtests
+	says string        // the test's first message, or the error before it ran
+	took time.Duration // of the harness
+	long bool          // it ran at the length of the long run
+}
 
 // The lines of a test that runs with -test.v.
 var (
@@ -18,80 +45,52 @@ var (
 // seedMark is in the first line that many tests log; it is no message of a failure.
 const seedMark = "PUSHBOX_TEST_SEED="
 
-// A transcript is the output of a test program.
-type transcript struct {
-	said  map[string]string // by test: its first message
-	ended map[string][]string
-	crash string
-}
-
 // read makes a verdict from the output of a test program. If the program failed, a
 // test or a crash must have been the cause.
 func read(out []byte, failed bool) verdict {
-	t := readTranscript(out)
-	test := leaf(t.ended["FAIL"])
+	said, ended := make(map[string]string), make(map[string][]string) // by test: its first message; by outcome: tests
+	turn, crash := "", ""
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := turnLine.FindStringSubmatch(line); m != nil {
+			turn = m[1]
+		} else if m := endedLine.FindStringSubmatch(line); m != nil {
+			ended[m[1]] = append(ended[m[1]], m[2])
+		} else if m := saidLine.FindStringSubmatch(line); m != nil && said[turn] == "" && !strings.Contains(line, seedMark) {
+			said[turn] = m[1]
+		} else if crash == "" && crashLine.MatchString(line) {
+			crash = line
+		}
+	}
+	test := leaf(ended["FAIL"])
 	switch {
-	case strings.Contains(t.crash, "test timed out"):
-		return verdict{fate: endless, says: t.crash}
-	case failed && t.crash != "":
-		return verdict{fate: caught, test: test, says: t.crash}
+	case strings.Contains(crash, "test timed out"):
+		return verdict{fate: endless, says: crash}
+	case failed && crash != "":
+		return verdict{fate: caught, test: test, says: crash}
 	case failed && test != "":
-		return verdict{fate: caught, test: test, says: t.firstOf(test)}
+		from := test
+		for said[from] == "" && strings.Contains(from, "/") {
+			from = path.Dir(from) // the test that it is part of
+		}
+		return verdict{fate: caught, test: test, says: said[from]}
 	case failed:
 		return verdict{fate: endless, says: "it was killed, or ended without a message"}
 	case bytes.Contains(out, []byte("no tests to run")):
 		return verdict{fate: absent}
-	case len(t.ended["SKIP"]) > 0 && len(t.ended["PASS"]) == 0:
-		test = t.ended["SKIP"][0]
-		return verdict{fate: skipped, test: test, says: t.said[test]}
-	default:
-		return verdict{fate: missed}
+	case len(ended["SKIP"]) > 0 && len(ended["PASS"]) == 0:
+		test = ended["SKIP"][0]
+		return verdict{fate: skipped, test: test, says: said[test]}
 	}
+	return verdict{fate: missed}
 }
 
-func readTranscript(out []byte) transcript {
-	t := transcript{said: make(map[string]string), ended: make(map[string][]string)}
-	turn := ""
-	for line := range bytes.Lines(out) {
-		text := strings.TrimRight(string(line), "\r\n")
-		if m := turnLine.FindStringSubmatch(text); m != nil {
-			turn = m[1]
-		} else if m := endedLine.FindStringSubmatch(text); m != nil {
-			t.ended[m[1]] = append(t.ended[m[1]], m[2])
-		} else if m := saidLine.FindStringSubmatch(text); m != nil && t.said[turn] == "" && !strings.Contains(text, seedMark) {
-			t.said[turn] = m[1]
-		} else if t.crash == "" && crashLine.MatchString(text) {
-			t.crash = text
-		}
-	}
-	return t
-}
-
-// leaf is the first failed test that has no failed subtest.
+// leaf is the first failed test that has no failed subtest; empty if none failed.
 func leaf(failed []string) string {
-	i := slices.IndexFunc(failed, func(name string) bool {
-		return !slices.ContainsFunc(failed, func(other string) bool { return strings.HasPrefix(other, name+"/") })
-	})
-	if i < 0 {
-		return ""
-	}
-	return failed[i]
-}
-
-// firstOf is the first message of a test, or else of a test that it is part of.
-func (t transcript) firstOf(test string) string {
-	for t.said[test] == "" && strings.Contains(test, "/") {
-		test = test[:strings.LastIndexByte(test, '/')]
-	}
-	return t.said[test]
-}
-
-// firstError is the first error of the compiler.
-func firstError(out []byte) string {
-	for line := range strings.Lines(string(out)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			return line
+	for _, name := range failed {
+		if !slices.ContainsFunc(failed, func(other string) bool { return strings.HasPrefix(other, name+"/") }) {
+			return name
 		}
 	}
-	return "it does not build, without a message"
+	return ""
 }

@@ -20,7 +20,7 @@ func sampleRepository(t *testing.T) string {
 	write(t, filepath.Join(dir, "sum.go"), string(readSample(t, sample))+"// staged\n")
 	write(t, filepath.Join(dir, patches, "down.patch"), head)
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}} {
-		if _, err := git(t.Context(), dir, "", args...); err != nil {
+		if _, err := git(t.Context(), dir, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,23 +41,19 @@ func TestAChangeOfTheTreeBecomesAPatch(t *testing.T) {
 	for _, change := range []string{"sum -= n", "sum = -n"} { // the second replaces the first
 		changed := strings.Replace(before, "sum += n", change, 1)
 		write(t, filepath.Join(dir, "sum.go"), changed)
-		if err := record(t.Context(), dir, "down"); err != nil {
+		if err := record(t.Context(), dir, "down", nil); err != nil {
 			t.Fatal(err)
 		}
 		if string(readSample(t, dir)) != before {
 			t.Error("the tree is not restored")
 		}
-		text, err := os.ReadFile(filepath.Join(dir, patches, "down.patch"))
-		if err != nil || !strings.HasPrefix(string(text), head+"\ndiff ") || strings.Contains(string(text), "\nindex ") {
-			t.Errorf("the patch is\n%s%v", text, err)
+		f, err := load(dir, "down")
+		if err != nil || f.head+"\n" != head || !strings.HasPrefix(f.patch, "diff ") || strings.Contains(f.patch, "\nindex ") {
+			t.Fatalf("the patch is\n%s%v", f.patch, err)
 		}
-		f, err := parse("down", string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		copied := t.TempDir()
-		if paths, err := f.apply(t.Context(), dir, copied); err != nil || len(paths) != 1 || string(readSample(t, copied)) != changed {
-			t.Errorf("the patch makes something else of %q: %v", paths, err)
+		seeded, err := f.seed(func(path string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, path)) })
+		if err != nil || len(seeded) != 1 || seeded["sum.go"] != changed {
+			t.Errorf("the patch makes something else: %q, %v", seeded, err)
 		}
 	}
 }
@@ -69,11 +65,11 @@ func TestContextGrowsUntilThePlaceIsTheOnlyOne(t *testing.T) {
 	dir := sampleRepository(t)
 	path := filepath.Join(dir, "sum.go")
 	write(t, path, "a\nx\ny\nb\nx\ny\nc\n")
-	if _, err := git(t.Context(), dir, "", "add", "-A"); err != nil {
+	if _, err := git(t.Context(), dir, "add", "-A"); err != nil {
 		t.Fatal(err)
 	}
 	write(t, path, "a\nx\ny\nb\nx\nz\ny\nc\n")
-	if err := record(t.Context(), dir, "down"); err != nil {
+	if err := record(t.Context(), dir, "down", nil); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, patches, "down.patch"))
@@ -82,13 +78,50 @@ func TestContextGrowsUntilThePlaceIsTheOnlyOne(t *testing.T) {
 	}
 }
 
+// TestOtherWorkIsNotRecorded has changes that are not staged in a file of the mistake and in
+// another one.
+func TestOtherWorkIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	dir := sampleRepository(t)
+	before := string(readSample(t, dir))
+	seeded, other := strings.Replace(before, "sum += n", "sum -= n", 1), filepath.Join(dir, "other.go")
+	write(t, other, "package sum\n")
+	if _, err := git(t.Context(), dir, "add", "-A"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		own      []string
+		other    string // the content of the other file
+		want     string // in the error
+		recorded bool
+	}{
+		{nil, "package sum // work\n", "name the files of the mistake after down", false}, // a new fault: both may be its files
+		{[]string{"sum.go"}, "package sum // work\n", "other.go has changed since it was staged", false},
+		{nil, "package sum\n", "", true},
+		{nil, "package sum // work\n", "other.go has changed since it was staged", false}, // the patch has sum.go alone
+		{[]string{"sum.go", "other.go"}, "package sum // as well\n", "", true},
+	} {
+		write(t, filepath.Join(dir, "sum.go"), seeded)
+		write(t, other, c.other)
+		err := record(t.Context(), dir, "down", c.own)
+		usage := tool.UsageError("")
+		if c.recorded && err != nil || !c.recorded && (!errors.As(err, &usage) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v, %q: %v", c.own, c.other, err)
+		}
+		text, err := os.ReadFile(other)
+		if kept := string(readSample(t, dir)) == seeded && string(text) == c.other; err != nil || kept == c.recorded {
+			t.Errorf("%v, %q: the tree is kept as it is: %t, %v", c.own, c.other, kept, err)
+		}
+	}
+}
+
 func TestWhatCannotBeRecordedIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := sampleRepository(t)
 	write(t, filepath.Join(dir, patches, "headless.patch"), "diff --git a/x b/x\n")
 	write(t, filepath.Join(dir, patches, "stranger.patch"), "Wrong: It.\nCaught by: chance\n")
-	for name, want := range map[string]string{"unknown": "first", "down": "nothing has changed", "headless": "does not begin", "stranger": `no harness "chance"`} {
-		err := record(t.Context(), dir, name)
+	for name, want := range map[string]string{"unknown": "no fault", "down": "nothing has changed", "headless": "does not begin", "stranger": `no harness "chance"`} {
+		err := record(t.Context(), dir, name, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

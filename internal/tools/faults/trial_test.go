@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,6 +41,7 @@ func sampleRoot(t *testing.T) string {
 func TestEachOutcomeIsDistinguished(t *testing.T) {
 	t.Parallel()
 	const adds = "sum += n"
+	sums := []harness{{pkg: ".", test: "TestSums"}}
 	usual := []string{"a test fails", "it does not compile", "the text is not there", "the file is not there"}
 	for name, test := range map[string]struct {
 		fault fault
@@ -47,17 +49,13 @@ func TestEachOutcomeIsDistinguished(t *testing.T) {
 	}{
 		"a test fails":              {seeded(adds, "sum -= n", "TestSums"), verdict{fate: caught, test: "TestSums/of_t", says: "the sum is -3"}},
 		"no test fails":             {seeded(adds, "sum -= n", "TestNoNumbers"), verdict{fate: missed}},
-		"the second test fails":     {seeded(adds, "sum -= n", "TestNoNumbers", "TestSums"), verdict{fate: caught, test: "TestSums/of_t", says: "the sum is -3"}},
-		"a subtest fails":           {seeded(adds, "sum -= n", "TestSums/three"), verdict{fate: caught, test: "TestSums/of_three", says: "the sum is -3"}},
-		"a test panics":             {seeded(adds, "panic(n)", "TestSums"), verdict{fate: caught, test: "TestSums", says: "panic: "}},
-		"a test is skipped":         {seeded(adds, "sum -= n", "TestElsewhere"), verdict{fate: skipped, test: "TestElsewhere", says: "this is not elsewhere"}},
+		"the second test fails":     {seeded(adds, "sum -= n", "TestNoNumbers", "TestSums/three"), verdict{fate: caught, test: "TestSums/of_three", says: "the sum is -3"}},
 		"a test does not end":       {seeded(adds, "for n > 0 {\n}", "TestSums"), verdict{fate: endless, says: "test timed out"}},
-		"there is no such test":     {seeded(adds, "sum -= n", "TestProducts"), verdict{fate: absent}},
 		"it does not compile":       {seeded(adds, "sum -= n + m", "TestSums"), verdict{fate: broken, says: "undefined: m"}},
 		"the text is not there":     {seeded("sum *= n", "sum -= n", "TestSums"), verdict{fate: unfit, says: "0 times"}},
-		"the text is there twice":   {fault{patch: "--- a/sum.go\n+++ b/sum.go\n@@ -9,1 +9,2 @@\n }\n+_ = 0\n"}, verdict{fate: unfit, says: "times, not once"}},
-		"the file is not there":     {fault{patch: "--- a/add.go\n+++ b/add.go\n@@ -1 +1 @@\n-a\n+b\n"}, verdict{fate: unfit, says: "no such file"}},
-		"there is nothing to catch": {fault{by: []harness{{pkg: ".", test: "TestSums"}}}, verdict{fate: missed}},
+		"the text is there twice":   {fault{by: sums, patch: "--- a/sum.go\n+++ b/sum.go\n@@ -9,1 +9,2 @@\n }\n+_ = 0\n"}, verdict{fate: unfit, says: "times, not once"}},
+		"the file is not there":     {fault{by: sums, patch: "--- a/add.go\n+++ b/add.go\n@@ -1 +1 @@\n-a\n+b\n"}, verdict{fate: unfit, says: "no such file"}},
+		"there is nothing to catch": {fault{by: sums}, verdict{fate: missed}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +75,7 @@ func trySample(t *testing.T, f fault) verdict {
 	t.Helper()
 	dir := sampleRoot(t)
 	before := readSample(t, dir)
-	trial, err := newTrial(dir, 2*time.Second, func(string) {})
+	trial, err := newTrial(dir, 2*time.Second, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,25 +101,19 @@ func readSample(t *testing.T, dir string) []byte {
 	return b
 }
 
-// both is a fault that the harnesses of two must notice.
-func both(a, b fault) fault {
-	a.by = slices.Concat(a.by, b.by)
-	return a
-}
-
 func TestATrialEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	trial, err := newTrial(sampleRoot(t), time.Minute, func(text string) {
-		if strings.HasPrefix(text, "running") {
-			cancel()
-		}
-	})
+	f := seeded("sum += n", "for n > 0 {\n}", "TestNoNumbers", "TestSums")
+	trial, err := newTrial(sampleRoot(t), time.Minute, f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = trial.try(ctx, seeded("sum += n", "for n > 0 {\n}", "TestSums"))
-	if !errors.Is(err, context.Canceled) {
+	if v, err := trial.meet(t.Context(), f.by[0], ""); err != nil || v.fate != missed { // which builds the program
+		t.Fatalf("%+v, %v", v, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, err = trial.meet(ctx, f.by[1], ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ended with %v", err)
 	}
 	if err := trial.end(); err != nil {
@@ -132,7 +124,7 @@ func TestATrialEndsWithItsContext(t *testing.T) {
 func TestARunnerCountsTheFaultsThatWereNotCaught(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	r := runner{root: sampleRoot(t), limit: time.Minute, out: &out, progress: newProgress(&out)}
+	r := runner{root: sampleRoot(t), limit: time.Minute, out: &out}
 	found, lost := seeded("sum += n", "sum -= n", "TestSums"), seeded("sum += n", "sum -= n", "TestNoNumbers")
 	if err := r.tryAll(t.Context(), []fault{found}); err != nil {
 		t.Errorf("all were caught: %v", err)
@@ -143,7 +135,7 @@ func TestARunnerCountsTheFaultsThatWereNotCaught(t *testing.T) {
 	if err := r.control(t.Context(), []fault{found, lost}); err != nil {
 		t.Errorf("without a fault all pass: %v", err)
 	}
-	if err := r.matrix(t.Context(), []fault{both(found, lost), lost}); err == nil || !strings.Contains(err.Error(), "1 of 2 faults") {
+	if err := r.matrix(t.Context(), []fault{seeded("sum += n", "sum -= n", "TestSums", "TestNoNumbers"), lost}); err == nil || !strings.Contains(err.Error(), "1 of 2 faults") {
 		t.Errorf("one of two was not caught by any: %v", err)
 	}
 	measured := found
@@ -159,5 +151,54 @@ func TestARunnerCountsTheFaultsThatWereNotCaught(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}
+	}
+}
+
+func TestATranscriptGivesTheCauseOfAFailure(t *testing.T) {
+	t.Parallel()
+	const (
+		begins = "=== RUN   TestA\n    a_test.go:1: PUSHBOX_TEST_SEED=7\n=== RUN   TestA/b\n=== RUN   TestA/c\n"
+		fails  = "--- FAIL: TestA (0.1s)\n    --- PASS: TestA/b (0.1s)\n    --- FAIL: TestA/c (0.1s)\nFAIL\n"
+	)
+	for name, test := range map[string]struct {
+		out    string
+		failed bool
+		want   verdict
+	}{
+		"in a subtest":            {begins + "=== NAME  TestA/c\n    a_test.go:3: lost\n    a_test.go:4: found\n" + fails, true, verdict{fate: caught, test: "TestA/c", says: "a_test.go:3: lost"}},
+		"in what it is part of":   {begins + "=== NAME  TestA\n    a_test.go:5: gone\n" + fails, true, verdict{fate: caught, test: "TestA/c", says: "a_test.go:5: gone"}},
+		"without a word":          {begins + fails, true, verdict{fate: caught, test: "TestA/c"}},
+		"in the system":           {begins + "fatal error: unexpected signal\n", true, verdict{fate: caught, says: "fatal error: unexpected signal"}},
+		"in the time":             {begins + "panic: test timed out after 1s\n", true, verdict{fate: endless, says: "panic: test timed out after 1s"}},
+		"nowhere, and yet failed": {begins, true, verdict{fate: endless, says: "it was killed, or ended without a message"}},
+		"nowhere":                 {begins + "--- PASS: TestA (0.1s)\nPASS\n", false, verdict{fate: missed}},
+		"it is skipped":           {"=== RUN   TestA\n    a_test.go:3: not here\n--- SKIP: TestA (0.1s)\n", false, verdict{fate: skipped, test: "TestA", says: "a_test.go:3: not here"}},
+		"it is not there":         {"testing: warning: no tests to run\nPASS\n", false, verdict{fate: absent}},
+		"a part skipped":          {"--- PASS: TestA (0.1s)\n    --- SKIP: TestA/b (0.1s)\nPASS\n", false, verdict{fate: missed}},
+	} {
+		if got := read([]byte(test.out), test.failed); got != test.want {
+			t.Errorf("%s: %s by %q, who said %q", name, fates[got.fate], got.test, got.says)
+		}
+	}
+}
+
+func TestFileSystemsThatATestLeftAreUnmounted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	outer := filepath.Join(dir, "a disk")
+	inner := filepath.Join(outer, "another")
+	for _, path := range []string{outer, inner} {
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if said, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "none", path).CombinedOutput(); err != nil {
+			t.Skipf("only root may mount, and on Linux: %v: %s", err, said)
+		}
+	}
+	if err := unmountBelow(dir); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(outer); err != nil {
+		t.Errorf("it is still mounted: %v", err)
 	}
 }

@@ -19,7 +19,3 @@ func TestNoNumbers(t *testing.T) {
 		t.Error("nothing is something")
 	}
 }
-
-func TestElsewhere(t *testing.T) {
-	t.Skip("this is not elsewhere")
-}
