@@ -44,7 +44,8 @@ func record(ctx context.Context, root, name string, own []string) error {
 	}
 	for _, path := range changed {
 		if !slices.Contains(own, path) {
-			return tool.Usagef("%s has changed since it was staged, and is no file of %s: stage it (git add), or name the files of the mistake after %[2]s", path, name)
+			return tool.Usagef("%s has changed since it was staged, and is no file of %s: "+
+				"stage it (git add), or name the files of the mistake: faults record %[2]s FILE ...", path, name)
 		}
 	}
 	if f.patch, err = difference(ctx, root, changed); err != nil {

@@ -95,7 +95,7 @@ func TestOtherWorkIsNotRecorded(t *testing.T) {
 		want     string // in the error
 		recorded bool
 	}{
-		{nil, "package sum // work\n", "name the files of the mistake after down", false}, // a new fault: both may be its files
+		{nil, "package sum // work\n", "faults record down FILE", false}, // a new fault: both may be its files
 		{[]string{"sum.go"}, "package sum // work\n", "other.go has changed since it was staged", false},
 		{nil, "package sum\n", "", true},
 		{nil, "package sum // work\n", "other.go has changed since it was staged", false}, // the patch has sum.go alone
