@@ -33,7 +33,8 @@ func forReaders(name string) bool {
 
 // documents returns the files from which archives and packages are made, beside the program.
 func (j job) documents(ctx context.Context) (files, error) {
-	all, err := j.read(ctx, "docs", "deploy", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "config.example.yaml")
+	all, err := j.read(ctx, "docs", "deploy", "config.example.yaml", "LICENSE",
+		"README.md", "CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func findSource(ctx context.Context, allowChanges bool) (source, error) {
 		return source{}, err
 	}
 	if changes != "" && !allowChanges {
-		return source{}, fmt.Errorf("a release must be built from a commit, and these changes are not committed (commit them, or use --allow-changes):\n%s", changes)
+		return source{}, fmt.Errorf("a release is built from a commit; commit these changes, or use --allow-changes:\n%s", changes)
 	}
 	facts, err := run(ctx, s.root, nil, "git", "log", "-1", "--format=%H %ct")
 	if err != nil {
@@ -50,9 +50,10 @@ func findSource(ctx context.Context, allowChanges bool) (source, error) {
 	return s, err
 }
 
-// read returns the files of the tree below some paths, or all, but for those that git ignores.
+// read returns the files of the tree below some paths, which must be there, or all, but for those
+// that git ignores.
 func (s source) read(ctx context.Context, below ...string) (files, error) {
-	list, err := run(ctx, s.root, nil, "git", append([]string{"ls-files", "-z", "-co", "--exclude-standard", "--"}, below...)...)
+	list, err := run(ctx, s.root, nil, "git", append([]string{"ls-files", "-z", "-co", "--exclude-standard", "--error-unmatch", "--"}, below...)...)
 	if err != nil {
 		return nil, err
 	}
