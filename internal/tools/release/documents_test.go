@@ -49,17 +49,6 @@ func TestLinksLeadToFilesOfTheSamePlace(t *testing.T) {
 	}
 }
 
-func TestWhatOnlyPackagesNeedIsInNoArchive(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]bool{
-		"deploy/package/deb-postinst.sh": true, "deploy/pushbox.1": true, "pushbox.1": false, "deploy/nginx.conf": false, "docs/install.md": false,
-	} {
-		if forPackages(name) != want {
-			t.Errorf("%s: %t", name, !want)
-		}
-	}
-}
-
 func TestTheManualHasCommandsAndExitCodes(t *testing.T) {
 	t.Parallel()
 	documents, err := aJob(t).documents(t.Context())
@@ -72,7 +61,7 @@ func TestTheManualHasCommandsAndExitCodes(t *testing.T) {
 			t.Errorf("%s has no section", p.Path)
 		}
 	}
-	for _, want := range []string{`.TH PUSHBOX 1 "2023-11-14" "pushbox 1.2.3"`, ".B 75\n", `\-\-password\-stdin`} {
+	for _, want := range []string{`.TH PUSHBOX 1 "2023-11-14" "pushbox 1.2.3"`, ".TP\n.B 75\nanother process uses the database; try again\n", `\-\-password\-stdin`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not contain %q", want)
 		}
@@ -106,14 +95,6 @@ func TestHelpTextsAreEscaped(t *testing.T) {
 	}
 	if got, want := verbatim("\n      a\n\n        b\n"), ".PP\n.nf\n  a\n\n    b\n.fi\n"; got != want {
 		t.Errorf("%q, not %q", got, want)
-	}
-}
-
-func TestExitCodesAreThoseOfTheDocument(t *testing.T) {
-	t.Parallel()
-	const table = "# x\n\n## Exit codes\n\n| Code | Meaning |\n|---|---|\n| 3 | `check` found it |\n\n## More\n\n| 9 | no |\n"
-	if got, want := exitCodes(table), ".TP\n.B 3\ncheck found it\n"; got != want {
-		t.Errorf("%q", got)
 	}
 }
 

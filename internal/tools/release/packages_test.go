@@ -21,7 +21,9 @@ import (
 func TestAnArchiveHasItsFilesAndNoTraceOfTheBuild(t *testing.T) {
 	t.Parallel()
 	j, b := aJob(t), aBuild(t, "windows/amd64")
-	b.files["deploy/package/nfpm.yaml"] = document(nil)
+	for _, name := range []string{"deploy/package/nfpm.yaml", "deploy/pushbox.1", "pushbox.1"} { // the last one is filled in
+		b.files[name] = document(nil)
+	}
 	if err := j.archive(b); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func TestAnArchiveHasItsFilesAndNoTraceOfTheBuild(t *testing.T) {
 		}
 	}
 	const stem = "pushbox-1.2.3-windows-amd64/"
-	if want := []string{stem + "LICENSE", stem + "README.md", stem + "THIRD-PARTY-LICENSES", stem + "pushbox.exe"}; !slices.Equal(names, want) {
+	if want := []string{stem + "LICENSE", stem + "README.md", stem + "THIRD-PARTY-LICENSES", stem + "pushbox.1", stem + "pushbox.exe"}; !slices.Equal(names, want) {
 		t.Errorf("%q, not %q", names, want)
 	}
 }
