@@ -59,18 +59,10 @@ func clientFile(env map[string]string) string {
 // LoadClient reads the settings of the commands that are clients. The file may be
 // missing. It returns all problems together, as a *ProblemsError.
 func LoadClient(src ClientSource) (Client, error) {
-	l := &loader{
-		settings: clientSettings(),
-		byKey:    make(map[string]setting),
-		environ:  environ.Map(src.Environ),
-		wrong:    make(map[string]bool),
-	}
-	for _, s := range l.settings {
-		l.byKey[s.key] = s
-	}
+	l := newLoader(clientSettings(), src.Environ)
 	var c Client
 	for _, read := range []func(){l.readClientFile, l.readClientEnvironment, func() { l.readFlags(src.Flags) }} {
-		l.given = make(map[string]given)
+		l.given = make(map[string]given) // of this layer alone
 		read()
 		c.overlay(l)
 	}
@@ -85,15 +77,13 @@ func (c *Client) overlay(l *loader) {
 	if g, ok := l.given["url"]; ok && g.value == "" { // base_url may be empty, and has the same form
 		l.problem("url", g.place, "is empty")
 	}
-	text := func(key, otherwise string) string {
+	for key, into := range map[string]*string{"url": &c.URL, "token_file": &c.TokenFile, "ca_file": &c.CAFile} {
 		if g, ok := l.given[key]; ok {
-			return g.value.(string)
+			*into = g.value.(string)
 		}
-		return otherwise
 	}
-	c.URL, c.CAFile = text("url", c.URL), text("ca_file", c.CAFile)
 	if _, ok := l.given["token_file"]; ok {
-		c.TokenFile, c.TokenURL = text("token_file", ""), c.URL
+		c.TokenURL = c.URL
 	}
 }
 
@@ -125,8 +115,8 @@ func (l *loader) readClientFile() {
 // server.
 func (l *loader) readClientEnvironment() {
 	for _, s := range l.settings {
-		if value, ok := l.environ[s.env]; ok {
-			origin := "environment " + s.env
+		if value, ok := l.environ[s.Env]; ok {
+			origin := "environment " + s.Env
 			l.accept(s, value, origin, origin)
 		}
 	}

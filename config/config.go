@@ -8,11 +8,13 @@
 //	min, max       bounds of a number, a duration or a size
 //	off:"0"        0 is allowed although it is below min
 //	oneof          the allowed words
-//	form           the form of a text: a word that kindOf knows
+//	default        the value of a setting that is not given; without it, zero or empty
+//	form           the form of a text: a word of the table forms
 //	reload:"yes"   a reload applies it, or all of a section; without it, a restart does
 package config
 
 import (
+	"cmp"
 	"io/fs"
 	"net/netip"
 	"path/filepath"
@@ -26,14 +28,14 @@ import (
 type Config struct {
 	// Where to listen: an address and a port (0: any free one), unix:/PATH for a Unix
 	// socket, or systemd:NAME for a socket that systemd has opened.
-	Listen string `mapstructure:"listen" form:"listener"`
+	Listen string `mapstructure:"listen" form:"listener" default:"127.0.0.1:5100"`
 
 	// A second, public address, in the same forms. It serves only what recipients need
 	// to open a push: no creating, no lists, no sign-in. Empty: none.
 	PublicListen string `mapstructure:"public_listen" form:"optional listener"`
 
 	// Permissions of Unix sockets that pushbox makes.
-	ListenMode fs.FileMode `mapstructure:"listen_mode"`
+	ListenMode fs.FileMode `mapstructure:"listen_mode" default:"0660"`
 
 	// A path, such as /push, with which all addresses begin. It is for a proxy that
 	// serves other things on the same host. The proxy must pass paths on unchanged.
@@ -50,7 +52,7 @@ type Config struct {
 	CreateNetworks []netip.Prefix `mapstructure:"create_networks" reload:"yes"`
 
 	// Directory of the database. The first start makes it.
-	DataDir string `mapstructure:"data_dir" form:"path"`
+	DataDir string `mapstructure:"data_dir" form:"path" default:"./data"`
 
 	// A PostgreSQL database in which several servers keep everything together, in place of a
 	// file in data_dir: postgres://USER:PASSWORD@HOST/NAME?sslmode=verify-full, or any other
@@ -89,37 +91,37 @@ type Config struct {
 
 	// Proxies whose X-Forwarded headers are trusted: addresses, or networks such as
 	// 10.0.0.0/8. In the environment: separated by commas.
-	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies" reload:"yes"`
+	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies" default:"127.0.0.0/8,::1/128" reload:"yes"`
 
 	// Whether the API works without a token, and the page for sending without an
 	// account. If false, these still work without both: links in browsers, and the API's
 	// version and description.
-	AllowAnonymous bool `mapstructure:"allow_anonymous" reload:"yes"`
+	AllowAnonymous bool `mapstructure:"allow_anonymous" default:"true" reload:"yes"`
 
 	// Whether clients of API version 1 are served (/p.json and the like), which Password
 	// Pusher calls deprecated. Most of its clients and scripts speak no other version.
-	EnableAPIv1 bool `mapstructure:"enable_api_v1" reload:"yes"`
+	EnableAPIv1 bool `mapstructure:"enable_api_v1" default:"true" reload:"yes"`
 
 	// Whether scripts of other sites may create pushes at /p.json and read the links, as
 	// browser extensions do. It has no effect if create_networks is set: any site could
 	// then create pushes through the browser of a person in these networks.
-	APIv1CORS bool `mapstructure:"api_v1_cors" reload:"yes"`
+	APIv1CORS bool `mapstructure:"api_v1_cors" default:"true" reload:"yes"`
 
 	// Whether pushes that carry a URL can be created.
-	EnableURLPushes bool `mapstructure:"enable_url_pushes" reload:"yes"`
+	EnableURLPushes bool `mapstructure:"enable_url_pushes" default:"true" reload:"yes"`
 
 	// Whether pushes that show a QR code can be created.
-	EnableQRPushes bool `mapstructure:"enable_qr_pushes" reload:"yes"`
+	EnableQRPushes bool `mapstructure:"enable_qr_pushes" default:"true" reload:"yes"`
 
 	// Whether pushes that carry files can be created: by accounts, and as answers to their
 	// requests.
-	EnableFilePushes bool `mapstructure:"enable_file_pushes" reload:"yes"`
+	EnableFilePushes bool `mapstructure:"enable_file_pushes" default:"true" reload:"yes"`
 
 	// Whether the page for sending encrypts texts and files in the browser, with a key that
 	// only the link has: off; offered; default, which is offered and chosen; or required,
 	// so that the page sends no text and no file in another way. Links of such pushes open
 	// in any case. docs/end-to-end.md says what it protects from.
-	ClientEncryption string `mapstructure:"client_encryption" oneof:"off offered default required" reload:"yes"`
+	ClientEncryption string `mapstructure:"client_encryption" oneof:"off offered default required" default:"offered" reload:"yes"`
 
 	// Whether accounts can ask for secrets: the link of a request lets people without an
 	// account send texts and files, which become pushes of the account that asks.
@@ -130,7 +132,7 @@ type Config struct {
 
 	// The addresses that may sign up: a regular expression that the whole address, in
 	// lower case, must match, such as .+@example\.com
-	SignupEmailRegexp string `mapstructure:"signup_email_regexp" form:"regexp" reload:"yes"`
+	SignupEmailRegexp string `mapstructure:"signup_email_regexp" form:"regexp" default:".+" reload:"yes"`
 
 	// Whether accounts need a second factor, an authenticator app or a passkey: to sign in on
 	// the pages, and for their API tokens.
@@ -145,11 +147,11 @@ type Config struct {
 	SignIn SignIn `mapstructure:"sign_in"`
 
 	// Language of the pages if the browser asks for none of the available languages.
-	DefaultLocale string `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh" reload:"yes"`
+	DefaultLocale string `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh" default:"en" reload:"yes"`
 
 	// How long the owner can see the record and the audit log of an expired push. Then it
 	// is deleted, with the addresses of clients in it. 0: it is never deleted.
-	PurgeAfter time.Duration `mapstructure:"purge_after" min:"1h" off:"0" reload:"yes"`
+	PurgeAfter time.Duration `mapstructure:"purge_after" min:"1h" off:"0" default:"365d" reload:"yes"`
 
 	// Size of the database above which new pushes are refused. 0: no limit.
 	MaxStoreSize Size `mapstructure:"max_store_size" min:"1MiB" off:"0" reload:"yes"`
@@ -209,10 +211,33 @@ type Config struct {
 	Policies []NamedPolicy `mapstructure:"policies" reload:"yes"`
 }
 
+// Backup says when and where the server makes scheduled backups of its database.
+type Backup struct {
+	// Time from one backup to the next, such as 24h. 0: no scheduled backups.
+	Schedule time.Duration `mapstructure:"schedule" min:"1h" max:"366d" off:"0"`
+
+	// Directory for the backups; the start makes it if it is missing. Empty: backups in
+	// data_dir, on the same disk as the database.
+	Dir string `mapstructure:"dir"`
+
+	// How many backups stay there. The oldest is removed once a new one is on the disk.
+	Keep int `mapstructure:"keep" min:"1" max:"10000" default:"7"`
+
+	// age recipients (age1...) who can decrypt the backups; set to encrypt them. It is
+	// also the default of pushbox backup. In the environment: separated by commas.
+	Recipients []string `mapstructure:"recipients" form:"recipients"`
+
+	// A command to run after each scheduled backup, such as one that copies it to another
+	// machine: the absolute path of a program and its arguments, without a shell. {} in an
+	// argument means the path of the backup. In the environment: separated by commas,
+	// or a JSON list. Empty: none.
+	After []string `mapstructure:"after" form:"command"`
+}
+
 // Brand is what the pages show of the organisation that runs the server.
 type Brand struct {
 	// Title of the pages.
-	Title string `mapstructure:"title"`
+	Title string `mapstructure:"title" default:"pushbox"`
 
 	// A line below the title. Empty: one in the reader's language.
 	Tagline string `mapstructure:"tagline"`
@@ -228,15 +253,15 @@ type Brand struct {
 // Log says what is logged and how.
 type Log struct {
 	// The lowest level that is logged.
-	Level string `mapstructure:"level" oneof:"debug info warn error" reload:"yes"`
+	Level string `mapstructure:"level" oneof:"debug info warn error" default:"info" reload:"yes"`
 
 	// The form of a line: json, one object a line; console, for people; auto, console
 	// on a terminal and json otherwise.
-	Format string `mapstructure:"format" oneof:"auto json console"`
+	Format string `mapstructure:"format" oneof:"auto json console" default:"auto"`
 
 	// Whether the line of a request has the address of its client. Without it, a program
 	// that blocks attackers cannot use the log.
-	Client bool `mapstructure:"client" reload:"yes"`
+	Client bool `mapstructure:"client" default:"true" reload:"yes"`
 }
 
 // Privacy says how much of clients' addresses is kept: in audit logs, sessions, the
@@ -245,192 +270,24 @@ type Log struct {
 type Privacy struct {
 	// How many bits of an IPv4 address are kept, such as 24; the others become zero.
 	// 0: no address is kept.
-	IPv4Prefix int `mapstructure:"ipv4_prefix" min:"8" max:"32" off:"0"`
+	IPv4Prefix int `mapstructure:"ipv4_prefix" min:"8" max:"32" off:"0" default:"32"`
 
 	// How many bits of an IPv6 address are kept, such as 48; the others become zero.
 	// 0: no address is kept.
-	IPv6Prefix int `mapstructure:"ipv6_prefix" min:"16" max:"128" off:"0"`
+	IPv6Prefix int `mapstructure:"ipv6_prefix" min:"16" max:"128" off:"0" default:"128"`
 }
 
-// Limits bounds what clients may use. The fields named PerMinute count requests of
-// one client, or of one token. A client is an IPv4 address or an IPv6 /64; the networks
-// around it may have a multiple: a /24 eight times, a /56 four and a /48 sixteen times.
-type Limits struct {
-	// The largest request body, not counting the content of files. JSON escapes can
-	// make a text of 1 MiB six times as long.
-	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB" reload:"yes"`
-
-	// Memory for all request bodies above 64 KiB together. Answers with long texts have
-	// the same amount again. One client may have an eighth of it, a network or an account half. A
-	// request that gets no memory within a few seconds gets 503.
-	BodyMemory Size `mapstructure:"body_memory" min:"64KiB"`
-
-	// The least free space on the file system of the data directory. Below it new pushes
-	// are refused, so that views, expiry and deletes always have space. Set it to at
-	// least sixteen times the longest text. 0: not checked.
-	MinFreeSpace Size `mapstructure:"min_free_space" reload:"yes"`
-
-	// Pushes that one anonymous client may have live at once: one IPv4 address, or one /64
-	// of IPv6. It counts no program on this machine that asks without a proxy. 0: no limit.
-	AnonymousPushes int `mapstructure:"anonymous_pushes" min:"1" max:"1000000" off:"0" reload:"yes"`
-
-	// How much the live pushes of one anonymous client may take together, and how much
-	// one answer to a request for a secret. 0: no limit.
-	AnonymousBytes Size `mapstructure:"anonymous_bytes" min:"1MiB" off:"0" reload:"yes"`
-
-	// How much of the store all live anonymous pushes together may take, in percent: of
-	// max_store_size, or of the space that the file system leaves to the database. The
-	// rest is for accounts. 0: no limit.
-	AnonymousShare int `mapstructure:"anonymous_share" min:"1" max:"100" off:"0" reload:"yes"`
-
-	// Pushes that one account may have live at once. 0: no limit.
-	AccountPushes int `mapstructure:"account_pushes" min:"1" max:"10000000" off:"0" reload:"yes"`
-
-	// How much the live pushes of one account may take together, with their files.
-	// 0: no limit.
-	AccountBytes Size `mapstructure:"account_bytes" min:"1MiB" off:"0" reload:"yes"`
-
-	// Requests of an anonymous client per minute. 0: no limit.
-	AnonymousPerMinute int `mapstructure:"anonymous_per_minute" min:"1" max:"1000000" off:"0" reload:"yes"`
-
-	// Requests with one API token, or of one account on the pages, per minute.
-	// 0: no limit.
-	TokenPerMinute int `mapstructure:"token_per_minute" min:"1" max:"1000000" off:"0" reload:"yes"`
-
-	// Requests by one client per minute for links that do not exist. Links that exist always
-	// work.
-	UnknownTokensPerMinute int `mapstructure:"unknown_tokens_per_minute" min:"1" max:"100000" reload:"yes"`
-
-	// Wrong passphrases per push and client per minute.
-	PassphrasesPerClient int `mapstructure:"passphrases_per_client" min:"1" max:"1000" reload:"yes"`
-
-	// Wrong passphrases per push in ten minutes, from clients whose passphrase was not right
-	// before. Each time that a push had so many, the time doubles, up to ten hours.
-	PassphrasesPerPush int `mapstructure:"passphrases_per_push" min:"1" max:"10000" reload:"yes"`
-
-	// Wrong passphrases per push in all. Then the push is frozen until its sender lets it be
-	// opened again: as its owner, or on its receipt.
-	PassphrasesPerLife int `mapstructure:"passphrases_per_life" min:"1" max:"100000" reload:"yes"`
-
-	// Wrong sign-ins by one client in 20 seconds, as many right ones to each account, and as
-	// many sign-ups.
-	SignInsPerClient int `mapstructure:"sign_ins_per_client" min:"1" max:"1000" reload:"yes"`
-
-	// Wrong passwords and codes per account in an hour, from browsers that never were signed
-	// in to it. Each browser that was has as many of its own.
-	SignInsPerAccount int `mapstructure:"sign_ins_per_account" min:"1" max:"10000" reload:"yes"`
-
-	// How many passphrases may wait to be checked, and as many passwords. One network (a /24
-	// of IPv4, a /48 of IPv6) may have an eighth of them. A request beyond that gets 503.
-	PassphraseQueue int `mapstructure:"passphrase_queue" min:"1" max:"10000" reload:"yes"`
-
-	// How many clients each limit remembers.
-	Clients int `mapstructure:"clients" min:"1000" max:"1000000"`
-
-	// How many connections may be open at the same time, on all listeners together. One
-	// beyond that is closed at once.
-	Connections int `mapstructure:"connections" min:"16" max:"1000000" reload:"yes"`
-
-	// How many of them one client may have. Trusted proxies, Unix sockets and programs on
-	// this machine are bounded by connections alone.
-	ConnectionsPerClient int `mapstructure:"connections_per_client" min:"2" max:"1000000" reload:"yes"`
-
-	// How many downloads of files may run at the same time, for all clients together.
-	// One client may have an eighth of them, a network or an account half. A download beyond
-	// that gets 503.
-	Downloads int `mapstructure:"downloads" min:"8" max:"100000" reload:"yes"`
-
-	// How long a request may take, from its first byte to its last. The content of
-	// files does not count.
-	RequestTimeout time.Duration `mapstructure:"request_timeout" min:"1s" max:"30m"`
-
-	// How long an upload or a download of files may make no progress. Progress is
-	// 64 KiB of an upload, or 32 KiB of a download; on average a file must move 4 KiB a
-	// second. A long text or answer may make no progress for a sixth of this time.
-	StallTimeout time.Duration `mapstructure:"stall_timeout" min:"1s" max:"30m" reload:"yes"`
-
-	// How long a stopping server answers requests as before while /readyz answers 503,
-	// so that load balancers notice. 0: not at all.
-	StopDelay time.Duration `mapstructure:"stop_delay" min:"1s" max:"5m" off:"0"`
-
-	// How long a stopping server waits for running requests.
-	DrainTimeout time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m"`
-}
-
-// Sessions says how long people stay signed in.
-type Sessions struct {
-	// How long a session lasts without use.
-	IdleTimeout time.Duration `mapstructure:"idle_timeout" min:"5m" max:"90d"`
-
-	// How long a session lasts in total, used or not.
-	MaxAge time.Duration `mapstructure:"max_age" min:"5m" max:"365d"`
-}
-
-// Terms are the limits of one kind of push, and the defaults for senders who ask
-// for nothing else. The defaults lie within their minimum and maximum.
-type Terms struct {
-	// Days until a push expires, if its sender does not choose.
-	ExpireAfterDaysDefault int `mapstructure:"expire_after_days_default" min:"1" max:"3650"`
-
-	// The fewest days that a sender may choose.
-	ExpireAfterDaysMin int `mapstructure:"expire_after_days_min" min:"1" max:"3650"`
-
-	// The most days that a sender may choose.
-	ExpireAfterDaysMax int `mapstructure:"expire_after_days_max" min:"1" max:"3650"`
-
-	// Views until a push expires, if its sender does not choose.
-	ExpireAfterViewsDefault int `mapstructure:"expire_after_views_default" min:"1" max:"100000"`
-
-	// The fewest views that a sender may choose.
-	ExpireAfterViewsMin int `mapstructure:"expire_after_views_min" min:"1" max:"100000"`
-
-	// The most views that a sender may choose.
-	ExpireAfterViewsMax int `mapstructure:"expire_after_views_max" min:"1" max:"100000"`
-
-	// Whether pushes can have the retrieval step: a page with an “Open” button, so that
-	// link scanners use no views. false: no push has it.
-	EnableRetrievalStep bool `mapstructure:"enable_retrieval_step"`
-
-	// Whether a push has the retrieval step, if its sender does not choose.
-	RetrievalStepDefault bool `mapstructure:"retrieval_step_default"`
-}
-
-// DeletableTerms are the Terms of a kind that recipients may be allowed to delete.
-type DeletableTerms struct {
-	Terms `mapstructure:",squash"`
-
-	// Whether senders can let recipients delete a push. false: recipients can delete
-	// none.
-	EnableDeletablePushes bool `mapstructure:"enable_deletable_pushes"`
-
-	// Whether recipients may delete a push, if its sender does not choose.
-	DeletablePushesDefault bool `mapstructure:"deletable_pushes_default"`
-}
-
-// FileTerms are the DeletableTerms of pushes that carry files, and the limits of
-// their files.
-type FileTerms struct {
-	DeletableTerms `mapstructure:",squash"`
-
-	// The most files of one push.
-	MaxFileUploads int `mapstructure:"max_file_uploads" min:"1" max:"100"`
-
-	// The largest size of one file.
-	MaxFileSize Size `mapstructure:"max_file_size" min:"1KiB" max:"1TiB"`
-
-	// How long the address of a file works after the push was retrieved. A running
-	// download extends it, up to 24 hours in total.
-	DownloadWindow time.Duration `mapstructure:"download_window" min:"1m" max:"24h"`
+// BackupDir returns the directory of scheduled backups: Backup.Dir, or backups in
+// DataDir if that is empty.
+func (c Config) BackupDir() string {
+	return cmp.Or(c.Backup.Dir, filepath.Join(c.DataDir, "backups"))
 }
 
 // KeyFile returns the path of the master key's file: MasterKeyFile, which Load sets to the
 // place that it found, or master.key in DataDir if that is empty. It means nothing if
 // MasterKey is set.
 func (c Config) KeyFile() string {
-	if c.MasterKeyFile != "" {
-		return c.MasterKeyFile
-	}
-	return filepath.Join(c.DataDir, keyName)
+	return cmp.Or(c.MasterKeyFile, filepath.Join(c.DataDir, keyName))
 }
 
 // SharesAPIv1 reports whether scripts of other sites may create pushes: APIv1CORS counts

@@ -2,23 +2,66 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
+
+// A Setting describes one key of the configuration.
+type Setting struct {
+	Key     string // such as log.level
+	Env     string // such as PUSHBOX_LOG_LEVEL
+	Default string // as YAML
+	Accepts string // the bounds or words in words, such as "from 1 to 90"; empty if there are none
+	Reload  bool   // a reload applies it; else it needs a restart
+}
 
 // A setting is one key, as a field of Config declares it.
 type setting struct {
+	Setting
 	kind
-	key      string
-	env      string
-	index    []int // of the field
-	initial  any   // the default
-	least    int64 // bounds of a number
-	most     int64
-	zero     bool   // 0 is allowed although it is below least
-	accepted string // the bounds in words; empty if there are none
-	live     bool   // a reload applies it
+	index       []int // of the field
+	initial     any   // the default
+	least, most int64 // bounds of a number
+	zero        bool  // 0 is allowed although it is below least
+}
+
+// Default returns the configuration without any settings given.
+func Default() Config {
+	c := defaults[Config]()
+	c.Webhooks.Events = slices.Clone(hookEvents)
+	c.Policy.RequirePassphrase, c.Policy.RequireEncryption, c.Policy.EnableMail = Off, Off, On // what policies may leave open
+	return c
+}
+
+// defaults returns a T with the values of the tags default. No list of it is nil.
+func defaults[T any]() (t T) {
+	setDefaults(reflect.ValueOf(&t).Elem())
+	return t
+}
+
+// setDefaults panics on a default that is no value of its field.
+func setDefaults(v reflect.Value) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		text, given := f.Tag.Lookup("default")
+		switch {
+		case isSection(f.Type):
+			setDefaults(v.Field(i))
+		case given:
+			value, err := kindOf(f).parse(text)
+			if err != nil {
+				panic("config: the default of " + f.Name + " " + err.Error())
+			}
+			v.Field(i).Set(reflect.ValueOf(value))
+		case f.Type.Kind() == reflect.Slice:
+			v.Field(i).Set(reflect.MakeSlice(f.Type, 0, 0))
+		}
+	}
 }
 
 // settings lists every setting in the order of Config's fields.
@@ -40,9 +83,7 @@ func walk(all []setting, v reflect.Value, prefix string, index []int, live bool)
 		case isSection(f.Type):
 			all = walk(all, v.Field(i), prefix+name+".", at, live)
 		default:
-			s := newSetting(f, prefix+name, at, v.Field(i).Interface())
-			s.live = live
-			all = append(all, s)
+			all = append(all, newSetting(f, prefix+name, at, v.Field(i).Interface(), live))
 		}
 	}
 	return all
@@ -60,24 +101,21 @@ func isSection(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.PkgPath() == reflect.TypeFor[Config]().PkgPath()
 }
 
-func newSetting(f reflect.StructField, key string, index []int, initial any) setting {
-	s := setting{
-		kind: kindOf(f), key: key, index: index, initial: initial,
-		env:  envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_")),
-		zero: f.Tag.Get("off") == "0",
-	}
+func newSetting(f reflect.StructField, key string, index []int, initial any, live bool) setting {
+	s := setting{kind: kindOf(f), index: index, initial: initial, zero: f.Tag.Get("off") == "0"}
+	s.Setting = Setting{Key: key, Env: envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_")), Default: s.print(initial), Reload: live}
 	low, high := f.Tag.Get("min"), f.Tag.Get("max")
 	s.least, s.most = s.bound(low, math.MinInt64), s.bound(high, math.MaxInt64)
 	switch {
 	case f.Tag.Get("oneof") != "":
-		s.accepted = s.what
+		s.Accepts = s.what
 	case low != "" && high != "":
-		s.accepted = "from " + low + " to " + high
+		s.Accepts = "from " + low + " to " + high
 	case low != "":
-		s.accepted = "at least " + low
+		s.Accepts = "at least " + low
 	}
 	if s.zero {
-		s.accepted = "0 or " + s.accepted
+		s.Accepts = "0 or " + s.Accepts
 	}
 	return s
 }
@@ -89,7 +127,7 @@ func (s setting) bound(tag string, absent int64) int64 {
 	}
 	v, err := s.parse(tag)
 	if err != nil {
-		panic("config: a bound of " + s.key + " " + err.Error())
+		panic("config: a bound of " + s.Key + " " + err.Error())
 	}
 	return reflect.ValueOf(v).Int()
 }
@@ -105,25 +143,15 @@ func (s setting) read(text string) (any, error) {
 	}
 	if n := reflect.ValueOf(v); n.CanInt() {
 		if i := n.Int(); (i < s.least || i > s.most) && (i != 0 || !s.zero) {
-			return nil, errors.New("must be " + s.accepted)
+			return nil, errors.New("must be " + s.Accepts)
 		}
 	}
 	return v, nil
 }
 
-// isEmpty reports whether the default is no value.
-func (s setting) isEmpty() bool {
-	v := reflect.ValueOf(s.initial)
+// isEmpty reports whether a setting has no value.
+func isEmpty(v reflect.Value) bool {
 	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
-}
-
-// A Setting describes one key of the configuration.
-type Setting struct {
-	Key     string // such as log.level
-	Env     string // such as PUSHBOX_LOG_LEVEL
-	Default string // as YAML
-	Accepts string // the bounds or words in words, such as "from 1 to 90"; empty if there are none
-	Reload  bool   // a reload applies it; else it needs a restart
 }
 
 // Keys lists every setting in the order of Config's fields.
@@ -131,7 +159,95 @@ func Keys() []Setting {
 	all := settings()
 	keys := make([]Setting, len(all))
 	for i, s := range all {
-		keys[i] = Setting{Key: s.key, Env: s.env, Default: s.print(s.initial), Accepts: s.accepted, Reload: s.live}
+		keys[i] = s.Setting
 	}
 	return keys
+}
+
+// entries are the form of a list of mappings, each of which is a T.
+type entries[T any] struct {
+	what     string         // for "must be …"
+	required []string       // keys that each entry has
+	name     func(T) string // no two entries have the same
+	check    func(T) error  // of an entry by itself
+}
+
+func (e entries[T]) kind() kind {
+	k := newKind(e.what, e.parse, e.print)
+	k.nested = true
+	return k
+}
+
+// parse reads a list, in YAML or JSON. Its errors name the entry, and have no value in them.
+func (e entries[T]) parse(text string) ([]T, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.SequenceNode {
+		return nil, errors.New("must be " + e.what)
+	}
+	all := []T{}
+	for i, n := range doc.Content[0].Content {
+		one, err := e.parseOne(aliased(n))
+		if err == nil && slices.ContainsFunc(all, func(t T) bool { return e.name(t) == e.name(one) }) {
+			err = errors.New("has the name of another one")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("entry %d %w", i+1, err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (e entries[T]) parseOne(n *yaml.Node) (T, error) {
+	one := defaults[T]()
+	fields := walk(nil, reflect.ValueOf(one), "", nil, false)
+	if n.Kind != yaml.MappingNode {
+		return one, errors.New("must have keys with values")
+	}
+	var known, given []string
+	for _, s := range fields {
+		known = append(known, s.Key)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i].Value, aliased(n.Content[i+1])
+		at := slices.Index(known, key)
+		if at < 0 {
+			return one, fmt.Errorf("has %s, which is not a setting%s", shown(key), didYouMean(key, known))
+		}
+		if slices.Contains(given, key) {
+			return one, errors.New("has " + key + " twice")
+		}
+		text, ok := fields[at].textOf(value)
+		v, err := fields[at].read(text)
+		if !ok {
+			err = errors.New("must be " + fields[at].what)
+		}
+		if err != nil {
+			return one, fmt.Errorf("has %s, which %w", key, err)
+		}
+		reflect.ValueOf(&one).Elem().FieldByIndex(fields[at].index).Set(reflect.ValueOf(v))
+		given = append(given, key)
+	}
+	for _, key := range e.required {
+		if !slices.Contains(given, key) {
+			return one, errors.New("must have " + key)
+		}
+	}
+	return one, e.check(one)
+}
+
+// print writes the entries as a YAML list in one line, with what differs from the defaults.
+func (e entries[T]) print(all []T) string {
+	fields := walk(nil, reflect.ValueOf(defaults[T]()), "", nil, false)
+	items := make([]string, len(all))
+	for i, one := range all {
+		var parts []string
+		for _, s := range fields {
+			if v := s.print(reflect.ValueOf(one).FieldByIndex(s.index).Interface()); v != s.Default {
+				parts = append(parts, s.Key+": "+v)
+			}
+		}
+		items[i] = "{" + strings.Join(parts, ", ") + "}"
+	}
+	return "[" + strings.Join(items, ", ") + "]"
 }

@@ -1,8 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,7 +30,7 @@ func (l *loader) readFile(name string) {
 	}
 	f := configFile{loader: l, origin: "file " + oneLine(name)}
 	for _, s := range l.settings {
-		if section := sectionOf(s.key); section != "" && !slices.Contains(f.sections, section) {
+		if section := sectionOf(s.Key); section != "" && !slices.Contains(f.sections, section) {
 			f.sections = append(f.sections, section)
 		}
 	}
@@ -88,17 +92,11 @@ func (f configFile) entry(key string, n *yaml.Node, place string) {
 // unknown notes a key that is not a setting, with a similar one of the same section
 // if there is one.
 func (f configFile) unknown(key, place string) {
-	var known []string
-	for _, section := range f.sections {
-		if sectionOf(section) == sectionOf(key) {
-			known = append(known, section)
-		}
-	}
+	known := slices.Clone(f.sections)
 	for _, s := range f.settings {
-		if sectionOf(s.key) == sectionOf(key) {
-			known = append(known, s.key)
-		}
+		known = append(known, s.Key)
 	}
+	known = slices.DeleteFunc(known, func(k string) bool { return sectionOf(k) != sectionOf(key) })
 	f.problem(shown(key), place, "is not a setting%s", didYouMean(key, known))
 }
 
@@ -115,16 +113,113 @@ func shown(key string) string {
 
 // leaf takes the value of a setting.
 func (f configFile) leaf(s setting, n *yaml.Node, place string) {
-	text, ok := scalar(n, s.tags)
-	if len(s.tags) == 0 {
-		text, ok = list(n)
+	if text, ok := s.textOf(n); ok {
+		f.accept(s, text, f.origin, place)
+	} else {
+		f.problem(s.Key, place, "must be %s", s.what)
 	}
-	if s.nested {
-		text, ok = yamlText(n)
+}
+
+// maxFile is the size of the largest file that is read, in bytes.
+const maxFile = 256 << 10
+
+// The YAML tags that matter here.
+const (
+	tagNull  = "!!null"
+	tagText  = "!!str"
+	tagTime  = "!!timestamp" // YAML takes a day for one
+	tagInt   = "!!int"
+	tagFloat = "!!float"
+	tagBool  = "!!bool"
+)
+
+var errUnread = errors.New("cannot be read")
+
+// parseFile returns the value in the file; for an empty file, a mapping without
+// keys.
+func parseFile(name string) (*yaml.Node, error) {
+	data, err := readBounded(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnread, reason(err))
 	}
-	if !ok {
-		f.problem(s.key, place, "must be %s", s.what)
-		return
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("must not be larger than %v", Size(maxFile))
 	}
-	f.accept(s, text, f.origin, place)
+	var doc, second yaml.Node
+	nothing := &yaml.Node{Kind: yaml.MappingNode}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	switch err := d.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nothing, nil
+	case err != nil:
+		return nil, syntaxError(err)
+	}
+	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, errors.New("must hold one YAML document")
+	}
+	if root := doc.Content[0]; root.ShortTag() != tagNull {
+		return root, nil
+	}
+	return nothing, nil
+}
+
+// readBounded reads the file, or a little more than maxFile of it.
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+// reason returns the error without the name of the file, which its caller adds.
+func reason(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// syntaxError drops the name of an anchor from a YAML error: that is text of the file,
+// and may be part of a secret. No other YAML error quotes the file.
+func syntaxError(err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if strings.Contains(text, "anchor") {
+		text = "it refers to an anchor that it does not have"
+	}
+	return errors.New("is not valid YAML: " + text)
+}
+
+// aliased returns the node itself, or the one that it is an alias of.
+func aliased(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// textOf returns the text of a node, and whether the node may be a value of this kind.
+func (k kind) textOf(n *yaml.Node) (string, bool) {
+	switch {
+	case k.nested:
+		b, err := yaml.Marshal(n)
+		return string(b), err == nil && n.Kind == yaml.SequenceNode
+	case len(k.tags) == 0:
+		return list(n)
+	default:
+		return n.Value, n.Kind == yaml.ScalarNode && slices.Contains(k.tags, n.ShortTag())
+	}
+}
+
+// list returns the texts of a list as splitList reads them.
+func list(n *yaml.Node) (string, bool) {
+	items := make([]string, len(n.Content))
+	for i, c := range n.Content {
+		if c = aliased(c); c.Kind != yaml.ScalarNode || c.ShortTag() != tagText {
+			return "", false
+		}
+		items[i] = c.Value
+	}
+	return joinList(items), n.Kind == yaml.SequenceNode
 }

@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pushbox/internal/email"
 	"pushbox/internal/secret"
 )
 
@@ -34,95 +35,116 @@ func newKind[T any](what string, parse func(string) (T, error), print func(T) st
 	}
 }
 
-// kindOf returns the kind of a field of Config. It panics on a type that is not
-// among the types of settings.
+// textKind is a text in some form.
+func textKind(what string, parse func(string) (string, error), tags ...string) kind {
+	return newKind(what, parse, strconv.Quote, append(tags, tagText)...)
+}
+
+// listKind is a list of texts, each of which is read in the same way.
+func listKind[T any](what string, parse func(string) (T, error), print func(T) string) kind {
+	return newKind(what, parseList(parse), printList(print))
+}
+
+// kindOf returns the kind of a field of Config. It panics on a type and a form that no
+// setting has.
 func kindOf(f reflect.StructField) kind {
-	switch form, words := f.Tag.Get("form"), f.Tag.Get("oneof"); {
-	case words != "":
-		all := strings.Fields(words)
-		return newKind(oneOf(all), wordParser(all), text, tagText)
-	case form == "listener":
-		return newKind(listenForms, parseListen, strconv.Quote, tagText)
-	case form == "optional listener":
-		return newKind(listenForms, optional(parseListen), strconv.Quote, tagText)
-	case form == "base path":
-		return newKind("a path such as /push", parseBasePath, strconv.Quote, tagText)
-	case form == "hosts":
-		return newKind("a list of hosts", parseList(parseHost), printList(text))
-	case form == "optional address":
-		return newKind("an address and a port, such as :80", optional(parseAddress), strconv.Quote, tagText)
-	case form == "path":
-		return newKind("a path", parsePath, strconv.Quote, tagText)
-	case form == "url":
-		return newKind("a URL such as https://push.example.com", parseBaseURL, strconv.Quote, tagText)
-	case form == "contact":
-		return newKind(contactForms, optional(parseContact), strconv.Quote, tagText)
-	case form == "directory":
-		return newKind("a URL such as https://ca.example.com/acme/acme/directory", parseDirectoryURL, strconv.Quote, tagText)
-	case form == "email":
-		return newKind("an address such as ann@example.com", optional(parseEmail), strconv.Quote, tagText)
-	case form == "domains":
-		return newKind("a list of domains", parseDomains, printList(text))
-	case form == "day":
-		return newKind("a day such as 2027-01-31", optional(parseDay), strconv.Quote, tagText, tagTime)
-	case form == "regexp":
-		return newKind("a regular expression such as .+@example\\.com", parseRegexp, strconv.Quote, tagText)
-	case form == "events":
-		return newKind("a list of events", parseList(wordParser(hookEvents())), printList(text))
-	case form == "command":
-		return newKind("a list of a program and its arguments", parseCommand, printList(text))
-	case form == "names":
-		return newKind("a list of names", parseList(parseName), printList(text))
-	case form == "emails":
-		return newKind("a list of addresses", parseList(parseAccount), printList(text))
-	case form == "word":
-		return newKind("a word", parseWord, strconv.Quote, tagText)
-	case form == "words":
-		return newKind("a list of words", parseList(parseScope), printList(text))
-	case form == "kinds":
-		return newKind("a list of kinds", parseList(wordParser(pushKinds)), printList(text))
-	case form == "issuer":
-		return newKind("a URL such as https://id.example.com", parseIssuer, strconv.Quote, tagText)
-	case form == "header":
-		return newKind("the name of a header", parseHeader, strconv.Quote, tagText)
-	case form == "database":
-		return newKind(databaseForms, parseDatabase, printSecret, tagText)
-	case form == "recipients":
-		return newKind("a list of age recipients", parseList(parseRecipient), printList(text))
+	if words := strings.Fields(f.Tag.Get("oneof")); len(words) > 0 {
+		return newKind(oneOf(words), wordParser(words), text, tagText)
 	}
-	switch f.Type {
-	case reflect.TypeFor[string]():
-		return newKind("text", parseText, strconv.Quote, tagText)
-	case reflect.TypeFor[bool]():
-		return newKind("true or false", parseBool, strconv.FormatBool, tagBool)
-	case reflect.TypeFor[fs.FileMode]():
-		return newKind("permissions such as 0660", parseMode, printMode, tagText, tagInt)
-	case reflect.TypeFor[int]():
-		return newKind("a whole number", parseInt, strconv.Itoa, tagInt)
-	case reflect.TypeFor[Size]():
-		return newKind("a size such as 400MiB, 10MB or 1000", ParseSize, Size.String, tagText, tagInt)
-	case reflect.TypeFor[time.Duration]():
-		// tagFloat lets a number with a fraction reach the message about its unit.
-		return newKind("a duration such as 10m, 36h or 90d", parseDuration, formatDuration, tagText, tagInt, tagFloat)
-	case reflect.TypeFor[secret.Text]():
-		return newKind("text", parseSecret, printSecret, tagText)
-	case reflect.TypeFor[[]netip.Prefix]():
-		return newKind("a list of addresses and networks", parseList(parsePrefix), printList(netip.Prefix.String))
+	switch f.Type { // not in types, because the keys of an entry have kinds themselves
 	case reflect.TypeFor[[]OIDC]():
 		return providerList.kind()
 	case reflect.TypeFor[[]NamedPolicy]():
 		return policyList.kind()
-	case reflect.TypeFor[Switch]():
-		return newKind("true or false", parseSwitch, func(s Switch) string { return string(s) }, tagBool)
-	case reflect.TypeFor[[]HookHost]():
-		return newKind("a list of hosts and networks", parseList(parseHookHost), printList(HookHost.String))
-	default:
-		panic("config: no setting can be a " + f.Type.String())
 	}
+	k, known := types[f.Type]
+	if form, given := f.Tag.Lookup("form"); given {
+		k, known = forms[form]
+	}
+	if !known {
+		panic("config: no setting can be a " + f.Type.String() + " with the tags " + string(f.Tag))
+	}
+	return k
 }
+
+// types are the kinds of fields without a form.
+var types = map[reflect.Type]kind{
+	reflect.TypeFor[string]():         textKind("text", parseText),
+	reflect.TypeFor[bool]():           newKind("true or false", parseBool, strconv.FormatBool, tagBool),
+	reflect.TypeFor[Switch]():         newKind("true or false", parseSwitch, func(s Switch) string { return string(s) }, tagBool),
+	reflect.TypeFor[fs.FileMode]():    newKind("permissions such as 0660", parseMode, printMode, tagText, tagInt),
+	reflect.TypeFor[int]():            newKind("a whole number", parseInt, strconv.Itoa, tagInt),
+	reflect.TypeFor[Size]():           newKind("a size such as 400MiB, 10MB or 1000", ParseSize, Size.String, tagText, tagInt),
+	reflect.TypeFor[secret.Text]():    newKind("text", parseSecret, printSecret, tagText),
+	reflect.TypeFor[[]netip.Prefix](): listKind("a list of addresses and networks", parsePrefix, netip.Prefix.String),
+	reflect.TypeFor[[]HookHost]():     listKind("a list of hosts and networks", parseHookHost, HookHost.String),
+
+	// tagFloat lets a number with a fraction reach the message about its unit.
+	reflect.TypeFor[time.Duration](): newKind("a duration such as 10m, 36h or 90d", parseDuration, formatDuration, tagText, tagInt, tagFloat),
+}
+
+// forms are the kinds of texts and lists of texts, by their tag form.
+var forms = map[string]kind{
+	"base path":         textKind("a path such as /push", parseBasePath),
+	"command":           newKind("a list of a program and its arguments", parseCommand, printList(text)),
+	"contact":           textKind(contactForms, optional(parseContact)),
+	"database":          newKind(databaseForms, parseDatabase, printSecret, tagText),
+	"day":               textKind("a day such as 2027-01-31", optional(such("a day such as 2027-01-31", isDay)), tagTime),
+	"directory":         textKind(directoryForm, such(directoryForm, isHTTPS)),
+	"domains":           newKind("a list of domains", parseDomains, printList(text)),
+	"email":             textKind(addressForm, optional(such(addressForm, email.IsAddress))),
+	"emails":            listKind("a list of addresses", parseAccount, text),
+	"events":            listKind("a list of events", wordParser(hookEvents), text),
+	"header":            textKind("the name of a header", such("the name of a header, such as Remote-Email", isHeader)),
+	"hosts":             listKind("a list of hosts", parseHost, text),
+	"issuer":            textKind("a URL such as https://id.example.com", parseIssuer),
+	"kinds":             listKind("a list of kinds", wordParser(pushKinds), text),
+	"listener":          textKind(listenForms, parseListen),
+	"names":             listKind("a list of names", parseName, text),
+	"optional address":  textKind(portForm, optional(such(portForm, isListenAddress))),
+	"optional listener": textKind(listenForms, optional(parseListen)),
+	"path":              textKind("a path", parseName),
+	"recipients":        listKind("a list of age recipients", such("an age recipient, which begins with age1", isRecipient), text),
+	"regexp":            textKind(regexpForm, such(regexpForm, isRegexp)),
+	"url":               textKind("a URL such as https://push.example.com", parseBaseURL),
+	"word":              textKind("a word", such("a word of at most 32 letters from a to z, digits and dashes", isWord)),
+	"words":             listKind("a list of words", such("a word", isScope), text),
+}
+
+// pushKinds are the kinds of push.
+var pushKinds = []string{"text", "file", "url", "qr"}
 
 // text returns a text as it is.
 func text(s string) string { return s }
+
+// optional returns a parser that accepts an empty text and parses any other.
+func optional(parse func(string) (string, error)) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if text == "" {
+			return "", nil
+		}
+		return parse(text)
+	}
+}
+
+// such returns a parser of texts for which a function is true.
+func such(what string, is func(string) bool) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if !is(text) {
+			return "", errors.New("must be " + what)
+		}
+		return text, nil
+	}
+}
+
+func wordParser(words []string) func(string) (string, error) {
+	return such(oneOf(words), func(text string) bool { return slices.Contains(words, text) })
+}
+
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
 
 // parseList returns a parser of a list as splitList reads it. Its error names the entry by
 // its number.
@@ -179,20 +201,6 @@ func printList[T any](print func(T) string) func([]T) string {
 	}
 }
 
-func oneOf(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
-func wordParser(words []string) func(string) (string, error) {
-	return func(text string) (string, error) {
-		if !slices.Contains(words, text) {
-			return "", errors.New("must be " + oneOf(words))
-		}
-		return text, nil
-	}
-}
-
 func parseBool(text string) (bool, error) {
 	switch strings.ToLower(text) {
 	case "true":
@@ -202,6 +210,14 @@ func parseBool(text string) (bool, error) {
 	default:
 		return false, errors.New("must be true or false")
 	}
+}
+
+func parseSwitch(text string) (Switch, error) {
+	on, err := parseBool(text)
+	if err != nil {
+		return Open, err
+	}
+	return Switch(strconv.FormatBool(on)), nil
 }
 
 func parseInt(text string) (int, error) {

@@ -1,12 +1,28 @@
 package config
 
 import (
+	"errors"
 	"fmt"
-	"reflect"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/viper"
 
 	"pushbox/internal/environ"
+	"pushbox/internal/secret"
+)
+
+const (
+	envPrefix     = "PUSHBOX_"
+	envFile       = "PUSHBOX_CONFIG"
+	envCredential = "CREDENTIALS_DIRECTORY"
+	keyFileKey    = "master_key_file"
+	keyDir        = "key" // beside the settings file: the directory of the key file, if it exists
 )
 
 // A Source is where a configuration is read from. Flags override the environment,
@@ -63,7 +79,7 @@ func DataDir(src Source) (string, error) {
 
 // read reads the layers of a configuration, and returns the name of its file.
 func read(src Source) (l *loader, file string) {
-	l = newLoader(src.Environ)
+	l = newLoader(settings(), src.Environ)
 	file = l.fileName(src.File)
 	l.readFile(file)
 	l.readEnvironment()
@@ -112,9 +128,9 @@ type given struct {
 	place  string // with a line number, for problems
 }
 
-func newLoader(vars []string) *loader {
+func newLoader(all []setting, vars []string) *loader {
 	l := &loader{
-		settings: settings(),
+		settings: all,
 		byKey:    make(map[string]setting),
 		environ:  environ.Map(vars),
 		given:    make(map[string]given),
@@ -122,8 +138,8 @@ func newLoader(vars []string) *loader {
 		complete: true,
 	}
 	for _, s := range l.settings {
-		l.byKey[s.key] = s
-		l.given[s.key] = given{s.initial, OriginDefault, OriginDefault}
+		l.byKey[s.Key] = s
+		l.given[s.Key] = given{s.initial, OriginDefault, OriginDefault}
 	}
 	return l
 }
@@ -138,10 +154,10 @@ func (l *loader) problem(key, place, format string, args ...any) {
 func (l *loader) accept(s setting, text, origin, place string) {
 	v, err := s.read(text)
 	if err != nil {
-		l.problem(s.key, place, "%v", err)
+		l.problem(s.Key, place, "%v", err)
 		return
 	}
-	l.given[s.key] = given{v, origin, place}
+	l.given[s.Key] = given{v, origin, place}
 }
 
 // decode makes a Config from the given values. They have their types by now, so an
@@ -149,7 +165,7 @@ func (l *loader) accept(s setting, text, origin, place string) {
 func (l *loader) decode() (cfg Config, err error) {
 	v := viper.New()
 	for _, s := range l.settings {
-		v.Set(s.key, l.given[s.key].value)
+		v.Set(s.Key, l.given[s.Key].value)
 	}
 	if err := v.UnmarshalExact(&cfg); err != nil {
 		return Config{}, fmt.Errorf("the settings do not fit their struct: %w", err)
@@ -160,8 +176,124 @@ func (l *loader) decode() (cfg Config, err error) {
 func (l *loader) values(cfg Config) []Value {
 	values := make([]Value, len(l.settings))
 	for i, s := range l.settings {
-		v := reflect.ValueOf(cfg).FieldByIndex(s.index).Interface()
-		values[i] = Value{Key: s.key, Value: s.print(v), Origin: l.given[s.key].origin, Reload: s.live}
+		value := s.print(field(&cfg, s).Interface())
+		values[i] = Value{Key: s.Key, Value: value, Origin: l.given[s.Key].origin, Reload: s.Reload}
 	}
 	return values
+}
+
+// fileName is the file to read; empty if there is none.
+func (l *loader) fileName(flag string) string {
+	named, ok := l.environ[envFile]
+	switch {
+	case flag != "":
+		return flag
+	case ok && named == "":
+		l.problem("", "environment "+envFile, "is empty")
+		l.complete = false
+	}
+	return named
+}
+
+func (l *loader) readEnvironment() {
+	byEnv := make(map[string]setting)
+	for _, s := range l.settings {
+		byEnv[s.Env] = s
+	}
+	others := []string{envFile} // variables of this program that are no settings of a server
+	for _, s := range clientSettings() {
+		others = append(others, s.Env)
+	}
+	known := append(slices.Sorted(maps.Keys(byEnv)), others...)
+	for _, name := range slices.Sorted(maps.Keys(l.environ)) {
+		s, ok := byEnv[name]
+		origin := "environment " + oneLine(name)
+		switch {
+		case ok:
+			if text := l.environ[name]; text != "" || !s.emptyIsUnset() {
+				l.accept(s, s.fromEnvironment(text), origin, origin)
+			}
+		case strings.HasPrefix(name, envPrefix) && !slices.Contains(others, name):
+			l.problem("", origin, "is not a setting%s", didYouMean(name, known))
+		}
+	}
+}
+
+// emptyIsUnset reports whether an empty variable counts as not set, since an empty text means
+// nothing: Compose passes one where a variable of its own is not set.
+func (s setting) emptyIsUnset() bool {
+	switch s.initial.(type) {
+	case bool, Switch, int, Size, time.Duration:
+		return true
+	}
+	return false
+}
+
+// fromEnvironment returns the text of a variable with the words for switches that programs
+// and people use there, as true and false.
+func (s setting) fromEnvironment(text string) string {
+	switch word := strings.ToLower(text); {
+	case !slices.Contains(s.tags, tagBool):
+		return text
+	case slices.Contains([]string{"yes", "on", "1"}, word):
+		return "true"
+	case slices.Contains([]string{"no", "off", "0"}, word):
+		return "false"
+	default:
+		return text
+	}
+}
+
+func (l *loader) readFlags(flags map[string]Flag) {
+	for _, key := range slices.Sorted(maps.Keys(flags)) {
+		f := flags[key]
+		origin := "flag " + f.Name
+		s, ok := l.byKey[key]
+		if !ok {
+			l.problem(key, origin, "is not a setting")
+			continue
+		}
+		if _, ok := s.initial.(secret.Text); ok {
+			l.problem(key, origin, "is a secret, and arguments can be seen by others")
+			continue
+		}
+		l.accept(s, f.Value, origin, origin)
+	}
+}
+
+// findKey finds the key file if no setting names it: the credential of systemd, else the
+// key in the data directory, else a file in the directory for keys beside the settings
+// file named file. Without such a directory it leaves the setting empty.
+func (l *loader) findKey(cfg *Config, file string) {
+	if cfg.MasterKeyFile != "" || !cfg.MasterKey.IsZero() || l.findCredential(cfg) || file == "" {
+		return
+	}
+	_, err := os.Lstat(filepath.Join(cfg.DataDir, keyName))
+	dir := filepath.Join(filepath.Dir(file), keyDir)
+	if info, dirErr := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dirErr == nil && info.IsDir() {
+		l.keyFound(cfg, filepath.Join(dir, keyName), "directory "+oneLine(dir))
+	}
+}
+
+// findCredential uses the master key that systemd passes as a credential, if there is one.
+func (l *loader) findCredential(cfg *Config) (found bool) {
+	const origin = "systemd credential " + keyName
+	dir := l.environ[envCredential]
+	if dir == "" {
+		return false
+	}
+	path := filepath.Join(dir, keyName)
+	switch _, err := os.Stat(path); {
+	case err == nil:
+		l.keyFound(cfg, path, origin)
+		return true
+	case !errors.Is(err, fs.ErrNotExist):
+		l.problem(keyFileKey, origin, "cannot be read: %v", reason(err))
+	}
+	return false
+}
+
+func (l *loader) keyFound(cfg *Config, path, origin string) {
+	cfg.MasterKeyFile = path
+	l.given[keyFileKey] = given{path, origin, origin}
 }

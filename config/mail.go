@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"pushbox/internal/clientip"
 	"pushbox/internal/secret"
 )
 
@@ -44,30 +43,26 @@ type Mail struct {
 	// from the first byte; none, only for a server on this machine; cleartext, no
 	// encryption to another machine, so that everyone in between can read the links and
 	// the password.
-	TLS string `mapstructure:"tls" oneof:"starttls implicit none cleartext"`
+	TLS string `mapstructure:"tls" oneof:"starttls implicit none cleartext" default:"starttls"`
 
 	// File with certificates (PEM) of the authorities that may sign the mail server's
 	// certificate. Empty: those that the system trusts.
 	CAFile string `mapstructure:"ca_file"`
 
 	// Mails that one account may send per day (UTC). Each recipient is one mail.
-	DailyLimit int `mapstructure:"daily_limit" min:"1" max:"1000000"`
+	DailyLimit int `mapstructure:"daily_limit" min:"1" max:"1000000" default:"100"`
 
 	// Mails that all accounts together may send per day (UTC).
-	DailyLimitTotal int `mapstructure:"daily_limit_total" min:"1" max:"1000000"`
+	DailyLimitTotal int `mapstructure:"daily_limit_total" min:"1" max:"1000000" default:"1000"`
 
 	// Mails that one address may get per day (UTC), from all accounts together. 0: no limit.
-	RecipientPerDay int `mapstructure:"recipient_per_day" min:"1" max:"1000000" off:"0"`
+	RecipientPerDay int `mapstructure:"recipient_per_day" min:"1" max:"1000000" off:"0" default:"20"`
 
 	// The most recipients per request.
-	MaxRecipients int `mapstructure:"max_recipients" min:"1" max:"100"`
+	MaxRecipients int `mapstructure:"max_recipients" min:"1" max:"100" default:"5"`
 
 	// How long delivery of a mail is retried.
-	GiveUp time.Duration `mapstructure:"give_up" min:"1m" max:"30d"`
-}
-
-func defaultMail() Mail {
-	return Mail{TLS: MailStartTLS, DailyLimit: 100, DailyLimitTotal: 1000, RecipientPerDay: 20, MaxRecipients: 5, GiveUp: day}
+	GiveUp time.Duration `mapstructure:"give_up" min:"1m" max:"30d" default:"1d"`
 }
 
 // Enabled reports whether mail is sent.
@@ -97,32 +92,58 @@ func (m Mail) Sender() (mail.Address, bool) {
 	return *a, true
 }
 
-// checkMail notes problems of the mail settings, if mail is sent. The links in it must not
-// come from a request: a sender could give them any host.
-func (l *loader) checkMail(m Mail, baseURL string) {
-	if !m.Enabled() {
-		return
-	}
-	note := func(wrong bool, key, text string, others ...string) {
-		if wrong {
-			l.relation(key, text, others...)
-		}
-	}
-	note(baseURL == "", "mail.host", "needs the address with which the links in mail begin: set", "base_url")
-	_, from := m.Sender()
-	odd := strings.ContainsAny(m.Host, " /@[]") || strings.Contains(m.Host, ":") && !isIP(m.Host)
-	note(odd, "mail.host", "must be a host name or an address, without a port, which is", "mail.port")
-	note(m.From == "", "mail.from", "must be set together with", "mail.host")
-	note(m.From != "" && !from, "mail.from", "must be an address such as pushbox@example.com, for", "mail.host")
-	note(m.User != "" && m.PasswordFile == "" && m.Password.IsZero(), "mail.password_file", "must be set together with", "mail.user")
-	note(m.User == "" && m.PasswordFile != "", "mail.user", "must be set together with", "mail.password_file")
-	note(m.User == "" && !m.Password.IsZero(), "mail.user", "must be set together with", "mail.password")
-	note(m.TLS == MailNoTLS && !clientip.IsLoopback(m.Host), "mail.tls", "is none, which is for this machine alone; to send links in clear text to another one, say cleartext:", "mail.host")
-	note(m.DailyLimit > m.DailyLimitTotal, "mail.daily_limit", "must not be greater than", "mail.daily_limit_total")
-	note(m.MaxRecipients > m.DailyLimit, "mail.max_recipients", "must not be greater than", "mail.daily_limit")
+// Webhooks says where events of pushes are sent, and where messages may go.
+type Webhooks struct {
+	// Address that receives the events of all pushes, without their names and links.
+	// Accounts have webhooks of their own (pushbox webhook add). Empty: none.
+	URL secret.Text `mapstructure:"url"`
+
+	// File with the secret that signs messages to webhooks.url: whsec_ and 24 to 64
+	// random bytes in base64.
+	SecretFile string `mapstructure:"secret_file"`
+
+	// The secret itself, for platforms that pass secrets in the environment. A file is
+	// safer. Do not set this together with webhooks.secret_file.
+	Secret secret.Text `mapstructure:"secret"`
+
+	// Events that webhooks.url receives: view, last_view, expire, failed_passphrase, freeze,
+	// request.answered.
+	Events []string `mapstructure:"events" form:"events"`
+
+	// Where messages may be sent: public, any host with a public address, over https;
+	// host names, such as hooks.example.com or *.example.com, also over http and with
+	// addresses of private networks; addresses and networks, such as 10.1.0.0/16, for
+	// hosts that resolve to them.
+	Allow []HookHost `mapstructure:"allow" default:"public"`
+
+	// How many messages may wait for delivery. Further ones are dropped, with a line in
+	// the log; no view waits for a message.
+	Queue int `mapstructure:"queue" min:"100" max:"1000000" default:"100000"`
+
+	// How long delivery of a message is retried.
+	GiveUp time.Duration `mapstructure:"give_up" min:"1m" max:"30d" default:"1d"`
 }
 
-func isIP(host string) bool {
-	_, err := netip.ParseAddr(host)
-	return err == nil
+// hookEvents are all events.
+var hookEvents = []string{"view", "last_view", "expire", "failed_passphrase", "freeze", "request.answered"}
+
+// publicHosts means all hosts with public addresses.
+const publicHosts = "public"
+
+// A HookHost is where messages may go: the name of a host, *. and a name for all below
+// it, public, or a network.
+type HookHost struct {
+	Name    string // empty: a network
+	Network netip.Prefix
+}
+
+// IsPublic reports whether h means all hosts with public addresses.
+func (h HookHost) IsPublic() bool { return h.Name == publicHosts }
+
+// String returns h as the setting has it.
+func (h HookHost) String() string {
+	if h.Name != "" {
+		return h.Name
+	}
+	return h.Network.String()
 }

@@ -1,11 +1,10 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
-	"strings"
 )
 
 // A Switch is a setting that may be left open, beside true and false.
@@ -76,15 +75,10 @@ type NamedPolicy struct {
 // noPolicy is a word for an account without a policy, in commands.
 const noPolicy = "none"
 
-func defaultPolicy() Policy {
-	return Policy{Kinds: []string{}, RequirePassphrase: Off, RequireEncryption: Off, EnableMail: On}
-}
-
 // policyList is the form of policies.
 var policyList = entries[NamedPolicy]{
 	what:     "a list of policies, each with a name",
 	required: []string{"name"},
-	initial:  func() NamedPolicy { return NamedPolicy{Groups: []string{}, Policy: Policy{Kinds: []string{}}} },
 	name:     func(p NamedPolicy) string { return p.Name },
 	check: func(p NamedPolicy) error {
 		if p.Name == noPolicy {
@@ -96,23 +90,13 @@ var policyList = entries[NamedPolicy]{
 
 // Over returns the policy with what it leaves open as in another one.
 func (p Policy) Over(all Policy) Policy {
-	if len(p.Kinds) == 0 {
-		p.Kinds = all.Kinds
+	own := reflect.ValueOf(&p).Elem()
+	for i := range own.NumField() {
+		if isEmpty(own.Field(i)) {
+			own.Field(i).Set(reflect.ValueOf(all).Field(i))
+		}
 	}
-	return Policy{
-		Kinds:                   p.Kinds,
-		RequirePassphrase:       cmp.Or(p.RequirePassphrase, all.RequirePassphrase),
-		RequireEncryption:       cmp.Or(p.RequireEncryption, all.RequireEncryption),
-		EnableMail:              cmp.Or(p.EnableMail, all.EnableMail),
-		ExpireAfterDaysDefault:  cmp.Or(p.ExpireAfterDaysDefault, all.ExpireAfterDaysDefault),
-		ExpireAfterDaysMax:      cmp.Or(p.ExpireAfterDaysMax, all.ExpireAfterDaysMax),
-		ExpireAfterViewsDefault: cmp.Or(p.ExpireAfterViewsDefault, all.ExpireAfterViewsDefault),
-		ExpireAfterViewsMax:     cmp.Or(p.ExpireAfterViewsMax, all.ExpireAfterViewsMax),
-		MaxFileUploads:          cmp.Or(p.MaxFileUploads, all.MaxFileUploads),
-		MaxFileSize:             cmp.Or(p.MaxFileSize, all.MaxFileSize),
-		AccountPushes:           cmp.Or(p.AccountPushes, all.AccountPushes),
-		AccountBytes:            cmp.Or(p.AccountBytes, all.AccountBytes),
-	}
+	return p
 }
 
 // Allows reports whether pushes of a kind may be made by a policy that leaves nothing open.
@@ -123,23 +107,8 @@ func (p Policy) Allows(kind string) bool {
 	return len(p.Kinds) == 0 || slices.Contains(p.Kinds, kind)
 }
 
-// The kinds of push.
-var (
-	pushKinds   = []string{"text", "file", "url", "qr"}
-	encryptable = []string{"text", "file"}
-)
-
-func parseSwitch(text string) (Switch, error) {
-	on, err := parseBool(text)
-	switch {
-	case err != nil:
-		return Open, err
-	case on:
-		return On, nil
-	default:
-		return Off, nil
-	}
-}
+// encryptable are the kinds of push that can be encrypted in the browser.
+var encryptable = []string{"text", "file"}
 
 // checkPolicies refuses a policy that is wider than the other settings, or that nothing can
 // follow.
@@ -172,71 +141,59 @@ func (c Config) kindBounds() []kindBounds {
 
 // checkPolicy checks a policy that leaves nothing open: that of all if name is "policy.".
 func (l *loader) checkPolicy(cfg Config, name string, p Policy) {
-	note := func(key, text string, others ...string) {
+	note := func(isProblem bool, key, text string, others ...string) {
 		if name == "policy." {
-			l.relation(name+key, text, others...)
+			l.relation(isProblem, name+key, text, others...)
 			return
 		}
-		l.relation("policies", fmt.Sprintf("has the policy %s, whose %s %s", name, key, text), others...)
+		l.relation(isProblem, "policies", fmt.Sprintf("has the policy %s, whose %s %s", name, key, text), others...)
 	}
 	var allowed []kindBounds
 	for _, k := range cfg.kindBounds() {
-		switch named := slices.Contains(p.Kinds, k.kind); {
-		case named && !k.on:
-			note("kinds", "must not have "+k.kind+" because of", k.enable)
-		case named && !p.Allows(k.kind):
-			note("kinds", "must not have "+k.kind+", which cannot be encrypted, where encryption is required")
-		case k.on && p.Allows(k.kind):
+		named, allows := slices.Contains(p.Kinds, k.kind), p.Allows(k.kind)
+		note(named && !k.on, "kinds", "must not have "+k.kind+" because of", k.enable)
+		note(named && k.on && !allows, "kinds", "must not have "+k.kind+", which cannot be encrypted, where encryption is required")
+		if k.on && allows {
 			allowed = append(allowed, k)
 		}
 	}
-	if p.RequireEncryption == On && cfg.ClientEncryption == "off" {
-		note("require_encryption", "cannot be true because of", "client_encryption")
-	}
+	impossible := p.RequireEncryption == On && cfg.ClientEncryption == "off"
+	note(impossible, "require_encryption", "cannot be true because of", "client_encryption")
 	days := func(t Terms) (least, most int) { return t.ExpireAfterDaysMin, t.ExpireAfterDaysMax }
 	views := func(t Terms) (least, most int) { return t.ExpireAfterViewsMin, t.ExpireAfterViewsMax }
 	checkNumbers(allowed, "expire_after_days_", p.ExpireAfterDaysDefault, p.ExpireAfterDaysMax, days, note)
 	checkNumbers(allowed, "expire_after_views_", p.ExpireAfterViewsDefault, p.ExpireAfterViewsMax, views, note)
-	for _, c := range []struct {
-		key         string
-		value, most int64
-		of          string
-	}{
-		{"max_file_uploads", int64(p.MaxFileUploads), int64(cfg.Files.MaxFileUploads), "files.max_file_uploads"},
-		{"max_file_size", int64(p.MaxFileSize), int64(cfg.Files.MaxFileSize), "files.max_file_size"},
-		{"account_pushes", int64(p.AccountPushes), int64(cfg.Limits.AccountPushes), "limits.account_pushes"},
-		{"account_bytes", int64(p.AccountBytes), int64(cfg.Limits.AccountBytes), "limits.account_bytes"},
-	} {
-		if c.most != 0 && c.value > c.most {
-			note(c.key, "must not be greater than", c.of)
-		}
+	within := func(key string, value, most int64, of string) {
+		note(most != 0 && value > most, key, "must not be greater than", of)
 	}
+	within("max_file_uploads", int64(p.MaxFileUploads), int64(cfg.Files.MaxFileUploads), "files.max_file_uploads")
+	within("max_file_size", int64(p.MaxFileSize), int64(cfg.Files.MaxFileSize), "files.max_file_size")
+	within("account_pushes", int64(p.AccountPushes), int64(cfg.Limits.AccountPushes), "limits.account_pushes")
+	within("account_bytes", int64(p.AccountBytes), int64(cfg.Limits.AccountBytes), "limits.account_bytes")
 }
 
 // checkNumbers checks a default and a maximum, of which 0 is none: no kind may have less than
 // it needs, and one kind at least must allow so much.
-func checkNumbers(allowed []kindBounds, prefix string, initial, most int, of func(Terms) (int, int), note func(key, text string, others ...string)) {
+func checkNumbers(
+	allowed []kindBounds, prefix string, initial, most int,
+	of func(Terms) (least, most int), note func(isProblem bool, key, text string, others ...string),
+) {
+	top, widest, narrow := 0, "", ""
+	for _, k := range allowed {
+		least, upper := of(k.terms)
+		if upper > top {
+			top, widest = upper, k.section+"."+prefix+"max"
+		}
+		if most != 0 && most < least && narrow == "" {
+			narrow = k.section + "." + prefix + "min"
+		}
+	}
 	if len(allowed) == 0 {
 		return
 	}
-	widest := slices.MaxFunc(allowed, func(a, b kindBounds) int {
-		_, x := of(a.terms)
-		_, y := of(b.terms)
-		return cmp.Compare(x, y)
-	})
-	_, top := of(widest.terms)
-	switch {
-	case most > top:
-		note(prefix+"max", "must not be greater than", widest.section+"."+prefix+"max")
-	case initial > top:
-		note(prefix+"default", "must not be greater than", widest.section+"."+prefix+"max")
-	case most != 0 && initial > most:
-		note(prefix+"default", "must not be greater than its "+strings.TrimSuffix(prefix, "_")+"_max")
-	}
-	for _, k := range allowed {
-		if least, _ := of(k.terms); most != 0 && most < least {
-			note(prefix+"max", "must not be less than", k.section+"."+prefix+"min")
-			return
-		}
-	}
+	note(most > top, prefix+"max", "must not be greater than", widest)
+	note(most <= top && initial > top, prefix+"default", "must not be greater than", widest)
+	inner := most != 0 && most < initial && initial <= top
+	note(inner, prefix+"default", "must not be greater than its "+prefix+"max")
+	note(narrow != "", prefix+"max", "must not be less than", narrow)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,13 +33,13 @@ func Reload(running Config, src Source) (Change, error) {
 		if reflect.DeepEqual(was.Interface(), is.Interface()) {
 			continue
 		}
-		if s.live {
-			c.Changed = append(c.Changed, s.key)
+		if s.Reload {
+			c.Changed = append(c.Changed, s.Key)
 			continue
 		}
-		c.Waiting = append(c.Waiting, s.key)
+		c.Waiting = append(c.Waiting, s.Key)
 		is.Set(was)
-		l.given[s.key] = given{place: "as it is until a restart"}
+		l.given[s.Key] = given{place: "as it is until a restart"}
 	}
 	if l.check(c.Config); len(l.problems) > 0 {
 		return Change{}, l.failure()
@@ -48,7 +49,7 @@ func Reload(running Config, src Source) (Change, error) {
 }
 
 // Path returns the file that a configuration is read from, or an empty text.
-func (src Source) Path() string { return newLoader(src.Environ).fileName(src.File) }
+func (src Source) Path() string { return newLoader(settings(), src.Environ).fileName(src.File) }
 
 // NamesPlace reports whether a settings file is named, or a data directory in the environment.
 func (src Source) NamesPlace() bool {
@@ -96,4 +97,43 @@ func (l *Loaded) Print(w io.Writer) error {
 // nested returns the last word of a key or section, indented by its depth.
 func nested(key string) string {
 	return strings.Repeat("  ", strings.Count(key, ".")) + key[strings.LastIndexByte(key, '.')+1:]
+}
+
+// often are the settings that most installations change.
+var often = []string{
+	"listen", "data_dir", "master_key_file", "base_url", "tls.cert_file", "tls.key_file", "tls.acme.domains", "trusted_proxies",
+	"create_networks", "allow_anonymous", "enable_requests", "enable_signups", "require_mfa", "purge_after", "max_store_size",
+	"backup.schedule", "backup.dir", "brand.title", "metrics.listen", "mail.host", "mail.user", "mail.password_file", "mail.from",
+	"pw.expire_after_days_default", "pw.expire_after_views_default",
+}
+
+// Short returns of a settings file with every setting, each below its comment, the head and the
+// settings that most installations change, with their sections.
+func Short(all string) string {
+	head, rest, _ := strings.Cut(all, "\n\n")
+	var b strings.Builder
+	b.WriteString(strings.Replace(head, "# All settings of pushbox with their defaults.", "# Settings of pushbox that most installations change, with their defaults.", 1) + "\n")
+	var comment, waiting string // above the next setting; sections that were not written yet
+	var path []string           // of the section
+	for line := range strings.Lines(rest) {
+		text := strings.TrimSpace(line)
+		if text == "" || strings.HasPrefix(text, "#") {
+			comment += line
+			continue
+		}
+		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
+		name, value, _ := strings.Cut(text, ":")
+		if depth < len(path) {
+			path, waiting = path[:depth], ""
+		}
+		switch key := strings.Join(append(slices.Clone(path), name), "."); {
+		case value == "":
+			path, waiting = append(path, name), waiting+comment+line
+		case slices.Contains(often, key):
+			b.WriteString("\n" + strings.TrimLeft(waiting+comment, "\n") + line)
+			waiting = ""
+		}
+		comment = ""
+	}
+	return b.String()
 }

@@ -1,11 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
-	"net/url"
-	"strings"
+	"time"
 
-	"pushbox/internal/clientip"
 	"pushbox/internal/secret"
 )
 
@@ -13,7 +12,7 @@ import (
 type SignIn struct {
 	// Whether people sign in with passwords of pushbox, sign up, and ask for links that set a
 	// password. If false, they need oidc, proxy or ldap.
-	Passwords bool `mapstructure:"passwords"`
+	Passwords bool `mapstructure:"passwords" default:"true"`
 
 	// If passwords is false: the addresses of accounts whose passwords work all the same, such
 	// as one administrator's for the day on which no provider answers.
@@ -51,7 +50,7 @@ type OIDC struct {
 
 	// What pushbox asks for, beside openid. Default: profile and email. If groups count,
 	// it asks for groups, too, where the provider has such a scope.
-	Scopes []string `mapstructure:"scopes" form:"words"`
+	Scopes []string `mapstructure:"scopes" form:"words" default:"profile,email"`
 
 	// File with certificates (PEM) of the authorities that may sign the provider's. Empty:
 	// those that the system trusts.
@@ -75,7 +74,7 @@ type OIDC struct {
 	AllowedDomains []string `mapstructure:"allowed_domains" form:"domains"`
 
 	// The claim that has the groups of a person. Default: groups.
-	GroupsClaim string `mapstructure:"groups_claim"`
+	GroupsClaim string `mapstructure:"groups_claim" default:"groups"`
 
 	// Groups whose members may sign in. Empty: everyone may.
 	AllowedGroups []string `mapstructure:"allowed_groups" form:"names"`
@@ -107,33 +106,13 @@ type ProxySignIn struct {
 	AdminGroups []string `mapstructure:"admin_groups" form:"names"`
 }
 
-func defaultSignIn() SignIn {
-	return SignIn{
-		Passwords: true, BreakGlass: []string{}, OIDC: []OIDC{},
-		Proxy: ProxySignIn{AllowedGroups: []string{}, AdminGroups: []string{}},
-	}
-}
-
-func defaultOIDC() OIDC {
-	return OIDC{
-		Scopes: []string{"profile", "email"}, GroupsClaim: "groups",
-		AllowedDomains: []string{}, AllowedGroups: []string{}, AdminGroups: []string{},
-	}
-}
-
 // Shown is what pages call the provider.
-func (o OIDC) Shown() string {
-	if o.Title == "" {
-		return o.Name
-	}
-	return o.Title
-}
+func (o OIDC) Shown() string { return cmp.Or(o.Title, o.Name) }
 
 // providerList is the form of sign_in.oidc.
 var providerList = entries[OIDC]{
 	what:     "a list of providers, each with name, issuer and client_id",
 	required: []string{"name", "issuer", "client_id"},
-	initial:  defaultOIDC,
 	name:     func(o OIDC) string { return o.Name },
 	check: func(o OIDC) error {
 		if !o.ClientSecret.IsZero() && o.ClientSecretFile != "" {
@@ -143,62 +122,71 @@ var providerList = entries[OIDC]{
 	},
 }
 
-// parseWord reads a word for addresses.
-func parseWord(text string) (string, error) {
-	odd := func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' }
-	if text == "" || len(text) > 32 || strings.ContainsFunc(text, odd) {
-		return "", errors.New("must be a word of at most 32 letters from a to z, digits and dashes")
-	}
-	return text, nil
+// LDAP says where the directory is, and what its entries look like.
+type LDAP struct {
+	// Address of the directory: ldaps://dc.example.com, or ldap://dc.example.com, which
+	// begins with StartTLS. Empty: no directory is asked.
+	URL string `mapstructure:"url"`
+
+	// File with certificates (PEM) of the authorities that may sign the directory's
+	// certificate. Empty: those that the system trusts.
+	CAFile string `mapstructure:"ca_file"`
+
+	// Distinguished name of the account that searches. Empty: an anonymous one.
+	BindDN string `mapstructure:"bind_dn"`
+
+	// File with the password of ldap.bind_dn.
+	BindPasswordFile string `mapstructure:"bind_password_file"`
+
+	// The password itself, for platforms that pass secrets in the environment. A file is
+	// safer. Do not set this together with ldap.bind_password_file.
+	BindPassword secret.Text `mapstructure:"bind_password"`
+
+	// Where people are, such as ou=people,dc=example,dc=com.
+	Base string `mapstructure:"base"`
+
+	// Which entries belong to people who may sign in. For Active Directory, without disabled
+	// accounts:
+	// (&(objectCategory=person)(objectClass=user)(!(userAccountControl:1.2.840.113556.1.4.803:=2)))
+	Filter string `mapstructure:"filter" default:"(objectClass=person)"`
+
+	// What people may type to sign in: the value of one of these attributes. For Active
+	// Directory: sAMAccountName, userPrincipalName and mail.
+	LoginAttributes []string `mapstructure:"login_attributes" form:"names" default:"uid,mail"`
+
+	// The attribute that names a person for good. For Active Directory: objectGUID.
+	IDAttribute string `mapstructure:"id_attribute" default:"entryUUID"`
+
+	// The attribute with the e-mail address. New accounts have it as theirs.
+	EmailAttribute string `mapstructure:"email_attribute" default:"mail"`
+
+	// Where groups are. Empty: ldap.base.
+	GroupBase string `mapstructure:"group_base"`
+
+	// Attributes of groups that have the distinguished names of their members.
+	MemberAttributes []string `mapstructure:"member_attributes" form:"names" default:"member,uniqueMember"`
+
+	// Distinguished names of groups whose members may sign in, also those of groups
+	// within them. In the environment write a list in JSON, since these names have commas.
+	// Empty: all people may.
+	AllowedGroups []string `mapstructure:"allowed_groups" form:"names"`
+
+	// Distinguished names of groups whose members are administrators. Empty: the directory
+	// does not decide who is.
+	AdminGroups []string `mapstructure:"admin_groups" form:"names"`
+
+	// Whether a person whose e-mail address has an account already gets that account, if its
+	// address is confirmed.
+	LinkByEmail bool `mapstructure:"link_by_email"`
+
+	// Whether a person without an account gets one at the first sign-in.
+	CreateAccounts bool `mapstructure:"create_accounts" default:"true"`
+
+	// How often the directory is asked for all people who signed in by it. The account of a
+	// person who is gone, or in no group that may sign in, is disabled if that is so again
+	// a quarter of an hour later.
+	CheckEvery time.Duration `mapstructure:"check_every" min:"10s" max:"1d" default:"5m"`
 }
 
-// parseScope reads a scope (RFC 6749 section 3.3).
-func parseScope(text string) (string, error) {
-	if text == "" || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' }) {
-		return "", errors.New("must be a word")
-	}
-	return text, nil
-}
-
-// parseName reads a text that is not empty.
-func parseName(text string) (string, error) {
-	if text == "" {
-		return "", errors.New("is empty")
-	}
-	return parseText(text)
-}
-
-// parseIssuer reads the address of a provider. Only on this machine it may do without TLS.
-func parseIssuer(text string) (string, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#"):
-		return "", errors.New("must be a URL such as https://id.example.com, without a query")
-	case u.Scheme != "https" && (u.Scheme != "http" || !clientip.IsLoopback(u.Hostname())):
-		return "", errors.New("must begin with https://")
-	}
-	return text, nil
-}
-
-// parseHeader reads the name of a header (RFC 9110 section 5.1).
-func parseHeader(text string) (string, error) {
-	odd := func(c rune) bool { return !isLetterOrDigit(c) && c != '-' }
-	if strings.ContainsFunc(text, odd) {
-		return "", errors.New("must be the name of a header, such as Remote-Email")
-	}
-	return text, nil
-}
-
-// checkSignIn notes problems between the settings of signing in.
-func (l *loader) checkSignIn(cfg Config) {
-	s := cfg.SignIn
-	if !s.Passwords && len(s.OIDC) == 0 && s.Proxy.Header == "" && !cfg.LDAP.Enabled() {
-		l.relation("sign_in.passwords", "is false, so no account could sign in without", "sign_in.oidc")
-	}
-	if s.Proxy.Header != "" && len(cfg.TrustedProxies) == 0 {
-		l.relation("sign_in.proxy.header", "counts only in requests of", "trusted_proxies")
-	}
-	if s.Proxy.GroupsHeader == "" && len(s.Proxy.AllowedGroups)+len(s.Proxy.AdminGroups) > 0 {
-		l.relation("sign_in.proxy.groups_header", "must be set together with", "sign_in.proxy.allowed_groups", "sign_in.proxy.admin_groups")
-	}
-}
+// Enabled reports whether a directory is asked.
+func (l LDAP) Enabled() bool { return l.URL != "" }

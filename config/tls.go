@@ -1,20 +1,10 @@
 package config
 
 import (
-	"errors"
-	"net/netip"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
 
-	"pushbox/internal/email"
+	"pushbox/internal/secret"
 )
-
-// letsEncrypt is the default certificate authority.
-const letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
-
-const domainsKey = "tls.acme.domains"
 
 // TLS says whether the server speaks HTTPS by itself, and with which certificate.
 type TLS struct {
@@ -31,7 +21,7 @@ type TLS struct {
 	RedirectListen string `mapstructure:"redirect_listen" form:"optional address"`
 
 	// How long browsers must use HTTPS only (HSTS). 0: the server does not tell them.
-	HSTS time.Duration `mapstructure:"hsts" min:"5m" max:"730d" off:"0"`
+	HSTS time.Duration `mapstructure:"hsts" min:"5m" max:"730d" off:"0" default:"180d"`
 
 	// Certificates by ACME, for servers that the authority can reach on port 443 or,
 	// through redirect_listen, on port 80 of each domain. They are kept in data_dir.
@@ -47,7 +37,7 @@ type ACME struct {
 
 	// Directory URL of the certificate authority; it may be a private one, such as
 	// step-ca.
-	DirectoryURL string `mapstructure:"directory_url" form:"directory"`
+	DirectoryURL string `mapstructure:"directory_url" form:"directory" default:"https://acme-v02.api.letsencrypt.org/directory"`
 
 	// File with the root certificate, in PEM, of the authority's own HTTPS. Empty: the
 	// certificates that this machine trusts.
@@ -60,115 +50,21 @@ type ACME struct {
 // Enabled reports whether the server speaks HTTPS by itself.
 func (t TLS) Enabled() bool { return t.CertFile != "" || len(t.ACME.Domains) > 0 }
 
-func defaultTLS() TLS {
-	return TLS{HSTS: 180 * day, ACME: ACME{Domains: []string{}, DirectoryURL: letsEncrypt}}
+// Metrics says where Prometheus can read metrics.
+type Metrics struct {
+	// Address and port of a listener for /metrics alone, such as 127.0.0.1:5102.
+	// Empty: none.
+	Listen string `mapstructure:"listen" form:"optional address"`
+
+	// File with a token of 16 bytes or more, which callers must send as Authorization:
+	// Bearer. It also turns on /metrics at the address of the setting listen. Empty:
+	// /metrics is off there, and metrics.listen requires no token.
+	TokenFile string `mapstructure:"token_file"`
+
+	// The token itself, for platforms that pass secrets in the environment. A file is
+	// safer. Do not set this together with metrics.token_file.
+	Token secret.Text `mapstructure:"token"`
 }
 
-// checkTLS notes settings of TLS that do not fit together: half a configuration
-// must not end in plain HTTP.
-func (l *loader) checkTLS(cfg Config) {
-	t := cfg.TLS
-	byACME := len(t.ACME.Domains) > 0
-	switch {
-	case t.CertFile != "" && t.KeyFile == "":
-		l.relation("tls.cert_file", "cannot be given without", "tls.key_file")
-	case t.KeyFile != "" && t.CertFile == "":
-		l.relation("tls.key_file", "cannot be given without", "tls.cert_file")
-	case t.CertFile != "" && byACME:
-		l.relation("tls.cert_file", "cannot be given together with", domainsKey)
-	}
-	if !byACME {
-		l.lonely("tls.acme.directory_url", t.ACME.DirectoryURL != letsEncrypt, domainsKey)
-		l.lonely("tls.acme.ca_file", t.ACME.CAFile != "", domainsKey)
-		l.lonely("tls.acme.email", t.ACME.Email != "", domainsKey)
-	}
-	if !t.Enabled() && t.KeyFile == "" {
-		l.lonely("tls.redirect_listen", t.RedirectListen != "", "tls.cert_file or tls.acme.domains")
-	}
-	if t.Enabled() && strings.HasPrefix(cfg.BaseURL, "http://") {
-		l.relation("base_url", "must begin with https:// together with", tlsKey(byACME))
-	}
-}
-
-// lonely notes a setting that is set but means nothing without another.
-func (l *loader) lonely(key string, isGiven bool, without string) {
-	if isGiven {
-		l.relation(key, "means nothing without "+without)
-	}
-}
-
-// tlsKey is the setting that turned TLS on.
-func tlsKey(byACME bool) string {
-	if byACME {
-		return domainsKey
-	}
-	return "tls.cert_file"
-}
-
-// optional returns a parser that accepts an empty text and parses any other.
-func optional(parse func(string) (string, error)) func(string) (string, error) {
-	return func(text string) (string, error) {
-		if text == "" {
-			return "", nil
-		}
-		return parse(text)
-	}
-}
-
-// parseDirectoryURL reads the directory URL of an ACME server.
-func parseDirectoryURL(text string) (string, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Scheme != "https" || u.Hostname() == "":
-		return "", errors.New("must be a URL that begins with https:// and a host")
-	case u.User != nil:
-		return "", errors.New("must not have a user name or a password")
-	}
-	return u.String(), nil
-}
-
-// parseEmail reads an e-mail address without a name.
-func parseEmail(text string) (string, error) {
-	if !email.IsAddress(text) {
-		return "", errors.New("must be an address such as ann@example.com")
-	}
-	return text, nil
-}
-
-// parseAccount reads the address of an account, in the form in which accounts have it.
-func parseAccount(text string) (string, error) { return parseEmail(strings.ToLower(text)) }
-
-// parseDomains reads domains, separated by commas. It refuses a domain that is there twice.
-func parseDomains(text string) ([]string, error) {
-	var seen []string
-	return parseList(func(item string) (string, error) {
-		d, err := parseDomain(item)
-		if err == nil && slices.Contains(seen, d) {
-			err = errors.New("is there twice")
-		}
-		seen = append(seen, d)
-		return d, err
-	})(text)
-}
-
-// parseDomain reads the name of a host that a certificate can be fetched for by
-// HTTP-01 and TLS-ALPN-01.
-func parseDomain(text string) (string, error) {
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
-	text = strings.ToLower(text)
-	if strings.HasPrefix(text, "*.") {
-		return "", errors.New("must not have a star: such a certificate needs changes in the DNS; fetch it with another program, and name it in tls.cert_file")
-	}
-	if _, err := netip.ParseAddr(text); err == nil {
-		return "", errors.New("must be a name, not an address")
-	}
-	for label := range strings.SplitSeq(text, ".") {
-		if label == "" || len(label) > 63 || strings.Trim(label, letters) != "" || label[0] == '-' || label[len(label)-1] == '-' {
-			return "", errors.New("must be a domain such as push.example.com, without scheme and port, in ASCII (xn--…)")
-		}
-	}
-	if len(text) > 253 {
-		return "", errors.New("must not be longer than 253 characters")
-	}
-	return text, nil
-}
+// HasToken reports whether readers of metrics must send a token.
+func (m Metrics) HasToken() bool { return m.TokenFile != "" || !m.Token.IsZero() }

@@ -11,7 +11,7 @@ import (
 )
 
 // The times for which tries count. How many tries there may be is a setting, with its
-// default in config/default.go.
+// default in config/limits.go.
 const (
 	passphrasesPerClientWindow = time.Minute
 	passphrasesPerPushWindow   = 10 * time.Minute // at first: see strangersWindow
