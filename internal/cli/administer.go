@@ -30,19 +30,14 @@ func administer[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in
 // administerOr is administer. If create is set, it makes a store that does not exist, as
 // serve does.
 func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
-	loaded, err := a.settings(cmd)
-	if err != nil {
-		return out, err
-	}
-	cfg := loaded.Config
-	client, err := admin.NewClient(admin.SocketPath(cfg.DataDir))
+	cfg, err := a.settings(cmd)
 	if err != nil {
 		return out, err
 	}
 	ctx := cmd.Context()
 	// It tries often enough even where this process hardly gets to run.
 	for end, tries := time.Now().Add(patience), 1; ; tries++ {
-		out, err = o.Call(ctx, client, in)
+		out, err = ask(ctx, cfg.DataDir, o, in)
 		if !errors.Is(err, admin.ErrNoServer) {
 			return out, err
 		}
@@ -51,6 +46,22 @@ func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], 
 			return out, err
 		}
 	}
+}
+
+// administerWatched is administer, and shows the progress of the operation.
+func administerWatched[In, Out any](a *app, cmd *cobra.Command, what string, o admin.Op[In, Out], in In) (Out, error) {
+	p := a.progress(what)
+	defer p.end()
+	return administer(a, cmd, o.WithProgress(p.set), in)
+}
+
+// ask makes the server of a data directory do an operation.
+func ask[In, Out any](ctx context.Context, dir string, o admin.Op[In, Out], in In) (out Out, err error) {
+	client, err := admin.NewClient(admin.SocketPath(dir))
+	if err == nil {
+		out, err = o.Call(ctx, client, in)
+	}
+	return out, err
 }
 
 func inPlace[In, Out any](ctx context.Context, a *app, cfg config.Config, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
@@ -79,3 +90,14 @@ func refuseUpgrade(cfg config.Config) error {
 
 // say writes a message to standard error.
 func (a *app) say(message string) { fmt.Fprintln(a.stderr, "pushbox: "+message) }
+
+// sayf writes a message in a format to standard error.
+func (a *app) sayf(format string, args ...any) { a.say(fmt.Sprintf(format, args...)) }
+
+// done says what a command did, unless there is an error, which it returns.
+func (a *app) done(err error, format string, args ...any) error {
+	if err == nil {
+		a.sayf(format, args...)
+	}
+	return err
+}

@@ -17,17 +17,16 @@ func (a *app) answers() *cobra.Command {
 		Use:   "answers LINK",
 		Short: "Print the links of the answers to a request for secrets",
 		Long: `Print the links of the answers to a request for secrets, one in a line, with which
-` + "`pushbox get`" + ` retrieves them. LINK is that of the request's own page, which begins
-with https://push.example.com/requests/, not the one that you passed on. An API
-token of the account that made the request is needed. No view is used.
+` + "`pushbox get`" + ` retrieves them. LINK is the address of the request's own page, which
+begins with https://push.example.com/requests/, not the link that you passed on. The
+command needs an API token of the account that made the request. It uses no view.
 
-If the request was made with end-to-end encryption, LINK must have the key, behind
-"#". The key is not sent; with it the key of each answer is decrypted and added to
-the answer's link. Other users of the machine can see arguments: with - as LINK the
-command reads the link from standard input.` + clientHelp,
+If the request has end-to-end encryption, LINK must have the key, behind "#". The
+command does not send the key; with it, it decrypts the key of each answer and adds
+that to the answer's link. Other users of the machine can see arguments: with - as
+LINK the command reads the link from standard input.` + clientHelp,
 		Example: `  pushbox answers - < request
   pushbox answers - < request | while read -r link; do echo "$link" | pushbox get -; done`,
-		Args: arguments("LINK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, key, err := a.readRequestLink(cmd.Context(), args[0])
 			if err != nil {
@@ -88,10 +87,10 @@ func (a *app) printAnswers(all []client.Answer, key endtoend.RequestKey) error {
 		fmt.Fprintln(&lines, linkWithKey(answer.Link, pushKey))
 	}
 	if bare > 0 {
-		a.say(fmt.Sprintf("answers that were not encrypted, though the request has keys: %d; the server could read them, or made them", bare))
+		a.sayf("answers that were not encrypted, though the request has keys: %d; the server could read them, or made them", bare)
 	}
 	if ended > 0 {
-		a.say(fmt.Sprintf("answers that have ended: %d", ended))
+		a.sayf("answers that have ended: %d", ended)
 	}
 	if _, err := fmt.Fprint(a.stdout, lines.String()); err != nil {
 		return err
@@ -102,6 +101,6 @@ func (a *app) printAnswers(all []client.Answer, key endtoend.RequestKey) error {
 	case key.IsZero():
 		return hint.With(fmt.Errorf("answers that are encrypted: %d; the link has no key", closed), "give the link of the request's page with the key behind #, as you kept it")
 	default:
-		return hint.With(fmt.Errorf("answers that cannot be decrypted: %d", closed), "check that the key is that of this request")
+		return hint.With(fmt.Errorf("answers that cannot be decrypted: %d", closed), "check that the key belongs to this request")
 	}
 }

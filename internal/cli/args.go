@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 )
 
 // A usageError says that the arguments or flags of a command are wrong.
@@ -36,6 +40,21 @@ func arguments(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// addTo adds commands to another one. A command without a rule of its own requires the
+// arguments that its usage names. NAME|none is an argument NAME.
+func addTo(parent *cobra.Command, subs ...*cobra.Command) {
+	for _, sub := range subs {
+		if sub.Args == nil {
+			names := strings.Fields(sub.Use)[1:]
+			for i, name := range names {
+				names[i], _, _ = strings.Cut(name, "|")
+			}
+			sub.Args = arguments(names...)
+		}
+	}
+	parent.AddCommand(subs...)
 }
 
 // checkText refuses a text that cannot be shown, or would change on the control socket.
@@ -72,4 +91,61 @@ func flagError(_ *cobra.Command, err error) error {
 		return usagef("%s must be true or false", name)
 	}
 	return usagef("%s must be a whole number", name)
+}
+
+const maxLifetime = 36500 * humanize.Day
+
+var (
+	errLifetime = errors.New("must be a length of time such as 90d or 12h, more than 0 and at most 36500d")
+	errSince    = errors.New("must be a length of time such as 24h or 7d, a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z")
+)
+
+// parseLifetime reads a number of days, such as 90d, or a duration for time.ParseDuration.
+func parseLifetime(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		d = time.Duration(n) * humanize.Day
+	}
+	if err != nil || d <= 0 || d > maxLifetime {
+		return 0, errLifetime
+	}
+	return d, nil
+}
+
+// parseSince reads how long ago a time is, a date, or a time in the form of RFC 3339.
+func parseSince(text string) (time.Time, error) {
+	if ago, err := parseLifetime(text); err == nil {
+		return time.Now().Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, errSince
+}
+
+// parsedFlag adds a flag whose value a function reads. Its default is zero.
+func parsedFlag[T any](cmd *cobra.Command, name, usage string, parse func(string) (T, error)) *T {
+	value := new(T)
+	cmd.Flags().Func(name, usage, func(text string) (err error) {
+		*value, err = parse(text)
+		return err
+	})
+	return value
+}
+
+// completeValues makes shells complete the value of a flag with these words.
+func completeValues(cmd *cobra.Command, flag string, values []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there, and has none yet
+}
+
+// names returns the names of kinds or events.
+func names[T fmt.Stringer](all []T) (list []string) {
+	for _, one := range all {
+		list = append(list, one.String())
+	}
+	return list
 }

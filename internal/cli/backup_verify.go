@@ -19,8 +19,7 @@ import (
 )
 
 func (a *app) backupVerify() *cobra.Command {
-	var identity string
-	cmd := &cobra.Command{
+	return a.restoreCommand(&cobra.Command{
 		Use:   "verify FILE",
 		Short: "Check a backup without restoring it",
 		Long: `Check the backup in FILE, or on standard input if FILE is -, as "pushbox check --deep"
@@ -29,28 +28,16 @@ when the backup was made, and for an encrypted backup the identity of a recipien
 name another key than that of the settings: PUSHBOX_MASTER_KEY_FILE=FILE.
 
 The check reads a copy, in the data directory, or in the directory for temporary
-files if there is none. The copy is removed at the end. A server that runs on the
-data directory goes on.
+files if there is none, and removes it at the end. A server that runs on the data
+directory continues.
 
 The exit code is 3 if the backup is damaged.`,
 		Example: `  pushbox backup verify /mnt/backups/box.db
   restic dump latest /box.db | pushbox backup verify -
   pushbox backup verify --identity key.txt box.db.age`,
-		Args: arguments("FILE"),
-	}
-	addIdentityFlag(cmd, &identity)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		loaded, err := a.settings(cmd)
-		if err != nil {
-			return err
-		}
-		r := restoreJob{app: a, cfg: loaded.Config, name: args[0]}
-		if r.with, err = identities(identity); err != nil {
-			return err
-		}
-		return r.notVerified(r.verify(cmd.Context(), cmd.InOrStdin()))
-	}
-	return cmd
+	}, func(ctx context.Context, r *restoreJob, stdin io.Reader) error {
+		return r.notVerified(r.verify(ctx, stdin))
+	})
 }
 
 // verify checks the backup on a copy, and says what it holds.
@@ -110,9 +97,9 @@ func (r *restoreJob) examine(ctx context.Context, temp string) (err error) {
 	if err != nil {
 		return err
 	}
-	r.app.say(fmt.Sprintf("%s is as of %s, and holds %s (%d live) and %s", r.source(), held.Latest.Format(time.RFC3339),
-		humanize.Count(held.Pushes, "push", "pushes"), held.Live, humanize.Count(held.Accounts, "account", "accounts")))
-	r.app.say(fmt.Sprintf("verified: every page and record is intact, and the master key (ID %s) opens it", r.key.ID()))
+	r.app.sayf("%s is as of %s, and holds %s (%d live) and %s", r.source(), held.Latest.Format(time.RFC3339),
+		humanize.Count(held.Pushes, "push", "pushes"), held.Live, humanize.Count(held.Accounts, "account", "accounts"))
+	r.app.sayf("verified: every page and record is intact, and the master key (ID %s) opens it", r.key.ID())
 	r.app.sayCoverage(read)
 	return nil
 }

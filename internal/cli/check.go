@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
+	"pushbox/store"
 	"pushbox/store/record"
 )
 
@@ -32,7 +36,6 @@ digests, for which it needs neither links nor passphrases. Running servers conti
 meanwhile. In PostgreSQL every row is verified, too.`,
 		Example: `  pushbox check
   pushbox check --deep`,
-		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			problems, err := a.findProblems(cmd, deep)
 			if errors.Is(err, record.ErrCorrupt) { // too damaged to open or read
@@ -53,9 +56,7 @@ func (a *app) findProblems(cmd *cobra.Command, deep bool) ([]string, error) {
 	if !deep {
 		return administer(a, cmd, admin.Check, admin.None{})
 	}
-	p := a.progress("reading")
-	found, err := administer(a, cmd, admin.CheckDeep.WithProgress(p.set), admin.None{})
-	p.end()
+	found, err := administerWatched(a, cmd, "reading", admin.CheckDeep, admin.None{})
 	if err != nil {
 		return nil, err
 	}
@@ -65,22 +66,92 @@ func (a *app) findProblems(cmd *cobra.Command, deep bool) ([]string, error) {
 
 // sayCoverage says what a deep check has read.
 func (a *app) sayCoverage(found record.Coverage) {
-	a.say(fmt.Sprintf("read %s: compared %s and %s of files with their digests", humanize.Size(found.Bytes),
-		humanize.Count(found.Payloads, "payload", "payloads"), humanize.Count(found.Chunks, "chunk", "chunks")))
+	a.sayf("read %s: compared %s and %s of files with their digests", humanize.Size(found.Bytes),
+		humanize.Count(found.Payloads, "payload", "payloads"), humanize.Count(found.Chunks, "chunk", "chunks"))
 	if found.Without > 0 {
-		a.say(fmt.Sprintf("not covered: %d payloads and chunks that an older version wrote without digests", found.Without))
+		a.sayf("not covered: %d payloads and chunks that an older version wrote without digests", found.Without)
 	}
 }
 
 func (a *app) listProblems(problems []string) error {
 	if len(problems) == 0 {
-		a.say("no problems found")
-		return nil
+		return a.done(nil, "no problems found")
 	}
 	for _, p := range problems {
 		if _, err := fmt.Fprintln(a.stdout, p); err != nil {
 			return err
 		}
 	}
-	return hint.With(problemsError(len(problems)), "keep a copy of the file, or of the PostgreSQL database, for examination and restore a backup")
+	return hint.With(problemsError(len(problems)), "keep a copy of the file, or of the PostgreSQL database, for examination, and restore a backup")
+}
+
+func (a *app) compact() *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact",
+		Short: "Give unused space back to the file system",
+		Long: `Shrink the database file to the space that it uses. A running server continues
+meanwhile; it also does this by itself when much of the file is unused.
+
+This needs room for a copy of the used space. If it fails or is interrupted, the
+database stays as it was. In PostgreSQL autovacuum does this by itself.`,
+		Example: `  pushbox compact`,
+		RunE: a.configured(func(cmd *cobra.Command, _ []string, cfg config.Config) error {
+			if err := instance.NotWithPostgres(cfg, "compact", "PostgreSQL's autovacuum does this by itself"); err != nil {
+				return err
+			}
+			size, err := administerWatched(a, cmd, "copying", admin.Compact, admin.None{})
+			err = advise(err,
+				knownHint{record.ErrFull, "make room for a copy of what is in use, in " + cfg.DataDir},
+				knownHint{record.ErrBusy, "let it finish, or try again when less is written"},
+				knownHint{context.Canceled, "it was interrupted, and the database is as it was; run the command again"})
+			return a.done(err, "%s", compacted(size))
+		}),
+	}
+}
+
+func compacted(size admin.CompactResult) string {
+	was, is := humanize.Size(size.Before), humanize.Size(size.After)
+	switch {
+	case was == is:
+		return "compacted the database: it has " + is + ", as before"
+	case size.After > size.Before:
+		return "compacted the database: it has " + is + ", and had " + was + " before; it was written to meanwhile"
+	default:
+		return "compacted the database from " + was + " to " + is
+	}
+}
+
+func (a *app) purge() *cobra.Command {
+	var in store.Purge
+	cmd := &cobra.Command{
+		Use:   "purge",
+		Short: "Remove live pushes without an account",
+		Long: `Remove live pushes that were made without an account, with their audit logs. Their
+links end at once. This cannot be undone; --dry-run only counts them.
+
+With both --older-than and --larger-than the command removes pushes to which both apply.`,
+		Example: `  pushbox purge --anonymous --older-than 30d --larger-than 10MiB --dry-run
+  pushbox purge --anonymous --larger-than 0`,
+	}
+	anonymous := cmd.Flags().Bool("anonymous", false, "remove pushes without an account, which is all that this command can do")
+	older := parsedFlag(cmd, "older-than", "only those made longer than `TIME` ago, such as 30d", parseLifetime)
+	larger := parsedFlag(cmd, "larger-than", "only those that take more than `SIZE`, such as 10MiB; 0: any size", config.ParseSize)
+	cmd.Flags().BoolVar(&in.DryRun, "dry-run", false, "say what would be removed, and remove nothing")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		flags := cmd.Flags()
+		switch {
+		case !*anonymous:
+			return hint.With(usagef("pushbox purge needs --anonymous"), "`pushbox user remove` removes an account with its pushes")
+		case !flags.Changed("older-than") && !flags.Changed("larger-than"):
+			return hint.With(usagef("pushbox purge needs --older-than or --larger-than"), "--larger-than 0 means all of them")
+		}
+		in.OlderThan, in.LargerThan = *older, int64(*larger)
+		do, did := admin.Purge, "removed"
+		if in.DryRun {
+			do, did = do.Reading(), "would remove"
+		}
+		gone, err := administer(a, cmd, do, in)
+		return a.done(err, "%s %s without an account: %s", did, humanize.Count(gone.Pushes, "push", "pushes"), humanize.Size(gone.Bytes))
+	}
+	return cmd
 }

@@ -90,7 +90,7 @@ server and without one.`,
 	section(root, "Accounts and notifications:", a.user(), a.token(), a.webhook(), a.mail())
 	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(), a.key(), a.events(), a.imports())
 	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire(), a.answers())
-	root.AddCommand(a.version(), a.completion())
+	addTo(root, a.version(), a.completion())
 	return root
 }
 
@@ -100,7 +100,7 @@ func section(root *cobra.Command, heading string, subs ...*cobra.Command) {
 	for _, sub := range subs {
 		sub.GroupID = heading
 	}
-	root.AddCommand(subs...)
+	addTo(root, subs...)
 }
 
 // group returns a command that only groups others.
@@ -111,7 +111,7 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 		Args:  noSubcommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return usagef("%s needs a command", cmd.CommandPath()) },
 	}
-	cmd.AddCommand(subs...)
+	addTo(cmd, subs...)
 	return cmd
 }
 

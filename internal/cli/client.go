@@ -1,10 +1,16 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,23 +78,17 @@ func (a *app) dial(cmd *cobra.Command, to client.Server) (*client.Client, client
 	}
 	if to.IsZero() {
 		return nil, to, hint.With(usagef("no server was named"),
-			"name it with --url or PUSHBOX_URL, or write `url: https://push.example.com` into %s", clientFileName(a.environ))
+			"name it with --url or PUSHBOX_URL, or write `url: https://push.example.com` into %s",
+			cmp.Or(config.ClientFile(a.environ), "~/.config/pushbox/client.yaml"))
 	}
 	if to.InClear() {
-		a.say(fmt.Sprintf("warning: %s is not encrypted: others on the network can read the secret and its link", to))
+		a.sayf("warning: the connection to %s is not encrypted: others on the network can read the secret and its link", to)
 	}
 	o := client.Options{Home: home, Agent: "pushbox/" + release, Stall: stallTimeout}
 	if o.Token, err = a.tokenFor(cfg, home, to); err == nil {
 		err = trust(&o, cfg.CAFile)
 	}
 	return client.New(o), to, err
-}
-
-func clientFileName(environ []string) string {
-	if name := config.ClientFile(environ); name != "" {
-		return name
-	}
-	return "~/.config/pushbox/client.yaml"
 }
 
 // tokenFor reads the token, if there is one for that server.
@@ -99,7 +99,7 @@ func (a *app) tokenFor(cfg config.Client, home, to client.Server) (token secret.
 	if cfg.TokenURL != "" {
 		belongs, err := client.ParseServer(cfg.TokenURL)
 		if err != nil || !belongs.SameOrigin(to) {
-			a.say(fmt.Sprintf("the token in %s is for %s, and is not sent to %s", cfg.TokenFile, belongs, to))
+			a.sayf("the token in %s is for %s, and is not sent to %s", cfg.TokenFile, belongs, to)
 			return token, nil
 		}
 	}
@@ -109,7 +109,7 @@ func (a *app) tokenFor(cfg config.Client, home, to client.Server) (token secret.
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		a.say(fmt.Sprintf("other users can read the token file %s (mode %04o); better: chmod 600 %[1]s", cfg.TokenFile, info.Mode().Perm()))
+		a.sayf("other users can read the token file %s (mode %04o); better: chmod 600 %[1]s", cfg.TokenFile, info.Mode().Perm())
 	}
 	token, err = readLine(f)
 	if err == nil && checkText("", token.Reveal()) != nil {
@@ -136,4 +136,72 @@ func trust(o *client.Options, file string) error {
 	}
 	o.Roots = roots
 	return nil
+}
+
+// remoteError says what could not be done where, and what to do about it.
+func remoteError(doing string, s client.Server, err error) error {
+	next := remoteHint(err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = errInterrupted
+	case errors.Is(err, client.ErrStalled):
+		err = fmt.Errorf("%w: %v without a byte", err, stallTimeout)
+	}
+	return hint.With(fmt.Errorf("%s %s: %w", doing, s, err), "%s", next)
+}
+
+func remoteHint(err error) string {
+	refused, redirect := (*client.StatusError)(nil), (*client.RedirectError)(nil)
+	untrusted, name, plain := (*tls.CertificateVerificationError)(nil), (*net.DNSError)(nil), tls.RecordHeaderError{}
+	known := knownFor(err, []knownHint{
+		{context.Canceled, "run the command again"},
+		{client.ErrExpired, "ask the sender to push it again"},
+		{client.ErrAnswer, "check the address: no pushbox answers there, and no Password Pusher with its API"},
+		{client.ErrStalled, "check the network, then run the command again"},
+		{client.ErrChanged, "wait until nothing writes to the file, then run the command again"},
+		{syscall.ECONNREFUSED, "check the address and its port, and that the server runs"},
+	})
+	switch {
+	case errors.Is(err, client.ErrPassphrase): // a refusal, too
+		return "give the passphrase with --passphrase or --passphrase-file"
+	case errors.As(err, &refused):
+		return statusHint(refused)
+	case errors.As(err, &redirect):
+		return "if that is the server you mean, use its address: nothing was sent there"
+	case known != "":
+		return known
+	case errors.As(err, &plain):
+		return "the server has no TLS at this address: check the port, or use http:// where that is safe"
+	case errors.As(err, &untrusted):
+		return "check the address; if the server has a certificate of a private authority, name that with --ca-file"
+	case errors.As(err, &name):
+		return "check the name of the host, and the network"
+	}
+	return "check the network, and run the command again"
+}
+
+// statusHint is what to do about a refusal.
+func statusHint(e *client.StatusError) string {
+	if e.RetryAfter > 0 {
+		return fmt.Sprintf("run the command again in %v", e.RetryAfter.Round(time.Second))
+	}
+	next, known := map[int]string{
+		http.StatusUnauthorized: "give a valid API token of the server with --token-file, and the server it is for with --url; " +
+			"`pushbox token create EMAIL` makes one there",
+		http.StatusForbidden:             "give an API token of the push's owner with --token-file",
+		http.StatusNotFound:              "check the link; the server forgets pushes some time after they expire",
+		http.StatusRequestEntityTooLarge: "push less, or ask the server's administrator for a higher limit",
+		http.StatusUnprocessableEntity:   "correct what it names, then run the command again",
+		http.StatusTooManyRequests:       "run the command again in a minute",
+		http.StatusServiceUnavailable:    "run the command again in a minute",
+		http.StatusInsufficientStorage:   "ask the server's administrator to make room",
+	}[e.Status]
+	switch {
+	case known:
+		return next
+	case e.Status >= http.StatusInternalServerError:
+		return "try again later; the server's log has the cause"
+	default:
+		return "check the address, and what was asked for"
+	}
 }

@@ -54,7 +54,7 @@ func (s *saver) save(ctx context.Context, f client.File, number int, next string
 	if s.key.IsZero() {
 		err = s.client.Download(ctx, f, temp, bar.set)
 	} else {
-		into := newDecryptedFile(temp, s.key, number)
+		into := decryptedFile{temp, s.key.Decrypt(number, temp)}
 		if err = s.client.Download(ctx, f, into, bar.set); err == nil {
 			err = into.decrypter.Close()
 		}
@@ -108,32 +108,29 @@ func (s *saver) place(temp, name string) (string, error) {
 		if n > 0 {
 			path = filepath.Join(s.dir, fmt.Sprintf("%s (%d)%s", stem, n, ext))
 		}
-		if taken, err := s.reserveName(path); err != nil {
-			return "", err
-		} else if taken {
+		err := s.reserveName(path)
+		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
-		if err := os.Rename(temp, path); err != nil {
-			return "", err
+		if err == nil {
+			err = os.Rename(temp, path)
 		}
-		s.saved[path] = true
-		return path, nil
+		s.saved[path] = err == nil
+		return path, err
 	}
 	return "", fs.ErrExist
 }
 
 // reserveName prepares a path as the target of a rename. If nothing is there, it makes an
-// empty file, so that the rename cannot replace a file of another program.
-func (s *saver) reserveName(path string) (taken bool, err error) {
+// empty file, so that the rename cannot replace a file of another program. The error is
+// fs.ErrExist if the name is taken.
+func (s *saver) reserveName(path string) error {
 	if info, err := os.Lstat(path); err == nil && s.force && !s.saved[path] && !info.IsDir() {
-		return false, nil
+		return nil
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return true, nil
-	}
 	if err != nil {
-		return false, err
+		return err
 	}
-	return false, f.Close()
+	return f.Close()
 }

@@ -4,10 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/config"
+	"pushbox/internal/daemon"
+	"pushbox/internal/durable"
+	"pushbox/internal/hint"
 )
 
 func (a *app) config() *cobra.Command {
@@ -20,9 +24,8 @@ func (a *app) configPrint() *cobra.Command {
 		Short:   "Print the values in force and where each comes from",
 		Long:    `Print every setting as YAML, with where its value comes from. Secrets are redacted.`,
 		Example: `  pushbox config print --config /etc/pushbox/config.yaml`,
-		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			loaded, err := a.settings(cmd)
+			loaded, err := config.Load(a.source(cmd))
 			if err != nil {
 				return err
 			}
@@ -31,14 +34,93 @@ func (a *app) configPrint() *cobra.Command {
 	}
 }
 
+func (a *app) configCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Check the configuration and list every mistake",
+		Long: `Read the settings as the server would, from the file, the environment and the flags,
+and list every mistake. Nothing is changed, and no server is asked. The exit code is 0
+if there is no mistake, and 2 otherwise.
+
+Files that settings name are not read here: "pushbox doctor" examines them too.`,
+		Example: `  pushbox config check --config /etc/pushbox/config.yaml && systemctl reload pushbox`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			src := a.source(cmd)
+			loaded, err := config.Load(src)
+			if err != nil {
+				return err
+			}
+			if err := daemon.CheckDirectory(loaded.Config.LDAP); err != nil {
+				return hint.With(&usageError{err}, "correct this setting; `pushbox config init FILE` writes a file that explains it")
+			}
+			if file := src.Path(); file != "" {
+				return a.done(nil, "%s is valid", file)
+			}
+			return a.done(nil, "the configuration is valid; there is no file")
+		},
+	}
+}
+
+func (a *app) configInit() *cobra.Command {
+	var short bool
+	cmd := &cobra.Command{
+		Use:   "init FILE",
+		Short: "Write a settings file to begin with",
+		Long: `Write a new settings FILE that only its owner can read. It has every setting with its
+default and what it means, each as a comment: remove the # before those that you
+change. With --short it has the settings that most installations change. An existing file
+is never replaced.`,
+		Example: `  pushbox config init pushbox.yaml
+  pushbox config init --short pushbox.yaml
+  pushbox serve --config pushbox.yaml`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			text := a.example
+			if short {
+				text = config.Short(text)
+			}
+			err := durable.NewFile(args[0], []byte(inComments(text)))
+			return a.done(nameAnother(err), "wrote %s: remove the # before each setting that you change, and before its section", args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&short, "short", false, "write the settings that most installations change")
+	return cmd
+}
+
+// inComments puts # before each line of a settings file that is a setting or a section.
+func inComments(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if trimmed := strings.TrimSpace(line); trimmed != "" && !strings.HasPrefix(trimmed, "#") {
+			b.WriteString("#")
+		}
+		b.WriteString(line)
+	}
+	return strings.Replace(b.String(), "Keep those that you change.", "Remove the # before those that you change.", 1)
+}
+
 const (
 	dataDirFlag = "data-dir"
 	listenFlag  = "listen"
 )
 
 // settings loads the configuration, under the flags that cmd was given.
-func (a *app) settings(cmd *cobra.Command) (*config.Loaded, error) {
-	return config.Load(a.source(cmd))
+func (a *app) settings(cmd *cobra.Command) (config.Config, error) {
+	loaded, err := config.Load(a.source(cmd))
+	if err != nil {
+		return config.Config{}, err
+	}
+	return loaded.Config, nil
+}
+
+// configured returns what runs a command that needs the settings.
+func (a *app) configured(run func(cmd *cobra.Command, args []string, cfg config.Config) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cfg, err := a.settings(cmd)
+		if err != nil {
+			return err
+		}
+		return run(cmd, args, cfg)
+	}
 }
 
 // source is where the configuration is read from. If neither a file nor a data directory is

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -50,7 +51,6 @@ are any.`,
 		Example: `  pushbox doctor
   pushbox doctor --config /etc/pushbox/config.yaml --url https://push.example.com
   pushbox doctor --json | jq '.findings[] | select(.grade == "problem")'`,
-		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.examineAll(cmd, o) },
 	}
 	flags := cmd.Flags()
@@ -100,7 +100,13 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 		s.Database = instance.Database(s.Config)
 	}
 	if s.Config.Mail.Enabled() {
-		s.Mail = checkMail(s.Config)
+		s.Mail = func(ctx context.Context) error {
+			server, err := daemon.MailServer(s.Config)
+			if err != nil {
+				return err
+			}
+			return server.Check(ctx)
+		}
 	}
 	if s.Config.LDAP.Enabled() {
 		s.People = func(ctx context.Context) error {
@@ -247,18 +253,20 @@ func (a *app) showFindings(all []doctor.Finding, asJSON bool) error {
 		}{problems, warnings, all})
 	}
 	for _, f := range all {
-		cure := ""
+		text := fmt.Sprintf("%-8s %s: %s\n", f.Grade, f.Check, f.Text)
 		if f.Cure != "" {
-			cure = "\n         cure: " + f.Cure
+			text += "         cure: " + f.Cure + "\n"
 		}
-		if _, err := fmt.Fprintf(a.stdout, "%-8s %s: %s%s\n", f.Grade, f.Check, f.Text, cure); err != nil {
+		if _, err := io.WriteString(a.stdout, text); err != nil {
 			return err
 		}
 	}
-	if problems == 0 && warnings > 0 {
-		a.say("no problems, " + humanize.Count(warnings, "warning", "warnings"))
-	} else if problems == 0 {
-		a.say("no problems found")
+	switch {
+	case problems > 0:
+		return nil
+	case warnings > 0:
+		return a.done(nil, "no problems, %s", humanize.Count(warnings, "warning", "warnings"))
+	default:
+		return a.done(nil, "no problems found")
 	}
-	return nil
 }

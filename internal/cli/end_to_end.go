@@ -109,17 +109,10 @@ func decryptPush(p *client.Push, key endtoend.Key) error {
 	return nil
 }
 
-// errKeyMissing says that the push was written as the server has it.
-var errKeyMissing = errors.New("the push is encrypted end to end, and the link has no key: what you got is encrypted")
-
 // A decryptedFile decrypts what is downloaded into it.
 type decryptedFile struct {
 	*os.File
 	decrypter *endtoend.Decrypter
-}
-
-func newDecryptedFile(f *os.File, key endtoend.Key, number int) decryptedFile {
-	return decryptedFile{f, key.Decrypt(number, f)}
 }
 
 // Write takes the next part of the encrypted file.

@@ -27,13 +27,12 @@ func TestEventsSinceTakesALengthOfTimeADateOrATime(t *testing.T) {
 		"2026-01-31":                time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC),
 		"2026-01-31T09:00:00+01:00": time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC),
 	} {
-		var got since
-		if err := got.Set(text); err != nil || got.Sub(want).Abs() > time.Hour {
-			t.Errorf("%s is %v, %v", text, got.Time, err)
+		if got, err := parseSince(text); err != nil || got.Sub(want).Abs() > time.Hour {
+			t.Errorf("%s is %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "yesterday", "-1h", "0", "2026-13-01", "2026-01-31 09:00"} {
-		if err := new(since).Set(text); err == nil {
+		if _, err := parseSince(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}

@@ -1,16 +1,21 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/client"
 	"pushbox/internal/endtoend"
 	"pushbox/internal/hint"
+	"pushbox/internal/safename"
 	"pushbox/internal/secret"
+	"pushbox/internal/terminal"
 )
 
 const maxAsked = 3 // questions for a passphrase
@@ -27,16 +32,15 @@ control characters are shown as escapes. Its files go to a directory, and only y
 can read them. If a file of that name exists, the new name gets a number. If a name
 begins with a dot, it gets an underscore in front.
 
-A link with a key, behind "#", is of a push that is encrypted end to end. The key is
-not sent; text and files are decrypted here. Other users of the machine can see
-arguments: with - as LINK the command reads the link from standard input.
+A link with a key, behind "#", belongs to a push with end-to-end encryption. The
+command does not send the key; it decrypts text and files here. Other users of the
+machine can see arguments: with - as LINK the command reads the link from standard input.
 
 An interrupted download continues by itself; the command tries for some minutes.
-After that, only another retrieval, which uses another view, gets the file.` + clientHelp,
+After that, you need another retrieval to get the file, which uses another view.` + clientHelp,
 		Example: `  pushbox get https://push.example.com/p/TOKEN
   pushbox get https://push.example.com/p/TOKEN -o downloads
   pushbox get - < link`,
-		Args: arguments("LINK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, key, err := a.readLink(cmd.Context(), args[0])
 			if err == nil {
@@ -72,7 +76,7 @@ func parseLink(text string) (client.Link, error) {
 // retrieve retrieves the push and writes what it has. stdinIsFree says that a passphrase may
 // come from standard input.
 func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link, stdinIsFree bool) error {
-	p, err := a.open(cmd.Context(), cmd, s.client, l, stdinIsFree)
+	p, err := a.open(cmd, s.client, l, stdinIsFree)
 	if err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link, stdinIsFree 
 		a.say("that was the last view")
 		next = "that was the last view: ask the sender to push it again"
 	case p.ViewsRemaining > 0:
-		a.say(fmt.Sprintf("views left: %d", p.ViewsRemaining))
+		a.sayf("views left: %d", p.ViewsRemaining)
 	}
 	encrypted := endtoend.IsEnvelope(p.Payload.Reveal())
 	if err := decryptPush(&p, s.key); err != nil {
@@ -98,41 +102,34 @@ func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link, stdinIsFree 
 	for i, f := range p.Files {
 		errs = append(errs, s.save(cmd.Context(), f, i+1, next))
 		if left := len(p.Files) - i - 1; cmd.Context().Err() != nil && left > 0 {
-			a.say(fmt.Sprintf("files not fetched: %d", left))
+			a.sayf("files not fetched: %d", left)
 			break
 		}
 	}
 	if encrypted && s.key.IsZero() {
-		errs = append(errs, hint.With(errKeyMissing, "ask the sender for the whole link; %s", next))
+		err := errors.New("the push is encrypted end to end, and the link has no key: what you got is encrypted")
+		errs = append(errs, hint.With(err, "ask the sender for the whole link; %s", next))
 	}
 	return errors.Join(errs...)
 }
 
 // open retrieves the push. If the push has a passphrase and no file was named, it asks for
 // the passphrase on the terminal.
-func (a *app) open(ctx context.Context, cmd *cobra.Command, c *client.Client, l client.Link, stdinIsFree bool) (p client.Push, err error) {
-	ask, file, err := passphraseFlags(cmd)
+func (a *app) open(cmd *cobra.Command, c *client.Client, l client.Link, stdinIsFree bool) (p client.Push, err error) {
+	passphrase, ask, err := a.givenPassphrase(cmd, stdinIsFree)
 	if err != nil {
 		return p, err
 	}
-	var passphrase secret.Text
-	if file != "" {
-		passphrase, err = a.passphraseFrom(file, stdinIsFree)
-	} else if ask && !a.console.terminal {
-		err = errNoTerminal()
-	}
-	if err != nil {
-		return p, err
-	}
+	named := !passphrase.IsZero()
 	for asked := 0; ; {
 		if ask {
-			if passphrase, err = a.console.hidden(ctx, "Passphrase: "); err != nil {
+			if passphrase, err = a.console.hidden(cmd.Context(), "Passphrase: "); err != nil {
 				return p, err
 			}
 			asked++
 		}
-		p, err = c.Retrieve(ctx, l, passphrase)
-		if !errors.Is(err, client.ErrPassphrase) || file != "" || !a.console.terminal || asked == maxAsked {
+		p, err = c.Retrieve(cmd.Context(), l, passphrase)
+		if !errors.Is(err, client.ErrPassphrase) || named || !a.console.terminal || asked == maxAsked {
 			break
 		}
 		if ask {
@@ -150,7 +147,7 @@ func (a *app) retrievalError(l client.Link, passphrase secret.Text, err error) e
 	case err == nil:
 		return nil
 	case errors.Is(err, client.ErrPassphrase) && passphrase.IsZero():
-		return hint.With(errors.New("the push opens with a passphrase"), "%s", remoteHint(err))
+		return hint.With(errors.New("the push needs a passphrase"), "%s", remoteHint(err))
 	case errors.Is(err, client.ErrPassphrase):
 		return hint.With(errors.New("that passphrase is incorrect"), "ask the sender for the passphrase")
 	}
@@ -159,4 +156,72 @@ func (a *app) retrievalError(l client.Link, passphrase secret.Text, err error) e
 		a.say("no answer could be read; if the request reached the server, a view may have been counted")
 	}
 	return err
+}
+
+// showText writes the text of a push to standard output, unchanged. On a terminal it
+// escapes control characters and adds an end of line.
+func (a *app) showText(text string) error {
+	if !terminal.Is(a.stdout) {
+		_, err := io.WriteString(a.stdout, text)
+		return err
+	}
+	shown, changed := escapeControls(text)
+	if !strings.HasSuffix(shown, "\n") {
+		shown += "\n"
+	}
+	if _, err := io.WriteString(a.stdout, shown); err != nil {
+		return err
+	}
+	if changed {
+		a.say("the text has control characters, which are shown as <U+…> here; redirect standard output to get it as it is")
+	}
+	return nil
+}
+
+// escapeControls escapes the characters of a text that could control a terminal, or reverse
+// the direction of what it shows. changed reports whether there was any.
+func escapeControls(text string) (shown string, changed bool) {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, "<%02X>", text[0])
+			changed = true
+		case r == '\n', r == '\t', unicode.IsPrint(r), unicode.Is(unicode.Zs, r), unicode.Is(unicode.Co, r), safename.IsJoiner(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+			changed = true
+		}
+		text = text[size:]
+	}
+	return b.String(), changed
+}
+
+func (a *app) expire() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "expire LINK",
+		Short: "End a push: it can no longer be retrieved",
+		Long: `End a push at once, on the pushbox or Password Pusher server that its link names.
+Its owner can always do that, with an API token. Other people can do it only if the
+sender let anyone with the link delete the push.` + clientHelp,
+		Example: `  pushbox expire https://push.example.com/p/TOKEN`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := parseLink(args[0])
+			if err != nil {
+				return err
+			}
+			c, _, err := a.dial(cmd, l.Server)
+			if err != nil {
+				return err
+			}
+			if err := c.Expire(cmd.Context(), l); err != nil {
+				return remoteError("expire on", l.Server, err)
+			}
+			return a.done(nil, "the push has ended and can no longer be retrieved")
+		},
+	}
+	addClientFlags(cmd)
+	return cmd
 }

@@ -2,18 +2,27 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pushbox/config"
 	"pushbox/internal/durable"
+	"pushbox/internal/environ"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
+	"pushbox/internal/moving"
+	"pushbox/internal/pwpush"
 	"pushbox/internal/pwpush/settings"
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/record"
 )
 
 // imports are the commands for administrators who come from Password Pusher.
@@ -30,13 +39,12 @@ func (a *app) importSettings() *cobra.Command {
 variables of a Password Pusher server (PWP__...), or standard input (-). The
 settings go to standard output.
 
-Each setting has a comment with the variable that it comes from. Variables that
-pushbox needs no setting for are listed with what it does instead; those that an
-administrator has to decide come first, and are named on standard error, too. Keys
-and passwords are not copied.`,
+Each setting has a comment with the variable that it comes from. The file also lists
+variables for which pushbox needs no setting, with what it does instead. Variables that
+an administrator has to decide about come first, on standard error too. Keys and
+passwords are not copied.`,
 		Example: `  pushbox import settings .env
   pushbox import settings docker-compose.yml -o config.yaml`,
-		Args: arguments("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			made, err := a.convertSettings(args[0])
 			if err != nil {
@@ -93,21 +101,14 @@ func (a *app) deliverSettings(text []byte, path string) error {
 		_, err := a.stdout.Write(text)
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
-	if err != nil {
-		return err
+	temp, err := durable.WriteTemp(path, text, func(f *os.File) error { return f.Chmod(0o644) })
+	if err == nil {
+		err = durable.PublishNew(temp, path)
 	}
-	_, err = io.Copy(f, bytes.NewReader(text))
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	switch published, err := durable.Publish(f.Name(), path); {
-	case err != nil:
-		return err
-	case !published:
+	if errors.Is(err, fs.ErrExist) {
 		return hint.With(fmt.Errorf("the file %s exists already, and is not replaced", path), "name a file that does not exist yet, and compare the two")
 	}
-	return nil
+	return err
 }
 
 // tellSettings says how much was converted, and what is left to decide.
@@ -119,5 +120,217 @@ func (a *app) tellSettings(made settings.Conversion) {
 			a.say("to decide: " + r.From + ": " + r.Text)
 		}
 	}
-	a.say(fmt.Sprintf("made %s; %d to decide, %d without a counterpart", humanize.Count(len(made.Settings), "setting", "settings"), decide, len(made.Remarks)-decide))
+	a.sayf("made %s; %d to decide, %d without a counterpart", humanize.Count(len(made.Settings), "setting", "settings"), decide, len(made.Remarks)-decide)
+}
+
+// Where Password Pusher has its master keys, and so this command.
+const (
+	envMasterKey   = "PWPUSH_MASTER_KEY"
+	envFormerKeys  = "PWPUSH_MASTER_KEY_PREVIOUS"
+	fileSuffix     = "_FILE" // behind such a name, for the path of a file with the value
+	maxLeftOutTold = 1000    // pushes and accounts, each on a line
+)
+
+// A movingJob takes over the data of a Password Pusher server.
+type movingJob struct {
+	app           *app
+	cfg           config.Config
+	dump, storage string
+	dryRun, join  bool
+
+	told int
+}
+
+func (a *app) importPasswordPusher() *cobra.Command {
+	var j movingJob
+	cmd := &cobra.Command{
+		Use:   "passwordpusher --dump FILE",
+		Short: "Take over the data of a Password Pusher server",
+		Long: `Take over accounts, API tokens and live pushes of a Password Pusher server, with
+limits, counts, passphrases, notes, files and audit logs. Their links still open.
+Accounts keep their passwords, second factors and API tokens, and administrators
+stay administrators.
+
+FILE is a dump of its database as plain SQL in UTF-8, with its rows, by sqlite3 .dump,
+pg_dump or mysqldump. --storage names its directory of files. The master key of Password
+Pusher comes from ` + envMasterKey + `, and former ones from
+` + envFormerKeys + `. As in Password Pusher, variables with ` + fileSuffix + ` behind
+these names can name files that have the keys.
+
+The server of pushbox must not run. Try the command first with --dry-run, which changes
+nothing and says what it cannot import, and why. You can run the command again: it does
+not change what it imported before, and does not bring back pushes that have ended here.
+
+The command leaves out an account, with its pushes, if an account made here has the same
+address: it may be another person's. The exit code is 3 if anything was left out.`,
+		Example: `  sqlite3 /opt/PasswordPusher/storage/db/production.sqlite3 .dump > pwpush.sql
+  pushbox import passwordpusher --dump pwpush.sql --storage /opt/PasswordPusher/storage --dry-run
+  pushbox import passwordpusher --dump pwpush.sql --storage /opt/PasswordPusher/storage`,
+		Args: func(_ *cobra.Command, given []string) error {
+			if len(given) > 0 {
+				return hint.With(usagef("too many arguments"), "name the dump with --dump FILE")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if j.dump == "" {
+				return hint.With(usagef("--dump is missing"), "name the dump of Password Pusher's database with --dump FILE")
+			}
+			var err error
+			if j.cfg, err = a.settings(cmd); err != nil {
+				return err
+			}
+			j.app = a
+			return j.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&j.dump, "dump", "", "read the database from this dump `FILE`")
+	cmd.Flags().StringVar(&j.storage, "storage", "", "read files from this `DIR`, which is storage in Password Pusher's directory")
+	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "change nothing, and say what can be imported and what cannot")
+	cmd.Flags().BoolVar(&j.join, "join", false, "if an account with the same address was made here, give the pushes and the API token to it")
+	return cmd
+}
+
+func (j *movingJob) run(ctx context.Context) (err error) {
+	dump, err := os.Open(j.dump)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dump.Close() }() // it was only read
+	if info, err := dump.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, hint.With(usagef("%s is not a plain file", j.dump), "the dump is read several times: write it to a file first"))
+	}
+	o := moving.Options{
+		Dump: dump, DryRun: j.dryRun, Join: j.join, Actor: store.Actor{Role: store.Operator}, LeftOut: j.leftOut,
+		Remark: func(what, remark string) { j.app.say(what + ": " + remark) },
+	}
+	if o.Keys, err = j.keys(); err != nil {
+		return err
+	}
+	if j.storage != "" {
+		if o.Storage, err = pwpush.OpenStorage(j.storage); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, o.Storage.Close()) }()
+	}
+	s, _, err := instance.Open(ctx, instance.Options{Config: j.cfg, Environ: j.app.environ, Create: !j.dryRun, Wait: lockWait, Note: j.app.say})
+	if err != nil {
+		if j.dryRun {
+			err = advise(err, knownHint{os.ErrNotExist, "a dry run makes no database: start `pushbox serve` once, and stop it"})
+		}
+		return advise(err, knownHint{record.ErrInUse, "stop the server, and start it again afterwards"})
+	}
+	defer func() { err = errors.Join(err, instance.Close(ctx, s)) }()
+	p := j.app.progress("reading the dump")
+	o.Progress = p.set
+	r, err := moving.Run(ctx, s, o)
+	p.end()
+	if j.told > maxLeftOutTold {
+		j.app.sayf("left out: %d more", j.told-maxLeftOutTold)
+	}
+	if err == nil || !j.dryRun && r.Accounts.Came+r.Tokens.Came+r.Pushes.Came > 0 {
+		j.tell(r)
+	}
+	if err == nil && j.told > 0 {
+		return hint.With(leftOutError(j.told), "correct what you can, and run the command again: it adds only what is missing")
+	}
+	return j.explain(err)
+}
+
+// A leftOutError is the number of rows that were not imported.
+type leftOutError int
+
+func (e leftOutError) Error() string {
+	return humanize.Count(int(e), "row of the dump was", "rows of the dump were") + " left out, as listed above"
+}
+
+// keys reads Password Pusher's master keys from the environment.
+func (j *movingJob) keys() (pwpush.Keys, error) {
+	vars := environ.Map(j.app.environ)
+	master, err := valueOrFile(vars, envMasterKey)
+	if err != nil {
+		return pwpush.Keys{}, err
+	}
+	former, err := valueOrFile(vars, envFormerKeys)
+	if err != nil {
+		return pwpush.Keys{}, err
+	}
+	if master.IsZero() {
+		j.app.say(envMasterKey + " is not set: trying the key that Password Pusher has in its source, which is public")
+	}
+	k, err := pwpush.NewKeys(master, former)
+	if err != nil {
+		err = hint.With(err, "give %s and %s the values that Password Pusher has", envMasterKey, envFormerKeys)
+	}
+	return k, err
+}
+
+// valueOrFile returns the value of a variable, or of the file that the variable with _FILE
+// behind its name names.
+func valueOrFile(vars map[string]string, name string) (secret.Text, error) {
+	path := vars[name+fileSuffix]
+	switch {
+	case path == "":
+		return secret.New(vars[name]), nil
+	case vars[name] != "":
+		return secret.Text{}, hint.With(usagef("%s and %s are both set", name, name+fileSuffix), "unset one of them")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("%s: %w", name+fileSuffix, err)
+	}
+	return secret.New(strings.TrimSpace(string(text))), nil
+}
+
+// leftOut says what is left out. Beyond a bound it only counts.
+func (j *movingJob) leftOut(what string, why error) {
+	if j.told++; j.told > maxLeftOutTold {
+		return
+	}
+	cure := knownFor(why, []knownHint{
+		{pwpush.ErrSealed, "; set " + envMasterKey + " as Password Pusher has it, and run the command again"},
+		{record.ErrFileSize, "; raise files.max_file_size, and run the command again"},
+		{os.ErrNotExist, "; name the directory with --storage, and run the command again"},
+		{moving.ErrNoStorage, "; name the directory with --storage, and run the command again"},
+		{moving.ErrMadeHere, "; if it is the same person's, run the command again with --join"},
+	})
+	j.app.sayf("left out: %s: %v%s", what, why, cure)
+}
+
+// tell prints how much was imported.
+func (j *movingJob) tell(r moving.Result) {
+	did := "imported"
+	if j.dryRun {
+		did = "would be imported"
+	}
+	for _, line := range []struct {
+		one, many string
+		n         moving.Count
+	}{{"account", "accounts", r.Accounts}, {"API token", "API tokens", r.Tokens}, {"live push", "live pushes", r.Pushes}, {"file", "files", r.Files}} {
+		fmt.Fprintf(j.app.stdout, "%s: %d %s, %d already here, %d left out\n", humanize.Count(line.n.Total(), line.one, line.many), line.n.Came, did, line.n.There, line.n.LeftOut)
+	}
+	fmt.Fprintf(j.app.stdout, "%s that had ended: not imported\n", humanize.Count(r.Ended, "push", "pushes"))
+}
+
+// explain adds what to do about an error of the move itself.
+func (j *movingJob) explain(err error) error {
+	dump := knownFor(err, []knownHint{
+		{pwpush.ErrDump, "make it with sqlite3 FILE .dump, pg_dump without -F, or mysqldump, and do not change the file: not compressed, " +
+			"and without a byte order mark, which PowerShell adds (pg_dump -f FILE and mysqldump --result-file=FILE write it themselves)"},
+		{pwpush.ErrCharset, "make it again: with pg_dump --encoding=UTF8, " +
+			"or with mysqldump --default-character-set=utf8mb4 and without --compatible and --skip-set-charset"},
+		{moving.ErrEmpty, "make it of the database that Password Pusher uses, with its rows: without --schema-only or --no-data"},
+	})
+	bad := (*pwpush.DumpError)(nil)
+	switch {
+	case dump != "":
+		return hint.With(fmt.Errorf("%s: %w", j.dump, err), "%s", dump)
+	case errors.As(err, &bad):
+		return hint.With(fmt.Errorf("%s: %w", j.dump, err), "make the dump again, as `pushbox help import passwordpusher` shows")
+	case errors.Is(err, pwpush.ErrSealed):
+		return hint.With(fmt.Errorf("nothing was changed: %w", err), "set %s as Password Pusher has it, and run the command again", envMasterKey)
+	}
+	return advise(err,
+		knownHint{record.ErrFull, "make room, or raise max_store_size; then run the command again to continue"},
+		knownHint{context.Canceled, "run the command again to continue"})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,52 +20,52 @@ import (
 	"pushbox/store/seal"
 )
 
+func (a *app) key() *cobra.Command {
+	return group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyExport(), a.keyImport(), a.keyRotate())
+}
+
 func (a *app) keyRotate() *cobra.Command {
 	var discard bool
 	cmd := &cobra.Command{
 		Use:   "rotate",
 		Short: "Replace the master key with a new one",
 		Long: `Make a new master key and put it into the key file. Then seal audit logs, names,
-notes, webhooks and waiting messages anew under new keys, write the database file
-anew, remove old databases that upgrades have kept (pushbox.db.schema*), and make sure
+notes, webhooks and waiting messages again under new keys, write the database file
+again, remove old databases that upgrades have kept (pushbox.db.schema*), and make sure
 that nothing in the file opens with the old master key. A running server continues,
 without a restart. The file needs room for a copy of itself.
 
-If this is interrupted, the server goes on with sealing, at the latest after its next
+If this is interrupted, the server continues to seal, at the latest after its next
 start, which uses the key that opens the database. Then run the command again: only
 the command removes old databases, and makes sure that nothing opens with the old key.
-It goes on with the new key, but after a restart it makes another one.
+It continues with the new key, or after a restart makes another one.
 
-Pushes that are live now stay under a key from before until they end. An attacker can
+Pushes that are live now stay under an earlier key until they end. An attacker can
 open such a push with its link, the old master key, and two copies of the database:
-one from before and one from after. The command says how many there are, and until
-when.
+one from before and one from after. The command says how many such pushes there are,
+and when the last of them ends.
 
-Earlier backups open only with the old key. It is kept beside the key file, in a
-file with the time in its name, until you remove it.`,
+Earlier backups open only with the old key. The command keeps it beside the key file,
+in a file with the time in its name, until you remove it.`,
 		Example: `  pushbox key rotate
   pushbox key rotate --discard-old`,
-		Args: arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p := a.progress("sealing anew")
-			r, err := administer(a, cmd, admin.KeyRotate.WithProgress(p.set), admin.Rotation{DiscardOld: discard})
-			p.end()
+		RunE: a.configured(func(cmd *cobra.Command, _ []string, cfg config.Config) error {
+			r, err := administerWatched(a, cmd, "sealing", admin.KeyRotate, admin.Rotation{DiscardOld: discard})
 			if err != nil {
-				return a.notRotated(cmd, discard, err)
+				return notRotated(cfg, discard, err)
 			}
-			a.say(fmt.Sprintf("put a new master key (ID %s) into %s", r.ID, r.File))
+			a.sayf("put a new master key (ID %s) into %s", r.ID, r.File)
 			if r.Old != "" {
-				a.say(fmt.Sprintf("the old key (ID %s) is kept in %s: earlier backups open only with it; remove it once you need none of them", r.OldID, r.Old))
+				a.sayf("the old key (ID %s) is kept in %s: earlier backups open only with it; remove it once you need none of them", r.OldID, r.Old)
 			} else {
-				a.say(fmt.Sprintf("the old key (ID %s) is gone: earlier backups open only with a copy of it", r.OldID))
+				a.sayf("the old key (ID %s) is gone: earlier backups open only with a copy of it", r.OldID)
 			}
 			a.say(sealedAnew(r))
 			if r.Copies > 0 {
-				a.say(fmt.Sprintf("removed %s that upgrades had kept", humanize.Count(r.Copies, "old database", "old databases")))
+				a.sayf("removed %s that upgrades had kept", humanize.Count(r.Copies, "old database", "old databases"))
 			}
-			a.say("keep a copy of the new key in another place than the database, such as on paper: pushbox key export")
-			return nil
-		},
+			return a.done(nil, "keep a copy of the new key in another place than the database, such as on paper: pushbox key export")
+		}),
 	}
 	cmd.Flags().BoolVar(&discard, "discard-old", false, "do not keep the old key")
 	return cmd
@@ -73,35 +74,24 @@ file with the time in its name, until you remove it.`,
 // sealedAnew says what the old key still opens.
 func sealedAnew(r store.KeyRotation) string {
 	if r.Live == 0 {
-		return "sealed everything anew: nothing in the database opens with the old key"
+		return "sealed everything again: nothing in the database opens with the old key"
 	}
-	return fmt.Sprintf("sealed everything anew except the keys of %s, the last of which ends at %s: an attacker can open such a push with the old key, its link, and copies of the database from before and after",
+	return fmt.Sprintf("sealed everything again except the keys of %s, the last of which ends at %s: an attacker can open such a push with the old key, its link, and copies of the database from before and after",
 		humanize.Count(r.Live, "live push", "live pushes"), r.Until.Format(time.RFC3339))
 }
 
 // notRotated adds to an error of a rotation what to do about it. Only another rotation
 // removes old databases and searches for what the old key opens.
-func (a *app) notRotated(cmd *cobra.Command, discard bool, err error) error {
+func notRotated(cfg config.Config, discard bool, err error) error {
 	again := "`pushbox key rotate`"
 	if discard {
 		again = "`pushbox key rotate --discard-old`"
 	}
-	switch {
-	case errors.Is(err, record.ErrFull):
-		return hint.With(err, "make room where the message says, or else for a copy of what is in use%s; then run %s again", a.copyPlace(cmd), again)
-	case errors.Is(err, record.ErrBusy):
-		return hint.With(err, "run %s again, when less is written or a backup has ended: it goes on with the new key", again)
-	case errors.Is(err, context.Canceled):
-		return hint.With(err, "it was interrupted: the server goes on with sealing, now or at its next start; run %s again, which makes sure that nothing opens with the old key", again)
-	case errors.Is(err, record.ErrDenied):
-		return hint.With(err, "stop the server, run `PUSHBOX_MASTER_KEY_FILE=FILE pushbox key rotate`, where FILE is the original of the key, and start it again; with the setting master_key, put the key into such a FILE first")
-	default:
-		return err
-	}
-}
-
-func (a *app) key() *cobra.Command {
-	return group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyExport(), a.keyImport(), a.keyRotate())
+	return advise(err,
+		knownHint{record.ErrFull, "make room where the message says, or else for a copy of what is in use, in " + cfg.DataDir + "; then run " + again + " again"},
+		knownHint{record.ErrBusy, "run " + again + " again to continue with the new key, when less is written or a backup has ended"},
+		knownHint{context.Canceled, "it was interrupted: the server continues to seal, now or at its next start; run " + again + " again, which makes sure that nothing opens with the old key"},
+		knownHint{record.ErrDenied, "stop the server, run `PUSHBOX_MASTER_KEY_FILE=FILE pushbox key rotate`, where FILE is the original of the key, and start it again; with the setting master_key, put the key into such a FILE first"})
 }
 
 // compareKey returns an error if a key does not open the database: a key that is kept for
@@ -113,33 +103,96 @@ func (a *app) compareKey(ctx context.Context, cfg config.Config, key seal.RootKe
 	case errors.Is(err, fs.ErrNotExist):
 		a.say("the key was not compared: there is no database yet")
 	case err != nil:
-		a.say(fmt.Sprintf("the key could not be compared with the database's: %v", err))
+		a.sayf("the key could not be compared with the database's: %v", err)
 	case !fits:
 		return hint.With(fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", record.ErrKey, key.ID()),
-			"look for the right key; if a rotation was cut short, `pushbox serve` finishes it at its start")
+			"find the right key; if a rotation was interrupted, `pushbox serve` finishes it at its start")
 	}
 	return nil
 }
 
 func fitsDatabase(ctx context.Context, cfg config.Config, key seal.RootKey) (fits bool, err error) {
-	client, err := admin.NewClient(admin.SocketPath(cfg.DataDir))
-	if err != nil {
-		return false, err
-	}
-	inUse, err := admin.KeyID.Call(ctx, client, admin.None{})
+	inUse, err := ask(ctx, cfg.DataDir, admin.KeyID, admin.None{})
 	if !errors.Is(err, admin.ErrNoServer) {
 		return inUse.ID == key.ID(), err
 	}
 	sealed, err := instance.KeyRing(ctx, cfg, lockWait)
-	if err != nil {
-		return false, err
-	}
-	if sealed == nil { // a first start that was cut short: nothing is sealed yet
-		return true, nil
+	if err != nil || sealed == nil { // nothing is sealed after a first start that was cut short
+		return err == nil, err
 	}
 	_, err = seal.OpenRing(key, sealed)
 	if errors.Is(err, seal.ErrKey) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+const noFile = "none: " // begins the place of a key that is in no file
+
+// A shownKey is what may be known of a key.
+type shownKey struct {
+	ID   string `json:"id"`
+	From string `json:"from"`
+	Fits string `json:"opens_database"` // yes, no, or why that is not known
+}
+
+func (a *app) keyShow() *cobra.Command {
+	l := listing[shownKey]{
+		header: []string{"ID", "FROM", "OPENS THE DATABASE"},
+		row:    func(k shownKey) []string { return []string{k.ID, k.From, k.Fits} },
+		find:   a.findKey,
+	}
+	return l.on(a, &cobra.Command{
+		Use:   "show",
+		Short: "Show the ID of the master key and where the key comes from",
+		Long: `Show the ID of the master key, where the key comes from, and whether it opens the
+database; never the key itself. It is the key that the settings name; if that is not
+there, the key that the running server has, such as one from systemd. The ID is on the
+paper of "pushbox key export", and in the messages of backups.
+
+With --json it is an object with id, from and opens_database.`,
+		Example: `  pushbox key show
+  PUSHBOX_MASTER_KEY_FILE=old.key pushbox key show`,
+	})
+}
+
+// findKey finds the key of the settings, or else that of the server.
+func (a *app) findKey(cmd *cobra.Command, _ []string) ([]shownKey, error) {
+	cfg, err := a.settings(cmd)
+	if err != nil {
+		return nil, err
+	}
+	key, err := instance.ReadKey(cfg)
+	if missing := (*instance.MissingKeyError)(nil); errors.As(err, &missing) {
+		return serversKey(cmd.Context(), cfg, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	k := shownKey{ID: key.ID(), From: strings.TrimPrefix(instance.KeyPlace(cfg), noFile)}
+	switch fits, err := fitsDatabase(cmd.Context(), cfg, key); {
+	case errors.Is(err, fs.ErrNotExist):
+		k.Fits = "there is no database yet"
+	case err != nil:
+		k.Fits = fmt.Sprintf("not known: %v", err)
+	default:
+		k.Fits = yesNo(fits)
+	}
+	return []shownKey{k}, nil
+}
+
+// serversKey returns the key of the running server; without one, the error missing.
+func serversKey(ctx context.Context, cfg config.Config, missing error) ([]shownKey, error) {
+	inUse, err := ask(ctx, cfg.DataDir, admin.KeyID, admin.None{})
+	if errors.Is(err, admin.ErrNoServer) {
+		return nil, missing
+	}
+	if err != nil {
+		return nil, err
+	}
+	facts, err := ask(ctx, cfg.DataDir, admin.Examine, admin.None{})
+	if err != nil {
+		return nil, err
+	}
+	return []shownKey{{inUse.ID, strings.TrimPrefix(facts.Key, noFile), "yes"}}, nil
 }

@@ -53,8 +53,8 @@ func TestARotationThatFailsLateSaysWhatToDo(t *testing.T) {
 		{nil, fmt.Errorf("%w: the copy needs 36 MiB", record.ErrFull), ", in /"},
 		{nil, record.ErrFull, "then run `pushbox key rotate` again"},
 		{[]string{"--discard-old"}, record.ErrFull, "then run `pushbox key rotate --discard-old` again"},
-		{nil, record.ErrBusy, "hint: run `pushbox key rotate` again, when less is written or a backup has ended: it goes on with the new key"},
-		{nil, context.Canceled, "hint: it was interrupted: the server goes on with sealing, now or at its next start; run `pushbox key rotate` again"},
+		{nil, record.ErrBusy, "hint: run `pushbox key rotate` again to continue with the new key, when less is written or a backup has ended"},
+		{nil, context.Canceled, "hint: it was interrupted: the server continues to seal, now or at its next start; run `pushbox key rotate` again"},
 	} {
 		dir := serveCompacting(t, func(context.Context, func(done, total int64)) error { return test.err })
 		kept := filepath.Join(dir, "pushbox.db.schema5")

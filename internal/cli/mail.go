@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -25,21 +24,16 @@ func (a *app) mailTest() *cobra.Command {
 		Short: "Send a test mail, and say what went wrong",
 		Long: `Send a test mail, and say what went wrong if the mail server refuses it. This command
 sends the mail itself, once, with the settings that it reads: the mail does not go
-through the queue of pushbox and counts against no limit. Look into the recipient's
+through the queue of pushbox, and no limit counts it. Look into the recipient's
 mailbox to see whether it arrived.`,
 		Example: `  pushbox mail test ann@example.com
   pushbox mail test ann@example.com --config /etc/pushbox/config.yaml`,
-		Args: arguments("ADDRESS"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.testMail(cmd, args[0]) },
+		RunE: a.configured(a.testMail),
 	}
 }
 
-func (a *app) testMail(cmd *cobra.Command, to string) error {
-	loaded, err := a.settings(cmd)
-	if err != nil {
-		return err
-	}
-	cfg := loaded.Config
+func (a *app) testMail(cmd *cobra.Command, args []string, cfg config.Config) error {
+	to := args[0]
 	if !cfg.Mail.Enabled() {
 		return hint.With(errors.New("no mail is sent: the setting mail.host is empty"), "set mail.host and mail.from; docs/mail.md has recipes")
 	}
@@ -54,8 +48,7 @@ func (a *app) testMail(cmd *cobra.Command, to string) error {
 	if err := server.Test(cmd.Context(), to, cfg.Brand.Title); err != nil {
 		return a.explainMail(err)
 	}
-	a.say(fmt.Sprintf("%s accepted the mail after %d ms", cfg.Mail.Host, time.Since(begun).Milliseconds()))
-	return nil
+	return a.done(nil, "%s accepted the mail after %d ms", cfg.Mail.Host, time.Since(begun).Milliseconds())
 }
 
 // explainMail adds to a failure the answer of the mail server, and what to check.
@@ -68,15 +61,4 @@ func (a *app) explainMail(err error) error {
 		a.say("the server said: " + detail)
 	}
 	return hint.With(fmt.Errorf("nothing was sent: %w", err), "see docs/mail.md")
-}
-
-// checkMail returns the function that checks whether mail could be sent.
-func checkMail(cfg config.Config) func(context.Context) error {
-	return func(ctx context.Context) error {
-		server, err := daemon.MailServer(cfg)
-		if err != nil {
-			return err
-		}
-		return server.Check(ctx)
-	}
 }

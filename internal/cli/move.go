@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"pushbox/config"
@@ -29,34 +26,28 @@ func (a *app) move() *cobra.Command {
 		Short: "Move the database to PostgreSQL, or back",
 		Long: `Copy the database of the data directory into an empty PostgreSQL database, and compare
 the two, record by record. With --back, copy PostgreSQL into a new database file in the
-data directory. Stop all servers before.
+data directory. Stop all servers first.
 
-Links, accounts, API tokens, sessions, waiting messages and audit logs stay as they
-are. Only one of the two is in use at any moment: the file is renamed to
-pushbox.db.moved, and PostgreSQL is marked, so that servers refuse to use it. Remove what
-you no longer need.
+Links, accounts, API tokens, sessions, waiting messages and audit logs do not change.
+Only one of the two databases is in use at any moment: the command renames the file to
+pushbox.db.moved, or marks PostgreSQL, so that servers refuse to use it. Remove what you
+no longer need.
 
-The command may be interrupted at any moment: run it again, and it goes on.
+You can interrupt the command at any moment. Run it again to continue.
 
-The address is that of the settings (database_url_file), or the one after --to. Other
-users of the machine see an argument, so --to takes no address with a password.`,
+The address of PostgreSQL comes from the settings (database_url_file) or from --to.
+Other users of the machine can see arguments, so --to takes no address with a password.`,
 		Example: `  pushbox move --config /etc/pushbox/config.yaml
   pushbox move --to 'postgres://pushbox@db.example.com/pushbox?sslmode=verify-full'
   pushbox move --back --config /etc/pushbox/config.yaml`,
-		Args: arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: a.configured(func(cmd *cobra.Command, _ []string, cfg config.Config) error {
 			if o.undo && !o.back {
-				return hint.With(usagef("--undo goes with --back"), "after a move to PostgreSQL, rename pushbox.db.moved to pushbox.db")
+				return hint.With(usagef("--undo needs --back"), "after a move to PostgreSQL, rename pushbox.db.moved to pushbox.db")
 			}
-			loaded, err := a.settings(cmd)
-			if err != nil {
-				return err
-			}
-			cfg, err := o.settings(loaded.Config)
-			if err != nil {
-				return err
-			}
+			cfg, err := o.settings(cfg)
 			switch {
+			case err != nil:
+				return err
 			case o.undo:
 				return a.undoMove(cmd, cfg)
 			case o.back:
@@ -64,12 +55,12 @@ users of the machine see an argument, so --to takes no address with a password.`
 			default:
 				return a.moveTo(cmd, cfg)
 			}
-		},
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.to, "to", "", "`ADDRESS` of the PostgreSQL database, without a password")
 	flags.BoolVar(&o.back, "back", false, "move from PostgreSQL to a file")
-	flags.BoolVar(&o.undo, "undo", false, "with --back: have servers use PostgreSQL again, as it was before the move back")
+	flags.BoolVar(&o.undo, "undo", false, "with --back: make servers use PostgreSQL again, as it was before the move back")
 	return cmd
 }
 
@@ -104,19 +95,16 @@ func (a *app) moveTo(cmd *cobra.Command, cfg config.Config) error {
 	m, err := instance.Move(cmd.Context(), cfg, lockWait, watch)
 	end()
 	switch {
-	case errors.Is(err, record.ErrInUse):
-		return hint.With(err, "stop the server first")
-	case errors.Is(err, record.ErrExists):
-		return hint.With(err, "name an empty database: createdb makes one")
 	case err != nil:
-		return err
+		return advise(err,
+			knownHint{record.ErrInUse, "stop the server first"},
+			knownHint{record.ErrExists, "name an empty database: createdb makes one"})
 	case m.Before:
-		a.say("the move is complete since before; the file is kept as " + m.File)
+		a.sayf("the database was moved earlier; the file is kept as %s", m.File)
 	default:
-		a.say(fmt.Sprintf("moved %s; the file is kept as %s", records(m.Records), m.File))
+		a.sayf("moved %s; the file is kept as %s", records(m.Records), m.File)
 	}
-	a.say("start the servers with database_url_file, which names that database")
-	return nil
+	return a.done(nil, "start the servers with database_url_file, which names that database")
 }
 
 func (a *app) moveBack(cmd *cobra.Command, cfg config.Config) error {
@@ -124,32 +112,27 @@ func (a *app) moveBack(cmd *cobra.Command, cfg config.Config) error {
 	m, err := instance.MoveBack(cmd.Context(), cfg, a.say, watch)
 	end()
 	switch {
-	case errors.Is(err, record.ErrInUse):
-		return hint.With(err, "stop all servers first; a pooler such as PgBouncer may keep connections: restart it, or name PostgreSQL itself with --to")
 	case err != nil:
-		return err
+		return advise(err, knownHint{
+			record.ErrInUse,
+			"stop all servers first; a pooler such as PgBouncer may keep connections: restart it, or name PostgreSQL itself with --to",
+		})
 	case m.Before:
-		a.say("the database was moved before, to " + m.File)
+		a.sayf("the database was moved earlier, to %s", m.File)
 	case m.Records == 0:
-		a.say("finished an earlier move; the database is " + m.File)
+		a.sayf("finished an earlier move; the database is %s", m.File)
 	default:
-		a.say(fmt.Sprintf("moved %s to %s", records(m.Records), m.File))
+		a.sayf("moved %s to %s", records(m.Records), m.File)
 	}
-	a.say("remove database_url and database_url_file from the settings, and start one server")
-	return nil
+	return a.done(nil, "remove database_url and database_url_file from the settings, and start one server")
 }
 
 func records(n int64) string { return humanize.Count(int(n), "record", "records") }
 
 func (a *app) undoMove(cmd *cobra.Command, cfg config.Config) error {
 	done, err := instance.UndoMoveBack(cmd.Context(), cfg)
-	switch {
-	case err != nil:
-		return err
-	case done:
-		a.say("servers use PostgreSQL again; what was written to the file since the move is not there")
-	default:
-		a.say("PostgreSQL is in use; there is nothing to undo")
+	if err == nil && !done {
+		return a.done(nil, "PostgreSQL is in use; there is nothing to undo")
 	}
-	return nil
+	return a.done(err, "servers use PostgreSQL again; it does not have what was written to the file since the move")
 }

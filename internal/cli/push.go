@@ -121,9 +121,9 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 	case given("kind") && !isKind:
 		return in, usagef("--kind must be %s", record.KindNames("or"))
 	case f.kind == record.File.String() && files == 0:
-		return in, usagef("a push of kind file needs a FILE")
+		return in, usagef("--kind file needs a FILE")
 	case f.kind != record.File.String() && f.kind != "" && files > 0:
-		return in, hint.With(usagef("a push with files is of kind file"), "leave --kind out, or pass the text on standard input")
+		return in, hint.With(usagef("--kind must be file if there is a FILE"), "leave --kind out, or pass the text on standard input")
 	case f.endToEnd && f.kind != "" && f.kind != record.Text.String() && f.kind != record.File.String():
 		return in, usagef("--end-to-end encrypts texts and files, no other --kind")
 	case !utf8.ValidString(f.name + f.note):
@@ -136,16 +136,8 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 
 // fill adds the secrets: the text, unless there are files, and the passphrase.
 func (a *app) fill(ctx context.Context, cmd *cobra.Command, in *client.NewPush) error {
-	ask, file, err := passphraseFlags(cmd)
-	if err != nil {
-		return err
-	}
-	switch { // first, because it says what cannot be before a text is typed
-	case file != "":
-		in.Passphrase, err = a.passphraseFrom(file, len(in.Files) > 0)
-	case ask && !a.console.terminal:
-		err = errNoTerminal()
-	}
+	given, ask, err := a.givenPassphrase(cmd, len(in.Files) > 0) // first: it finds what cannot be before a text is typed
+	in.Passphrase = given
 	if err == nil && len(in.Files) == 0 {
 		in.Payload, err = a.text(ctx, in.Kind)
 	}
@@ -175,7 +167,7 @@ func (a *app) text(ctx context.Context, kind string) (text secret.Text, err erro
 // Pusher replaces some limits with its own.
 func (a *app) sayLimits(in client.NewPush, p client.Push) {
 	if p.Days >= 0 && p.Views >= 0 {
-		a.say("pushed; it expires after " + humanize.Count(p.Days, "day", "days") + " or " + humanize.Count(p.Views, "view", "views"))
+		a.sayf("pushed; it expires after %s or %s", humanize.Count(p.Days, "day", "days"), humanize.Count(p.Views, "view", "views"))
 	} else {
 		a.say("pushed")
 	}

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"strings"
 	"syscall"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -67,10 +65,8 @@ func nextStep(cmd *cobra.Command, err error) string {
 	if p := (*config.ProblemsError)(nil); errors.As(err, &p) {
 		return p.Cure()
 	}
-	for _, known := range hints() {
-		if errors.Is(err, known.err) {
-			return known.hint
-		}
+	if next := knownFor(err, hints()); next != "" {
+		return next
 	}
 	if u := (*usageError)(nil); errors.As(err, &u) {
 		return "run: " + cmd.CommandPath() + " --help"
@@ -78,9 +74,28 @@ func nextStep(cmd *cobra.Command, err error) string {
 	return "correct what the message names, then run the command again; `pushbox doctor` looks for common causes"
 }
 
+// A knownHint says what to do about an error.
 type knownHint struct {
 	err  error
 	hint string
+}
+
+// knownFor returns the first hint for an error; empty if there is none.
+func knownFor(err error, all []knownHint) string {
+	for _, known := range all {
+		if errors.Is(err, known.err) {
+			return known.hint
+		}
+	}
+	return ""
+}
+
+// advise adds to an error the first hint for it, if there is one.
+func advise(err error, all ...knownHint) error {
+	if next := knownFor(err, all); next != "" {
+		return hint.With(err, "%s", next)
+	}
+	return err
 }
 
 func hints() []knownHint {
@@ -92,11 +107,11 @@ func hints() []knownHint {
 		{record.ErrKey, "put your copy of this database's key back; without it the database cannot be read"},
 		{seal.ErrKey, "the key must be whole, as `pushbox serve` made it, and its file for its owner alone (chmod 600); put your copy of it back if it is damaged"},
 		{record.ErrSchema, "use the build of pushbox that wrote it, or restore a backup that this one can read"},
-		{record.ErrCorrupt, "keep the damaged file for examination and restore a backup"},
+		{record.ErrCorrupt, "keep the damaged file for examination, and restore a backup"},
 		{record.ErrBusy, "try again in a moment"},
-		{record.ErrStandby, "start a standby that synchronous_standby_names names; if this is an old primary in whose place a standby is now, stop it"},
+		{record.ErrStandby, "start a standby that synchronous_standby_names names; if a standby has replaced this primary, stop this one"},
 		{postgres.ErrRefused, "make the role and the database that database_url names (`createuser --pwprompt ROLE`, `createdb --owner ROLE NAME`), or correct database_url"},
-		{record.ErrUnavailable, "start PostgreSQL, or correct database_url, which psql takes as well; a server that runs goes on by itself when the database answers"},
+		{record.ErrUnavailable, "start PostgreSQL, or correct database_url, which psql takes as well; a running server continues when the database answers"},
 		{record.ErrRoom, "raise limits.account_pushes or limits.account_bytes, or delete pushes"},
 		{record.ErrFull, "make room on the disk; if the limit is max_store_size, raise that"},
 		{record.ErrFailed, "see the server's log, check the disk, then start the server again"},
@@ -114,21 +129,7 @@ func hints() []knownHint {
 	}
 }
 
-// writeTable writes rows in columns, the first row being the header.
-func writeTable(w io.Writer, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		if _, err := io.WriteString(t, strings.Join(row, "\t")+"\n"); err != nil {
-			return err
-		}
-	}
-	return t.Flush()
-}
-
-// stamp writes a time, or a mark if there is none.
-func stamp(t time.Time, none string) string {
-	if t.IsZero() {
-		return none
-	}
-	return t.UTC().Format(time.RFC3339)
+// nameAnother adds a hint to the error that a file is there already.
+func nameAnother(err error) error {
+	return advise(err, knownHint{fs.ErrExist, "name a file that does not exist yet"})
 }

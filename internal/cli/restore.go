@@ -7,15 +7,19 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/config"
 	"pushbox/internal/backup"
+	"pushbox/internal/durable"
 	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/record"
 	"pushbox/store/seal"
 )
 
@@ -30,14 +34,12 @@ type restoreJob struct {
 }
 
 func (a *app) restore() *cobra.Command {
-	var keepLive bool
-	var identity string
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a database from a backup",
 		Long: `Restore the database of an empty data directory from the backup in FILE, or from
-standard input if FILE is -. First put the master key that was in use when the
-backup was made in its place. The database appears when it is complete, checked and
+standard input if FILE is -. First put the master key in its place: the one that was
+in use when the backup was made. The database appears when it is complete, checked and
 on the disk. If the command fails or is interrupted, there is no database.
 
 Every push that was live in the backup comes back expired: it may have been viewed
@@ -45,46 +47,35 @@ since, and must not get more views than its limit. Its owner still sees it in th
 list, with an entry in its audit log. With --keep-live pushes stay live, and their
 audit logs say so.
 
-Accounts and API tokens are as they were. All sessions and downloads have ended, and
-waiting messages are dropped.`,
+Accounts and API tokens are as they were in the backup. All sessions and downloads have
+ended, and waiting messages are dropped.`,
 		Example: `  pushbox restore /mnt/backups/box.db
   pushbox restore --identity key.txt box.db.age --data-dir /var/lib/pushbox
   ssh backup.example.com 'cat box.db' | pushbox restore -`,
-		Args: arguments("FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			loaded, err := a.settings(cmd)
-			if err != nil {
-				return err
-			}
-			if err := instance.NotWithPostgres(loaded.Config, "restore", "restore into a directory without database_url, then run `pushbox move`, as docs/scaling.md says"); err != nil {
-				return err
-			}
-			r := restoreJob{app: a, cfg: loaded.Config, name: args[0], keepLive: keepLive}
-			if r.with, err = identities(identity); err != nil {
-				return err
-			}
-			return r.explain(r.run(cmd.Context(), cmd.InOrStdin()))
-		},
 	}
-	cmd.Flags().BoolVar(&keepLive, "keep-live", false, "let pushes that were live in the backup stay live")
-	addIdentityFlag(cmd, &identity)
+	keepLive := cmd.Flags().Bool("keep-live", false, "let pushes that were live in the backup stay live")
+	return a.restoreCommand(cmd, func(ctx context.Context, r *restoreJob, stdin io.Reader) error {
+		if err := instance.NotWithPostgres(r.cfg, "restore", "restore into a directory without database_url, then run `pushbox move`, as docs/scaling.md says"); err != nil {
+			return err
+		}
+		r.keepLive = *keepLive
+		return r.explain(r.run(ctx, stdin))
+	})
+}
+
+// restoreCommand makes cmd do something with the backup FILE, which it may have to decrypt.
+func (a *app) restoreCommand(cmd *cobra.Command, do func(ctx context.Context, r *restoreJob, stdin io.Reader) error) *cobra.Command {
+	identity := cmd.Flags().String("identity", "", "decrypt the backup with the age identity in `FILE`")
+	cmd.RunE = a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) (err error) {
+		r := &restoreJob{app: a, cfg: cfg, name: args[0]}
+		if *identity != "" {
+			if r.with, err = backup.LoadIdentities(*identity); err != nil {
+				return hint.With(err, "give the file that age-keygen wrote, with --identity")
+			}
+		}
+		return do(cmd.Context(), r, cmd.InOrStdin())
+	})
 	return cmd
-}
-
-func addIdentityFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVar(file, "identity", "", "decrypt the backup with the age identity in `FILE`")
-}
-
-// identities reads the file that --identity names; none if it is empty.
-func identities(file string) (backup.Identities, error) {
-	if file == "" {
-		return backup.Identities{}, nil
-	}
-	all, err := backup.LoadIdentities(file)
-	if err != nil {
-		return all, hint.With(err, "give the file that age-keygen wrote, with --identity")
-	}
-	return all, nil
 }
 
 // run makes all checks that it can make before it writes anything.
@@ -128,14 +119,13 @@ func (r *restoreJob) read(stdin io.Reader, use func(content io.Reader, size int6
 // wantEmpty refuses a data directory that has a database.
 func (r *restoreJob) wantEmpty() error {
 	_, err := os.Lstat(instance.Database(r.cfg))
-	switch {
-	case err == nil:
+	if err == nil {
 		return r.notEmpty()
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	default:
-		return err
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func (r *restoreJob) notEmpty() error {
@@ -172,4 +162,167 @@ func (r *restoreJob) wantKey(path string) error {
 		return err
 	}
 	return store.CheckKey(r.key, sealed)
+}
+
+// fill makes the database from a backup, under a temporary name until it is complete.
+// The next start or restore removes what a killed one left.
+func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (err error) {
+	path := instance.Database(r.cfg)
+	if err := durable.RemoveLeftovers(path); err != nil {
+		return err
+	}
+	temp, err := r.receive(ctx, path, content, size)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, durable.Scrub(temp))
+		}
+	}()
+	if err := r.wantKey(temp); err != nil {
+		return err
+	}
+	done, err := r.makeUsable(ctx, temp)
+	if err != nil {
+		return err
+	}
+	if err := instance.GiveToOwnerOf(r.cfg.DataDir, temp); err != nil {
+		return fmt.Errorf("give the database to the owner of its directory: %w", err)
+	}
+	published, err := durable.Publish(temp, path)
+	if err == nil && !published {
+		err = r.notEmpty() // a database may have appeared
+	}
+	if err != nil {
+		return err
+	}
+	r.say(done)
+	return durable.RemoveLeftovers(path) // a copy from before an upgrade of it
+}
+
+const copyStep = 1 << 20 // bytes
+
+// receive writes the contents of a backup to a temporary file beside path. It checks again and
+// again that there is space to continue: what comes from standard input has no size that could
+// be compared before.
+func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader, size int64) (temp string, err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, durable.TempPattern(path))
+	if err != nil {
+		return "", err
+	}
+	p := r.app.progress("reading")
+	err = copyWatched(ctx, f, content, func() error { return bolt.CheckSpace(dir) }, func(done int64) { p.set(done, size) })
+	p.end()
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("read the backup: %w", err), durable.Scrub(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// copyWatched copies everything, until ctx ends or there is no room for more. It tells how many
+// bytes were copied.
+func copyWatched(ctx context.Context, to io.Writer, from io.Reader, room func() error, tell func(done int64)) error {
+	buf := make([]byte, copyStep)
+	for done := int64(0); ; tell(done) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := room(); err != nil {
+			return err
+		}
+		n, err := from.Read(buf)
+		if _, err := to.Write(buf[:n]); err != nil {
+			return err
+		}
+		done += int64(n)
+		if errors.Is(err, io.EOF) {
+			tell(done)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// openCopy opens the copy of a backup as a store.
+func (r *restoreJob) openCopy(ctx context.Context, temp string) (*store.Store, error) {
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: temp})
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, engine, r.key, instance.StoreOptions(r.cfg))
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	return s, nil
+}
+
+// makeUsable turns the copy into a database that a server can open.
+func (r *restoreJob) makeUsable(ctx context.Context, temp string) (done store.Restored, err error) {
+	s, err := r.openCopy(ctx, temp)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, instance.Close(ctx, s)) }()
+	if done, err = s.Restore(ctx, r.keepLive); err != nil {
+		return done, err
+	}
+	_, _, err = s.Compact(ctx, store.Actor{Role: store.Operator}, func(int64, int64) {})
+	if errors.Is(err, record.ErrFull) { // then destroyed data stays in free pages for a while, sealed
+		err = nil
+	}
+	return done, err
+}
+
+// source returns the name of the backup, for messages.
+func (r *restoreJob) source() string {
+	if r.name == standard {
+		return "standard input"
+	}
+	return r.name
+}
+
+// say reports the result.
+func (r *restoreJob) say(done store.Restored) {
+	r.app.sayf("restored %s from %s to %s", humanize.Count(done.Pushes, "push", "pushes"), r.source(), r.cfg.DataDir)
+	r.app.say(fate(done.Live, r.keepLive))
+	r.app.say("accounts and API tokens are as they were in the backup; all sessions have ended")
+}
+
+// fate says what happened to the pushes that were live in the backup.
+func fate(live int, kept bool) string {
+	switch {
+	case live == 0:
+		return "none of them was live in the backup"
+	case kept:
+		return fmt.Sprintf("live in the backup: %d. Such pushes can be viewed again, even if they ended since; their audit logs say so", live)
+	default:
+		return fmt.Sprintf("live in the backup: %d. Such pushes have expired now, because they may have been viewed since; their audit logs say so", live)
+	}
+}
+
+// explain adds to an error of a restore what to do about it.
+func (r *restoreJob) explain(err error) error {
+	missing, identity := (*instance.MissingKeyError)(nil), "name the file with the identity of a recipient: --identity FILE"
+	if errors.As(err, &missing) {
+		return hint.With(fmt.Errorf("the key file %s is missing, and a backup does not contain the key", missing.Path),
+			"put the key that was in use when the backup was made into %s (mode 600), then run the command again", missing.Path)
+	}
+	if errors.Is(err, record.ErrCorrupt) {
+		err = fmt.Errorf("%s: %w", r.source(), err)
+	}
+	return advise(err,
+		knownHint{record.ErrKey, "the key in use here (" + instance.KeyPlace(r.cfg) + ") is another one: replace it with the key that was in use when the backup was made"},
+		knownHint{backup.ErrEncrypted, identity},
+		knownHint{backup.ErrIdentity, identity},
+		knownHint{backup.ErrDamaged, "use a complete copy of it, or another backup"},
+		knownHint{fs.ErrNotExist, "check the path of the backup"},
+		knownHint{record.ErrCorrupt, "the file is damaged, or is not a backup; restore another one"},
+		knownHint{context.Canceled, "it was interrupted, and there is no database; run the command again"})
 }

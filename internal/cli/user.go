@@ -15,41 +15,42 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
-	"pushbox/store"
 	"pushbox/store/record"
 )
 
 func (a *app) user() *cobra.Command {
-	return group("user", "Manage accounts",
-		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userUnlink(), a.userConfirm(), a.userRename(),
-		a.userInvite(), a.userLink(), a.userGrant(), a.userRevoke(), a.userPolicy(), a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
+	cmd := group("user", "Manage accounts", a.userAdd(), a.userList(), a.userPasswd(), a.userRename(), a.userInvite(), a.userLink(),
+		a.userGrant(), a.userRevoke(), a.userPolicy(), a.userExpirePushes(), a.userRemove())
+	addTo(cmd, a.accountCommands()...)
+	return cmd
+}
+
+// onAccount does an operation on the account with an address.
+func onAccount[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], email string, in In) (Out, error) {
+	out, err := administer(a, cmd, o, in)
+	return out, ofAccount(email, err)
 }
 
 // ofAccount names the account in an error, and adds a hint.
 func ofAccount(email string, err error) error {
+	tokens := fmt.Sprintf("an account can have %d tokens: `pushbox token list %s` shows them, and `pushbox token revoke ID` ends one", record.MaxTokens, email)
+	next := knownFor(err, []knownHint{
+		{record.ErrNotFound, "`pushbox user list` shows every account"},
+		{record.ErrExists, "`pushbox user passwd " + email + "` sets another password"},
+		{record.ErrLastAdmin, "first make another account an administrator's: `pushbox user grant admin EMAIL`"},
+		{record.ErrTokens, tokens},
+	})
+	invalid := (*record.InvalidError)(nil)
 	switch {
-	case errors.Is(err, record.ErrNotFound):
-		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user list` shows every account")
-	case errors.Is(err, record.ErrExists):
-		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user passwd %s` sets another password", email)
-	case errors.Is(err, record.ErrLastAdmin):
-		return hint.With(fmt.Errorf("account %s: %w", email, err), "first make another account an administrator's: `pushbox user grant admin EMAIL`")
-	case errors.Is(err, record.ErrTokens):
-		return hint.With(fmt.Errorf("account %s: %w: %d", email, err, record.MaxTokens), "`pushbox token list %s` shows them, and `pushbox token revoke ID` ends one", email)
+	case next != "":
+		return hint.With(fmt.Errorf("account %s: %w", email, err), "%s", next)
+	case !errors.As(err, &invalid):
+		return err
+	case invalid.Fields["email"] != nil:
+		return hint.With(err, "give an address such as ann@example.com, and correct what else the message names")
 	default:
-		if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields["email"] != nil {
-			return hint.With(err, "name an address such as ann@example.com, and correct what else it says")
-		}
-		return ofInput(err)
-	}
-}
-
-// ofInput adds a hint to an error about an input.
-func ofInput(err error) error {
-	if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) {
 		return hint.With(err, "correct it and try again")
 	}
-	return err
 }
 
 func (a *app) userAdd() *cobra.Command {
@@ -59,19 +60,18 @@ func (a *app) userAdd() *cobra.Command {
 		Short: "Add an account",
 		Long: `Add an account, which may then have API tokens.
 
-The password is asked for twice on the terminal, or read from standard input.
-With --admin the account is an administrator's, as ` + "`pushbox user grant`" + ` says.
+The command asks for the password twice on the terminal, or reads it from standard
+input. With --admin the account is an administrator's, as ` + "`pushbox user grant`" + ` says.
 With --init it also makes the data directory, the key and the database, if there is
 none, as ` + "`pushbox serve`" + ` does.`,
 		Example: `  pushbox user add alice@example.com
   pass show pushbox | pushbox user add alice@example.com --password-stdin`,
-		Args: arguments("EMAIL"),
 	}
-	addPasswordFlag(cmd)
+	fromStdin := addPasswordFlag(cmd)
 	isAdmin := cmd.Flags().Bool("admin", false, "make it an administrator's account")
 	cmd.Flags().BoolVar(&create, "init", false, "make the database if there is none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		password, err := a.password(cmd.Context(), cmd)
+		password, err := a.password(cmd.Context(), *fromStdin)
 		if err != nil {
 			return err
 		}
@@ -80,17 +80,20 @@ none, as ` + "`pushbox serve`" + ` does.`,
 		if errors.Is(err, instance.ErrNoDatabase) {
 			return hint.With(err, "name the settings file with --config, or the directory with --data-dir; in a new installation, --init makes it, as `pushbox serve` does")
 		}
-		if err != nil {
-			return ofAccount(args[0], err)
-		}
-		a.say("added the account " + u.Email)
-		return nil
+		return a.done(ofAccount(args[0], err), "added the account %s", u.Email)
 	}
 	return cmd
 }
 
 func (a *app) userList() *cobra.Command {
-	cmd := &cobra.Command{
+	l := listing[admin.User]{
+		header: []string{"EMAIL", "CREATED", "LAST SIGN-IN", "CONFIRMED", "SECOND FACTOR", "ROLE", "POLICY", "STATE", "PUSHES", "SIZE"},
+		row:    userRow,
+		find: func(cmd *cobra.Command, _ []string) ([]admin.User, error) {
+			return administer(a, cmd, admin.UserList, admin.None{})
+		},
+	}
+	return l.on(a, &cobra.Command{
 		Use:   "list",
 		Short: "List every account, oldest first",
 		Long: `List every account, oldest first, with whether its address is confirmed, its last
@@ -102,35 +105,18 @@ with last_sign_in_at if there was a sign-in, with policy if it has one, and with
 identities if sign-in providers know its user.`,
 		Example: `  pushbox user list
   pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
-		Args: arguments(),
-	}
-	asJSON := addJSONFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		users, err := administer(a, cmd, admin.UserList, admin.None{})
-		if err != nil {
-			return err
-		}
-		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "CONFIRMED", "SECOND FACTOR", "ROLE", "POLICY", "STATE", "PUSHES", "SIZE"}, userRow}.print(a.stdout, users, *asJSON)
-	}
-	return cmd
+	})
 }
 
 func userRow(u admin.User) []string {
-	return []string{email.Shown(u.Email), stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), yesNo(u.Confirmed), yesNo(u.SecondFactor), userRole(u), cmp.Or(u.Policy, "-"), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)}
-}
-
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-func userRole(u admin.User) string {
+	role := "member"
 	if u.Admin {
-		return "admin"
+		role = "admin"
 	}
-	return "member"
+	return []string{
+		email.Shown(u.Email), stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), yesNo(u.Confirmed), yesNo(u.SecondFactor),
+		role, cmp.Or(u.Policy, "-"), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes),
+	}
 }
 
 func userState(u admin.User) string {
@@ -155,166 +141,117 @@ func (a *app) userPasswd() *cobra.Command {
 		Long: `Set another password for an account. Its sessions and its API tokens end: a person
 who knew the old password may have made some of them. --keep-tokens keeps the tokens.
 
-The password is asked for twice on the terminal, or read from standard input.`,
+The command asks for the password twice on the terminal, or reads it from standard
+input.`,
 		Example: `  pushbox user passwd alice@example.com`,
-		Args:    arguments("EMAIL"),
 	}
-	addPasswordFlag(cmd)
+	fromStdin := addPasswordFlag(cmd)
 	keep := cmd.Flags().Bool("keep-tokens", false, "keep the account's API tokens valid")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		password, err := a.password(cmd.Context(), cmd)
+		password, err := a.password(cmd.Context(), *fromStdin)
 		if err != nil {
 			return err
 		}
 		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}, KeepTokens: *keep}
-		if _, err := administer(a, cmd, admin.UserPasswd, in); err != nil {
-			return ofAccount(args[0], err)
-		}
-		tokens := "; its API tokens have ended"
+		_, err = onAccount(a, cmd, admin.UserPasswd, args[0], in)
+		tokens := "its API tokens have ended"
 		if *keep {
-			tokens = "; its API tokens stay valid"
+			tokens = "its API tokens stay valid"
 		}
-		a.say("set the password of " + args[0] + tokens)
-		return nil
+		return a.done(err, "set the password of %s; %s", args[0], tokens)
 	}
 	return cmd
 }
 
 // accountCommand makes cmd run an operation on the account EMAIL and report the result.
 func (a *app) accountCommand(o admin.Op[admin.Address, admin.None], did string, cmd *cobra.Command) *cobra.Command {
-	cmd.Args = arguments("EMAIL")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if _, err := administer(a, cmd, o, admin.Address{Email: args[0]}); err != nil {
-			return ofAccount(args[0], err)
-		}
-		a.say(did + args[0])
-		return nil
+		_, err := onAccount(a, cmd, o, args[0], admin.Address{Email: args[0]})
+		return a.done(err, did, args[0])
 	}
 	return cmd
 }
 
-func (a *app) userResetMFA() *cobra.Command {
-	return a.accountCommand(admin.UserResetMFA, "removed any second factor of the account ", &cobra.Command{
-		Use:   "reset-mfa EMAIL",
-		Short: "Remove the second factors of an account",
-		Long: `Remove the authenticator app, the passkeys and the recovery codes from an account,
+// accountCommands are the commands that need nothing but an account.
+func (a *app) accountCommands() (all []*cobra.Command) {
+	for _, c := range []struct {
+		name, short, did string
+		op               admin.Op[admin.Address, admin.None]
+		long             string
+	}{
+		{"reset-mfa", "Remove the second factors of an account", "removed any second factor of the account %s", admin.UserResetMFA, `
+Remove the authenticator app, the passkeys and the recovery codes from an account,
 when its user has lost them. Afterwards the password is enough to sign in. Sessions
-and API tokens stay valid.`,
-		Example: `  pushbox user reset-mfa alice@example.com`,
-	})
-}
-
-func (a *app) userUnlink() *cobra.Command {
-	return a.accountCommand(admin.UserUnlink, "removed any links to sign-in providers from the account ", &cobra.Command{
-		Use:   "unlink EMAIL",
-		Short: "Remove the links of an account to sign-in providers",
-		Long: `Remove the links of an account to sign-in providers: by OpenID Connect, by a directory or
+and API tokens stay valid.`},
+		{"unlink", "Remove the links of an account to sign-in providers", "removed any links to sign-in providers from the account %s", admin.UserUnlink, `
+Remove the links of an account to sign-in providers: by OpenID Connect, by a directory or
 by a proxy. Its sessions end; its API tokens stay valid. Afterwards its user signs in with
 the password, which ` + "`pushbox user link`" + ` sets, or at a provider that may link the
-address again.`,
-		Example: `  pushbox user unlink alice@example.com`,
-	})
-}
-
-func (a *app) userConfirm() *cobra.Command {
-	return a.accountCommand(admin.UserConfirm, "confirmed the address of the account ", &cobra.Command{
-		Use:   "confirm EMAIL",
-		Short: "Vouch for the address of an account",
-		Long: `Make the address of an account a confirmed one. A person who signs up on the pages
-confirms the address with a code that is sent there by mail; until then the account
-sends no mail. This command does it without a code: you vouch that the address belongs
-to the person who made the account. All that this person put into it stays: the
-password, second factors, API tokens, webhooks, requests and pushes. If you do not know
-who made it, send a link with ` + "`pushbox user link --mail`" + ` instead: when it sets the
-password, a new account takes the place of this one.`,
-		Example: `  pushbox user confirm alice@example.com`,
-	})
-}
-
-func (a *app) userPolicy() *cobra.Command {
-	return &cobra.Command{
-		Use:   "policy EMAIL NAME|none",
-		Short: "Give an account a policy",
-		Long: `Give an account a policy of the settings, or none: then what holds for all holds for
-it. If the policy has groups, those of its user decide again at the next sign-in at a
-provider.`,
-		Example: `  pushbox user policy alice@example.com finance
-  pushbox user policy alice@example.com none`,
-		Args: arguments("EMAIL", "NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in := admin.NewPolicy{Email: args[0], Policy: args[1]}
-			did := "the account " + args[0] + " has the policy " + args[1] + " now"
-			if in.Policy == "none" {
-				in.Policy, did = "", "the account "+args[0]+" has no policy now"
-			}
-			_, err := administer(a, cmd, admin.UserPolicy, in)
-			if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields[store.FieldPolicy] != nil {
-				return a.noPolicy(cmd, in.Policy)
-			}
-			if err != nil {
-				return ofAccount(args[0], err)
-			}
-			a.say(did)
-			return nil
-		},
+address again.`},
+		{"confirm", "Vouch for the address of an account", "confirmed the address of the account %s", admin.UserConfirm, `
+Confirm the address of an account. A person who signs up on the pages confirms the
+address with a code that arrives there by mail; until then the account sends no mail.
+This command needs no code: you vouch that the address belongs to the person who made
+the account. All that this person put into it stays: the password, second factors, API
+tokens, webhooks, requests and pushes. If you do not know who made it, send a link with
+` + "`pushbox user link --mail`" + ` instead: when the link sets the password, a new account
+takes the place of this one.`},
+		{"disable", "Disable an account until it is enabled again", "disabled the account %s", admin.UserDisable, `
+Disable an account: its sessions end, and its API tokens are not valid until it is
+enabled again. The links to its pushes still work.`},
+		{"enable", "Enable a disabled account", "enabled the account %s", admin.UserEnable, ""},
+	} {
+		all = append(all, a.accountCommand(c.op, c.did, &cobra.Command{
+			Use: c.name + " EMAIL", Short: c.short, Long: strings.TrimPrefix(c.long, "\n"), Example: "  pushbox user " + c.name + " alice@example.com",
+		}))
 	}
+	return all
 }
 
-// noPolicy is the error of a policy that the settings do not have.
-func (a *app) noPolicy(cmd *cobra.Command, name string) error {
-	loaded, err := a.settings(cmd)
-	if err != nil {
-		return err
-	}
-	have := "none"
-	for i, p := range loaded.Config.Policies {
-		if i == 0 {
-			have = p.Name
-		} else {
-			have += ", " + p.Name
-		}
-	}
-	return hint.With(fmt.Errorf("there is no policy %q; the settings have: %s", name, have), "name one of those, or add it to policies in the settings, and run `pushbox reload`")
-}
+// confirmHelp ends the help of a command that asks for the address again.
+const confirmHelp = `
 
-func (a *app) userDisable() *cobra.Command {
-	return a.accountCommand(admin.UserDisable, "disabled the account ", &cobra.Command{
-		Use:   "disable EMAIL",
-		Short: "Disable an account until it is enabled again",
-		Long: `Disable an account: its sessions end, and its API tokens are not valid until it is
-enabled again. The links to its pushes still work.`,
-		Example: `  pushbox user disable alice@example.com`,
-	})
-}
-
-func (a *app) userEnable() *cobra.Command {
-	return a.accountCommand(admin.UserEnable, "enabled the account ", &cobra.Command{
-		Use:     "enable EMAIL",
-		Short:   "Enable a disabled account",
-		Example: `  pushbox user enable alice@example.com`,
-	})
-}
+It first asks you to type the address again. Where there is no terminal, as in a
+script, it needs --yes.`
 
 func (a *app) userRemove() *cobra.Command {
-	var yes bool
-	cmd := a.accountCommand(admin.UserRemove, "removed the account ", &cobra.Command{
+	cmd := a.accountCommand(admin.UserRemove, "removed the account %s", &cobra.Command{
 		Use:   "remove EMAIL",
 		Short: "Remove an account with all it owns",
 		Long: `Remove an account with its API tokens, its pushes and their audit logs. Its
-links end at once. This cannot be undone.
-
-It first asks you to type the address again. Where there is no terminal, as in a
-script, it needs --yes.`,
+links end at once. This cannot be undone.` + confirmHelp,
 		Example: `  pushbox user remove alice@example.com
   pushbox user remove alice@example.com --yes`,
-		PreRunE: func(cmd *cobra.Command, args []string) error {
-			if yes {
-				return nil
-			}
-			return a.confirm(cmd.Context(), args[0], "destroys the account, its tokens, its pushes and their audit logs")
-		},
 	})
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return a.confirmed(cmd, "destroys the account, its tokens, its pushes and their audit logs")
+}
+
+func (a *app) userExpirePushes() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "expire-pushes EMAIL",
+		Short: "End all live pushes of an account",
+		Long: `End all live pushes of an account at once, as if it had deleted each of them: links
+and running downloads end, and payloads and files are destroyed. Audit logs stay. The
+account itself does not change: to keep it from making new pushes, disable it first.` + confirmHelp,
+		Example: `  pushbox user disable ann@example.com && pushbox user expire-pushes ann@example.com
+  pushbox user expire-pushes ann@example.com --yes`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ended, err := onAccount(a, cmd, admin.UserExpirePushes, args[0], admin.Address{Email: args[0]})
+			return a.done(err, "ended %s of %s", humanize.Count(ended.N, "live push", "live pushes"), args[0])
+		},
+	}
+	return a.confirmed(cmd, "ends all live pushes of the account, and destroys what they hold")
+}
+
+// confirmed makes cmd ask for the address of the account again, unless --yes is given.
+func (a *app) confirmed(cmd *cobra.Command, does string) *cobra.Command {
+	yes := cmd.Flags().Bool("yes", false, "do not ask")
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if *yes {
+			return nil
+		}
+		return a.confirm(cmd.Context(), args[0], does)
+	}
 	return cmd
 }
 

@@ -4,15 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/daemon"
 	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/internal/webhook"
 	"pushbox/store"
@@ -24,13 +27,16 @@ func (a *app) webhook() *cobra.Command {
 		a.webhookAdd(), a.webhookList(), a.webhookRemove(), a.webhookTest())
 }
 
-// hookID reads the ID of a webhook.
-func hookID(text string) (record.HookID, error) {
-	id, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || id == 0 {
-		return 0, hint.With(usagef("ID is not a number"), "it is the first column of `pushbox webhook list EMAIL`")
+// hookCommand makes cmd do something with the webhook ID.
+func hookCommand(cmd *cobra.Command, do func(cmd *cobra.Command, ref admin.WebhookRef) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := parseID(args[0], "webhook", 1)
+		if err != nil {
+			return err
+		}
+		return do(cmd, admin.WebhookRef{ID: record.HookID(id)})
 	}
-	return record.HookID(id), nil
+	return cmd
 }
 
 // ofHook adds the ID of the webhook to an error.
@@ -47,25 +53,24 @@ func (a *app) webhookAdd() *cobra.Command {
 		Use:   "add EMAIL URL",
 		Short: "Send an account's events to a URL, and print the signing secret",
 		Long: `Send the events of an account's pushes to a URL, and print the secret that signs the
-messages on standard output. It cannot be shown again.
+messages on standard output. The secret cannot be shown again.
 
 A URL often contains a secret, and other users of the machine can see arguments.
-If URL is -, it is read from standard input.
+If URL is -, the command reads it from standard input.
 
-Events are ` + eventNames(", ") + `; without --event all of them are sent.
+Events are ` + eventNames() + `; without --event the server sends all of them.
 The setting webhooks.allow says where messages may go: by default to public
 addresses over https.`,
 		Example: `  pushbox webhook add alice@example.com https://hooks.example.com/pushbox
   pushbox webhook add alice@example.com https://hooks.example.com/pushbox --event view --event expire
   pushbox webhook add alice@example.com - < url.txt`,
-		Args: arguments("EMAIL", "URL"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			address, err := a.hookURL(args[1])
 			if err != nil {
 				return err
 			}
-			return a.addWebhook(cmd, admin.WebhookRequest{Email: args[0], URL: admin.Clear{Text: address}, Events: events})
-		},
+			return a.addWebhook(cmd, cfg.Webhooks, admin.WebhookRequest{Email: args[0], URL: admin.Clear{Text: address}, Events: events})
+		}),
 	}
 	cmd.Flags().StringArrayVar(&events, "event", nil, "send `EVENT`; may be given several times")
 	completeValues(cmd, "event", names(record.Events()))
@@ -87,25 +92,19 @@ func (a *app) hookURL(given string) (address secret.Text, err error) {
 	return secret.New(strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")), nil
 }
 
-// eventNames returns the names of all events that a webhook can subscribe to.
-func eventNames(between string) string {
-	return strings.Join(names(record.Events()), between)
-}
+// eventNames lists all events that a webhook can subscribe to.
+func eventNames() string { return strings.Join(names(record.Events()), ", ") }
 
-func (a *app) addWebhook(cmd *cobra.Command, in admin.WebhookRequest) error {
+func (a *app) addWebhook(cmd *cobra.Command, cfg config.Webhooks, in admin.WebhookRequest) error {
 	if len(in.Events) == 0 {
-		in.Events = strings.Fields(eventNames(" "))
+		in.Events = names(record.Events())
 	}
 	for _, name := range in.Events {
 		if _, ok := store.ParseEvent(name); !ok {
-			return hint.With(usagef("--event has an unknown event"), "events are %s", eventNames(", "))
+			return hint.With(usagef("--event has an unknown event"), "events are %s", eventNames())
 		}
 	}
-	loaded, err := a.settings(cmd)
-	if err != nil {
-		return err
-	}
-	if err := daemon.CheckWebhook(loaded.Config.Webhooks, in.URL.Text); err != nil {
+	if err := daemon.CheckWebhook(cfg, in.URL.Text); err != nil {
 		return usagef("URL cannot be a webhook: %w", err)
 	}
 	h, err := administer(a, cmd, admin.WebhookAdd, in)
@@ -118,53 +117,36 @@ func (a *app) addWebhook(cmd *cobra.Command, in admin.WebhookRequest) error {
 	if _, err := fmt.Fprintln(a.stdout, h.Secret.Reveal()); err != nil {
 		return hint.With(fmt.Errorf("webhook %d was made, but its secret could not be printed: %w", h.ID, err), "run: pushbox webhook remove %d", h.ID)
 	}
-	a.say(fmt.Sprintf("made webhook %d; its signing secret is not shown again", h.ID))
-	return nil
+	return a.done(nil, "made webhook %d; its signing secret is not shown again", h.ID)
 }
 
 func (a *app) webhookRemove() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "remove ID",
 		Short:   "Remove a webhook and drop its waiting messages",
 		Long:    `Remove a webhook. ID is the first column of ` + "`pushbox webhook list`" + `.`,
 		Example: `  pushbox webhook remove 3`,
-		Args:    arguments("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := hookID(args[0])
-			if err != nil {
-				return err
-			}
-			if _, err := administer(a, cmd, admin.WebhookRemove, admin.WebhookRef{ID: id}); err != nil {
-				return ofHook(id, err)
-			}
-			a.say(fmt.Sprintf("removed webhook %d", id))
-			return nil
-		},
 	}
+	return hookCommand(cmd, func(cmd *cobra.Command, ref admin.WebhookRef) error {
+		_, err := administer(a, cmd, admin.WebhookRemove, ref)
+		return a.done(ofHook(ref.ID, err), "removed webhook %d", ref.ID)
+	})
 }
 
 func (a *app) webhookTest() *cobra.Command {
-	return &cobra.Command{
+	return hookCommand(&cobra.Command{
 		Use:   "test ID",
 		Short: "Send a webhook a message with the event test, and say what it answered",
 		Long: `Send a webhook a signed message with the event test, and print the status of its
 answer. This command sends the message itself, once, with the settings that it reads; it
-does not go through the server's queue. If it succeeds, a webhook that was disabled
-because its receiver answered 410 is enabled again.`,
+does not use the server's queue. If the receiver takes the message, a webhook that was
+disabled because its receiver answered 410 is enabled again.`,
 		Example: `  pushbox webhook test 3`,
-		Args:    arguments("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := hookID(args[0])
-			if err != nil {
-				return err
-			}
-			return a.testWebhook(cmd, admin.WebhookRef{ID: id})
-		},
-	}
+	}, a.testWebhook)
 }
 
 func (a *app) testWebhook(cmd *cobra.Command, ref admin.WebhookRef) error {
-	loaded, err := a.settings(cmd)
+	cfg, err := a.settings(cmd)
 	if err != nil {
 		return err
 	}
@@ -172,7 +154,7 @@ func (a *app) testWebhook(cmd *cobra.Command, ref admin.WebhookRef) error {
 	if err != nil {
 		return ofHook(ref.ID, err)
 	}
-	sender := daemon.NewWebhookSender(loaded.Config.Webhooks)
+	sender := daemon.NewWebhookSender(cfg.Webhooks)
 	defer sender.Close()
 	begun := time.Now()
 	status, err := sender.Send(cmd.Context(), store.HookTarget{URL: h.URL.Text, Secret: h.Secret.Text}, webhook.TestNotice(begun))
@@ -182,13 +164,85 @@ func (a *app) testWebhook(cmd *cobra.Command, ref admin.WebhookRef) error {
 	case !webhook.Delivered(status):
 		return hint.With(fmt.Errorf("webhook %d answered with status %d", ref.ID, status), "its receiver must answer with a status from 200 to 299; redirects are not followed")
 	}
-	a.say(fmt.Sprintf("webhook %d answered with status %d after %d ms", ref.ID, status, time.Since(begun).Milliseconds()))
+	a.sayf("webhook %d answered with status %d after %d ms", ref.ID, status, time.Since(begun).Milliseconds())
 	if !h.Disabled {
 		return nil
 	}
-	if _, err := administer(a, cmd, admin.WebhookEnable, ref); err != nil {
-		return ofHook(ref.ID, err)
+	_, err = administer(a, cmd, admin.WebhookEnable, ref)
+	return a.done(ofHook(ref.ID, err), "webhook %d is enabled again", ref.ID)
+}
+
+func (a *app) webhookList() *cobra.Command {
+	l := listing[listedHook]{
+		header: []string{"ID", "HOST", "EVENTS", "CREATED", "WAITING", "STATE"},
+		row:    listedHook.row,
+		find:   a.findHooks,
 	}
-	a.say(fmt.Sprintf("webhook %d is enabled again", ref.ID))
-	return nil
+	return l.on(a, &cobra.Command{
+		Use:   "list EMAIL",
+		Short: "List an account's webhooks, oldest first",
+		Long: `List an account's webhooks. Only the host of an address is shown, because the rest
+is often a secret. WAITING is the number of messages that wait for it.
+
+A webhook is "failing" while its receiver takes no message; the server tries again
+until webhooks.give_up. A webhook whose receiver answered 410 is "disabled": it gets
+nothing until ` + "`pushbox webhook test`" + ` succeeds.
+
+With --json each line is an object with id, host, events, created_at, disabled,
+waiting, and failed_tries: how many tries in a row have failed.`,
+		Example: `  pushbox webhook list alice@example.com`,
+	})
+}
+
+// findHooks returns the webhooks of an account. Without a server nothing is sent, so none fails.
+func (a *app) findHooks(cmd *cobra.Command, args []string) ([]listedHook, error) {
+	hooks, err := onAccount(a, cmd, admin.WebhookList, args[0], admin.Address{Email: args[0]})
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := a.settings(cmd)
+	if err != nil {
+		return nil, err
+	}
+	failing, err := ask(cmd.Context(), cfg.DataDir, admin.Failing, admin.None{})
+	if err != nil && !errors.Is(err, admin.ErrNoServer) {
+		return nil, err
+	}
+	tries := make(map[record.HookID]int)
+	for _, f := range failing {
+		tries[f.Webhook] = f.Tries
+	}
+	list := make([]listedHook, len(hooks))
+	for i, h := range hooks {
+		host := ""
+		if u, err := url.Parse(h.URL.Reveal()); err == nil {
+			host = u.Scheme + "://" + u.Host
+		}
+		list[i] = listedHook{h.ID, host, h.Events, h.CreatedAt, h.Disabled, h.Waiting, tries[h.ID]}
+	}
+	return list, nil
+}
+
+// A listedHook is what a list shows of a webhook: not its address, which may be a secret.
+type listedHook struct {
+	ID          record.HookID `json:"id"`
+	Host        string        `json:"host"` // with its scheme
+	Events      []string      `json:"events"`
+	CreatedAt   time.Time     `json:"created_at"`
+	Disabled    bool          `json:"disabled"`
+	Waiting     int           `json:"waiting"`
+	FailedTries int           `json:"failed_tries"`
+}
+
+func (h listedHook) row() []string {
+	state := "active"
+	switch {
+	case h.Disabled:
+		state = "disabled"
+	case h.FailedTries > 0:
+		state = fmt.Sprintf("failing: %s in a row", humanize.Count(h.FailedTries, "failed try", "failed tries"))
+	}
+	return []string{
+		strconv.FormatUint(uint64(h.ID), 10), h.Host, strings.Join(h.Events, ","), stamp(h.CreatedAt, "-"), strconv.Itoa(h.Waiting), state,
+	}
 }
