@@ -102,20 +102,17 @@ func parseDuration(text string) (time.Duration, error) {
 		return parseClock(text)
 	}
 	n, err := parseWhole(days)
+	rest := time.Duration(0)
+	if err == nil && clock != "" {
+		if rest, err = parseClock(clock); err != nil {
+			return 0, err
+		}
+	}
 	switch {
-	case errors.Is(err, strconv.ErrRange), err == nil && n > int64(math.MaxInt64/day):
+	case errors.Is(err, strconv.ErrRange), err == nil && n > int64((math.MaxInt64-rest)/day):
 		return 0, errDurationLong
 	case err != nil:
 		return 0, errDuration
-	case clock == "":
-		return time.Duration(n) * day, nil
-	}
-	rest, err := parseClock(clock)
-	if err != nil {
-		return 0, err
-	}
-	if rest > math.MaxInt64-time.Duration(n)*day {
-		return 0, errDurationLong
 	}
 	return time.Duration(n)*day + rest, nil
 }

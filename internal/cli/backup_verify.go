@@ -51,20 +51,11 @@ func (r *restoreJob) verify(ctx context.Context, stdin io.Reader) (err error) {
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	path := filepath.Join(dir, "pushbox-verify")
-	if err := durable.RemoveLeftovers(path); err != nil {
+	temp, err := r.copyBackup(ctx, stdin, path, func() error { return nil })
+	if err != nil {
 		return err
 	}
-	return r.read(stdin, func(content io.Reader, size int64) (err error) {
-		defer func() { err = errors.Join(err, durable.RemoveLeftovers(path)) }() // with what an upgrade of the copy has kept
-		temp, err := r.receive(ctx, path, content, size)
-		if err != nil {
-			return err
-		}
-		if err := r.wantKey(temp); err != nil {
-			return err
-		}
-		return r.examine(ctx, temp)
-	})
+	return errors.Join(r.examine(ctx, temp), durable.RemoveLeftovers(path)) // with what an upgrade of the copy has kept
 }
 
 // workplace returns a directory for the copy that no other user can write to: the data

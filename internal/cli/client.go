@@ -48,12 +48,7 @@ func addClientFlags(cmd *cobra.Command) {
 // clientSettings loads the client's settings from the flags of cmd, the environment and
 // client.yaml. home is the configured server; zero: there is none.
 func (a *app) clientSettings(cmd *cobra.Command) (cfg config.Client, home client.Server, err error) {
-	flags := make(map[string]config.Flag)
-	for name, key := range map[string]string{urlFlag: "url", tokenFileFlag: "token_file", caFileFlag: "ca_file"} {
-		if f := cmd.Flags().Lookup(name); f.Changed {
-			flags[key] = config.Flag{Name: "--" + name, Value: f.Value.String()}
-		}
-	}
+	flags := givenFlags(cmd, urlFlag, tokenFileFlag, caFileFlag)
 	cfg, err = config.LoadClient(config.ClientSource{Environ: a.environ, Flags: flags})
 	if err != nil {
 		return cfg, home, hint.With(err, "correct these settings; %s --help names all of them", cmd.CommandPath())

@@ -127,12 +127,7 @@ func (a *app) configured(run func(cmd *cobra.Command, args []string, cfg config.
 // named, it is the file of the packaged service, if there is one: otherwise a command would
 // work on a second, empty installation in the current directory.
 func (a *app) source(cmd *cobra.Command) config.Source {
-	flags := make(map[string]config.Flag)
-	for name, key := range map[string]string{dataDirFlag: "data_dir", listenFlag: "listen"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
-			flags[key] = config.Flag{Name: "--" + name, Value: f.Value.String()}
-		}
-	}
+	flags := givenFlags(cmd, dataDirFlag, listenFlag)
 	src := config.Source{File: a.configFile, Environ: a.environ, Flags: flags}
 	if _, named := flags["data_dir"]; named || src.NamesPlace() || a.packaged == "" {
 		return src
@@ -146,4 +141,15 @@ func (a *app) source(cmd *cobra.Command) config.Source {
 		a.toldPackaged = true
 	}
 	return src
+}
+
+// givenFlags returns those of the flags that cmd was given, by the keys of their settings.
+func givenFlags(cmd *cobra.Command, names ...string) map[string]config.Flag {
+	flags := make(map[string]config.Flag)
+	for _, name := range names {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+			flags[strings.ReplaceAll(name, "-", "_")] = config.Flag{Name: "--" + name, Value: f.Value.String()}
+		}
+	}
+	return flags
 }

@@ -51,7 +51,23 @@ are any.`,
 		Example: `  pushbox doctor
   pushbox doctor --config /etc/pushbox/config.yaml --url https://push.example.com
   pushbox doctor --json | jq '.findings[] | select(.grade == "problem")'`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.examineAll(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.subject(cmd, o)
+			if err != nil {
+				return err
+			}
+			all := doctor.Run(cmd.Context(), s)
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			if err := a.showFindings(all, o.json); err != nil {
+				return err
+			}
+			if n := doctor.Count(all, doctor.Problem); n > 0 {
+				return hint.With(problemsError(n), "make the corrections above, then run: pushbox doctor")
+			}
+			return nil
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.url, "url", "", "check the path from `URL`, where clients reach the server")
@@ -59,24 +75,6 @@ are any.`,
 	flags.BoolVar(&o.network, "network", false, "compare the clock with that of base_url")
 	flags.BoolVar(&o.json, "json", false, "write JSON")
 	return cmd
-}
-
-func (a *app) examineAll(cmd *cobra.Command, o doctorFlags) error {
-	s, err := a.subject(cmd, o)
-	if err != nil {
-		return err
-	}
-	all := doctor.Run(cmd.Context(), s)
-	if err := cmd.Context().Err(); err != nil {
-		return err
-	}
-	if err := a.showFindings(all, o.json); err != nil {
-		return err
-	}
-	if n := doctor.Count(all, doctor.Problem); n > 0 {
-		return hint.With(problemsError(n), "make the corrections above, then run: pushbox doctor")
-	}
-	return nil
 }
 
 // subject collects what doctor examines.

@@ -49,7 +49,11 @@ Other users of the machine can see arguments, so --to takes no address with a pa
 			case err != nil:
 				return err
 			case o.undo:
-				return a.undoMove(cmd, cfg)
+				done, err := instance.UndoMoveBack(cmd.Context(), cfg)
+				if err == nil && !done {
+					return a.done(nil, "PostgreSQL is in use; there is nothing to undo")
+				}
+				return a.done(err, "servers use PostgreSQL again; it does not have what was written to the file since the move")
 			case o.back:
 				return a.moveBack(cmd, cfg)
 			default:
@@ -128,11 +132,3 @@ func (a *app) moveBack(cmd *cobra.Command, cfg config.Config) error {
 }
 
 func records(n int64) string { return humanize.Count(int(n), "record", "records") }
-
-func (a *app) undoMove(cmd *cobra.Command, cfg config.Config) error {
-	done, err := instance.UndoMoveBack(cmd.Context(), cfg)
-	if err == nil && !done {
-		return a.done(nil, "PostgreSQL is in use; there is nothing to undo")
-	}
-	return a.done(err, "servers use PostgreSQL again; it does not have what was written to the file since the move")
-}

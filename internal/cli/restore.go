@@ -78,54 +78,51 @@ func (a *app) restoreCommand(cmd *cobra.Command, do func(ctx context.Context, r 
 	return cmd
 }
 
-// run makes all checks that it can make before it writes anything.
+// run restores the backup. It makes all checks that it can make before it writes anything.
 func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
-	if err := r.wantEmpty(); err != nil {
+	path := instance.Database(r.cfg)
+	if _, err := os.Lstat(path); err == nil {
+		return r.notEmpty()
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
 		return err
 	}
-	return r.read(stdin, func(content io.Reader, size int64) error {
-		if err := instance.PrepareDir(r.cfg.DataDir, r.app.say); err != nil {
-			return err
-		}
-		return r.fill(ctx, content, size)
-	})
+	temp, err := r.copyBackup(ctx, stdin, path, func() error { return instance.PrepareDir(r.cfg.DataDir, r.app.say) })
+	if err != nil {
+		return err
+	}
+	if err := r.publish(ctx, temp, path); err != nil {
+		return errors.Join(err, durable.Scrub(temp))
+	}
+	return durable.RemoveLeftovers(path) // a copy from before an upgrade of it
 }
 
-// read decrypts the backup, and gives its content to use, with its size in bytes; 0 if that
-// is unknown. It refuses another key early where it can.
-func (r *restoreJob) read(stdin io.Reader, use func(content io.Reader, size int64) error) (err error) {
+// copyBackup decrypts the backup into a temporary file beside path, and removes what a killed
+// command left there. It refuses another key, early where it can, and then calls prepare.
+func (r *restoreJob) copyBackup(ctx context.Context, stdin io.Reader, path string, prepare func() error) (temp string, err error) {
 	from, size, err := r.open(stdin)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer func() { err = errors.Join(err, from.Close()) }()
+	defer func() { _ = from.Close() }() // it was only read
 	content, encrypted, err := backup.Decrypt(from, r.with)
-	if err != nil {
-		return err
-	}
 	if encrypted {
 		size = 0 // of what is in it, which is not known
-	} else if r.name != standard {
-		if err := r.wantKey(r.name); err != nil {
-			return err
-		}
+	} else if err == nil && r.name != standard {
+		err = r.wantKey(r.name)
 	}
-	return use(content, size)
-}
-
-// wantEmpty refuses a data directory that has a database.
-func (r *restoreJob) wantEmpty() error {
-	_, err := os.Lstat(instance.Database(r.cfg))
 	if err == nil {
-		return r.notEmpty()
+		err = prepare()
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err == nil {
+		err = durable.RemoveLeftovers(path)
 	}
-	return err
+	if err != nil {
+		return "", err
+	}
+	return r.receive(ctx, path, content, size)
 }
 
 func (r *restoreJob) notEmpty() error {
@@ -164,25 +161,8 @@ func (r *restoreJob) wantKey(path string) error {
 	return store.CheckKey(r.key, sealed)
 }
 
-// fill makes the database from a backup, under a temporary name until it is complete.
-// The next start or restore removes what a killed one left.
-func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (err error) {
-	path := instance.Database(r.cfg)
-	if err := durable.RemoveLeftovers(path); err != nil {
-		return err
-	}
-	temp, err := r.receive(ctx, path, content, size)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, durable.Scrub(temp))
-		}
-	}()
-	if err := r.wantKey(temp); err != nil {
-		return err
-	}
+// publish makes the copy of a backup the database.
+func (r *restoreJob) publish(ctx context.Context, temp, path string) error {
 	done, err := r.makeUsable(ctx, temp)
 	if err != nil {
 		return err
@@ -194,17 +174,16 @@ func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (e
 	if err == nil && !published {
 		err = r.notEmpty() // a database may have appeared
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		r.say(done)
 	}
-	r.say(done)
-	return durable.RemoveLeftovers(path) // a copy from before an upgrade of it
+	return err
 }
 
 const copyStep = 1 << 20 // bytes
 
-// receive writes the contents of a backup to a temporary file beside path. It checks again and
-// again that there is space to continue: what comes from standard input has no size that could
+// receive writes the contents of a backup to a temporary file beside path, and refuses another
+// key. It checks again and again that there is space to continue: what comes from standard input has no size that could
 // be compared before.
 func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader, size int64) (temp string, err error) {
 	dir := filepath.Dir(path)
@@ -219,9 +198,11 @@ func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(fmt.Errorf("read the backup: %w", err), durable.Scrub(f.Name()))
+		err = fmt.Errorf("read the backup: %w", err)
+	} else if err = r.wantKey(f.Name()); err == nil {
+		return f.Name(), nil
 	}
-	return f.Name(), nil
+	return "", errors.Join(err, durable.Scrub(f.Name()))
 }
 
 // copyWatched copies everything, until ctx ends or there is no room for more. It tells how many

@@ -59,26 +59,20 @@ The signal SIGHUP does the same; only the server's log shows the outcome.`,
   pushbox reload --config /etc/pushbox/config.yaml
   kill -HUP "$(pidof pushbox)"`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := a.askServer(cmd)
+			src := a.source(cmd)
+			src.NoKey = true // in ExecReload= of a unit, systemd names the credential, and no one may read it
+			loaded, err := config.Load(src)
 			if err != nil {
 				return err
+			}
+			dir := loaded.Config.DataDir
+			out, err := ask(cmd.Context(), dir, admin.Reload, admin.None{})
+			if err != nil {
+				return advise(err, knownHint{admin.ErrNoServer, "start it with `pushbox serve`, or name its directory with --data-dir (now: " + dir + ")"})
 			}
 			return a.reloaded(out)
 		},
 	}
-}
-
-// askServer makes the server reload.
-func (a *app) askServer(cmd *cobra.Command) (out admin.Reloaded, err error) {
-	src := a.source(cmd)
-	src.NoKey = true // in ExecReload= of a unit, systemd names the credential, and no one may read it
-	loaded, err := config.Load(src)
-	if err != nil {
-		return out, err
-	}
-	dir := loaded.Config.DataDir
-	out, err = ask(cmd.Context(), dir, admin.Reload, admin.None{})
-	return out, advise(err, knownHint{admin.ErrNoServer, "start it with `pushbox serve`, or name its directory with --data-dir (now: " + dir + ")"})
 }
 
 // reloaded prints the result of a reload.

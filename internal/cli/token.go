@@ -92,31 +92,32 @@ func tokenRow(t admin.Token) []string {
 	}
 }
 
-// parseID reads the argument ID. Its error does not quote it: it may be a token itself.
-func parseID(text, list string, least uint64) (uint64, error) {
-	id, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || id < least {
-		return 0, hint.With(usagef("ID is not a number"), "it is the first column of `pushbox %s list EMAIL`", list)
+// idCommand makes cmd do something with the token or the webhook ID, which is least or more. An
+// error about the argument does not quote it: it may be a token itself.
+func idCommand(cmd *cobra.Command, what string, least uint64, do func(cmd *cobra.Command, id uint64) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := strconv.ParseUint(args[0], 10, 64)
+		if err != nil || id < least {
+			return hint.With(usagef("ID is not a number"), "it is the first column of `pushbox %s list EMAIL`", what)
+		}
+		err = do(cmd, id)
+		if errors.Is(err, record.ErrNotFound) {
+			return hint.With(fmt.Errorf("%s %d: %w", what, id, err), "`pushbox %s list EMAIL` shows an account's %[1]ss", what)
+		}
+		return err
 	}
-	return id, nil
+	return cmd
 }
 
 func (a *app) tokenRevoke() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "revoke ID",
 		Short:   "End an API token at once",
 		Long:    `End an API token at once. ID is the first column of ` + "`pushbox token list`" + `.`,
 		Example: `  pushbox token revoke 3`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID(args[0], "token", 0)
-			if err != nil {
-				return err
-			}
-			_, err = administer(a, cmd, admin.TokenRevoke, admin.TokenRef{ID: record.TokenID(id)})
-			if errors.Is(err, record.ErrNotFound) {
-				return hint.With(fmt.Errorf("token %d: %w", id, err), "`pushbox token list EMAIL` shows an account's tokens")
-			}
-			return a.done(err, "revoked token %d", id)
-		},
 	}
+	return idCommand(cmd, "token", 0, func(cmd *cobra.Command, id uint64) error {
+		_, err := administer(a, cmd, admin.TokenRevoke, admin.TokenRef{ID: record.TokenID(id)})
+		return a.done(err, "revoked token %d", id)
+	})
 }

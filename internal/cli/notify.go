@@ -14,8 +14,10 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/daemon"
+	"pushbox/internal/email"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
+	"pushbox/internal/mail"
 	"pushbox/internal/secret"
 	"pushbox/internal/webhook"
 	"pushbox/store"
@@ -25,26 +27,6 @@ import (
 func (a *app) webhook() *cobra.Command {
 	return group("webhook", "Manage webhooks, which tell an account what happens to its pushes",
 		a.webhookAdd(), a.webhookList(), a.webhookRemove(), a.webhookTest())
-}
-
-// hookCommand makes cmd do something with the webhook ID.
-func hookCommand(cmd *cobra.Command, do func(cmd *cobra.Command, ref admin.WebhookRef) error) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := parseID(args[0], "webhook", 1)
-		if err != nil {
-			return err
-		}
-		return do(cmd, admin.WebhookRef{ID: record.HookID(id)})
-	}
-	return cmd
-}
-
-// ofHook adds the ID of the webhook to an error.
-func ofHook(id record.HookID, err error) error {
-	if errors.Is(err, record.ErrNotFound) {
-		return hint.With(fmt.Errorf("webhook %d: %w", id, err), "`pushbox webhook list EMAIL` shows an account's webhooks")
-	}
-	return err
 }
 
 func (a *app) webhookAdd() *cobra.Command {
@@ -127,14 +109,14 @@ func (a *app) webhookRemove() *cobra.Command {
 		Long:    `Remove a webhook. ID is the first column of ` + "`pushbox webhook list`" + `.`,
 		Example: `  pushbox webhook remove 3`,
 	}
-	return hookCommand(cmd, func(cmd *cobra.Command, ref admin.WebhookRef) error {
-		_, err := administer(a, cmd, admin.WebhookRemove, ref)
-		return a.done(ofHook(ref.ID, err), "removed webhook %d", ref.ID)
+	return idCommand(cmd, "webhook", 1, func(cmd *cobra.Command, id uint64) error {
+		_, err := administer(a, cmd, admin.WebhookRemove, admin.WebhookRef{ID: record.HookID(id)})
+		return a.done(err, "removed webhook %d", id)
 	})
 }
 
 func (a *app) webhookTest() *cobra.Command {
-	return hookCommand(&cobra.Command{
+	return idCommand(&cobra.Command{
 		Use:   "test ID",
 		Short: "Send a webhook a message with the event test, and say what it answered",
 		Long: `Send a webhook a signed message with the event test, and print the status of its
@@ -142,17 +124,18 @@ answer. This command sends the message itself, once, with the settings that it r
 does not use the server's queue. If the receiver takes the message, a webhook that was
 disabled because its receiver answered 410 is enabled again.`,
 		Example: `  pushbox webhook test 3`,
-	}, a.testWebhook)
+	}, "webhook", 1, a.testWebhook)
 }
 
-func (a *app) testWebhook(cmd *cobra.Command, ref admin.WebhookRef) error {
+func (a *app) testWebhook(cmd *cobra.Command, id uint64) error {
+	ref := admin.WebhookRef{ID: record.HookID(id)}
 	cfg, err := a.settings(cmd)
 	if err != nil {
 		return err
 	}
 	h, err := administer(a, cmd, admin.WebhookTarget, ref)
 	if err != nil {
-		return ofHook(ref.ID, err)
+		return err
 	}
 	sender := daemon.NewWebhookSender(cfg.Webhooks)
 	defer sender.Close()
@@ -160,16 +143,16 @@ func (a *app) testWebhook(cmd *cobra.Command, ref admin.WebhookRef) error {
 	status, err := sender.Send(cmd.Context(), store.HookTarget{URL: h.URL.Text, Secret: h.Secret.Text}, webhook.TestNotice(begun))
 	switch {
 	case err != nil:
-		return hint.With(fmt.Errorf("webhook %d: nothing was delivered: %w", ref.ID, err), "check that its receiver runs, and that webhooks.allow permits its address")
+		return hint.With(fmt.Errorf("webhook %d: nothing was delivered: %w", id, err), "check that its receiver runs, and that webhooks.allow permits its address")
 	case !webhook.Delivered(status):
-		return hint.With(fmt.Errorf("webhook %d answered with status %d", ref.ID, status), "its receiver must answer with a status from 200 to 299; redirects are not followed")
+		return hint.With(fmt.Errorf("webhook %d answered with status %d", id, status), "its receiver must answer with a status from 200 to 299; redirects are not followed")
 	}
-	a.sayf("webhook %d answered with status %d after %d ms", ref.ID, status, time.Since(begun).Milliseconds())
+	a.sayf("webhook %d answered with status %d after %d ms", id, status, time.Since(begun).Milliseconds())
 	if !h.Disabled {
 		return nil
 	}
 	_, err = administer(a, cmd, admin.WebhookEnable, ref)
-	return a.done(ofHook(ref.ID, err), "webhook %d is enabled again", ref.ID)
+	return a.done(err, "webhook %d is enabled again", id)
 }
 
 func (a *app) webhookList() *cobra.Command {
@@ -245,4 +228,45 @@ func (h listedHook) row() []string {
 	return []string{
 		strconv.FormatUint(uint64(h.ID), 10), h.Host, strings.Join(h.Events, ","), stamp(h.CreatedAt, "-"), strconv.Itoa(h.Waiting), state,
 	}
+}
+
+func (a *app) mail() *cobra.Command {
+	return group("mail", "Test whether mail can be sent", a.mailTest())
+}
+
+func (a *app) mailTest() *cobra.Command {
+	return &cobra.Command{
+		Use:   "test ADDRESS",
+		Short: "Send a test mail, and say what went wrong",
+		Long: `Send a test mail, and say what went wrong if the mail server refuses it. This command
+sends the mail itself, once, with the settings that it reads: the mail does not go
+through the queue of pushbox, and no limit counts it. Look into the recipient's
+mailbox to see whether it arrived.`,
+		Example: `  pushbox mail test ann@example.com
+  pushbox mail test ann@example.com --config /etc/pushbox/config.yaml`,
+		RunE: a.configured(a.testMail),
+	}
+}
+
+func (a *app) testMail(cmd *cobra.Command, args []string, cfg config.Config) error {
+	to := args[0]
+	if !cfg.Mail.Enabled() {
+		return hint.With(errors.New("no mail is sent: the setting mail.host is empty"), "set mail.host and mail.from; docs/mail.md has recipes")
+	}
+	if !email.IsSendable(to) {
+		return usagef("ADDRESS is not an e-mail address such as ann@example.com")
+	}
+	server, err := daemon.MailServer(cfg)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	err = server.Test(cmd.Context(), to, cfg.Brand.Title)
+	if f := (*mail.Failure)(nil); errors.As(err, &f) {
+		if detail := f.Detail(); detail != "" {
+			a.say("the server said: " + detail)
+		}
+		err = hint.With(fmt.Errorf("nothing was sent: %w", err), "see docs/mail.md")
+	}
+	return a.done(err, "%s accepted the mail after %d ms", cfg.Mail.Host, time.Since(begun).Milliseconds())
 }
