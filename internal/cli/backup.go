@@ -59,7 +59,11 @@ backup.recipients applies.`,
   pushbox backup --recipient age1... box.db.age
   pushbox backup - | ssh backup.example.com 'cat > box.db'`,
 		RunE: a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) error {
-			return notBackedUp(cfg, a.backUp(cmd, args[0], o, cfg))
+			return advise(a.backUp(cmd, args[0], o, cfg),
+				knownHint{record.ErrFull, "make room for a copy of what is in use, in " + cfg.DataDir + ", and where the backup goes"},
+				knownHint{record.ErrBusy, "let the running copy finish, or try again when there are fewer writes"},
+				knownHint{record.ErrCorrupt, "run `pushbox check`; the database itself may be damaged: restore an earlier backup"},
+				knownHint{context.Canceled, "it was interrupted, and there is no backup; run the command again"})
 		}),
 	}
 	flags := cmd.Flags()
@@ -208,15 +212,6 @@ func keyToKeep(cfg config.Config) string {
 		return "the server's master key"
 	}
 	return cfg.KeyFile()
-}
-
-// notBackedUp adds a hint to an error of backup.
-func notBackedUp(cfg config.Config, err error) error {
-	return advise(err,
-		knownHint{record.ErrFull, "make room for a copy of what is in use, in " + cfg.DataDir + ", and where the backup goes"},
-		knownHint{record.ErrBusy, "let the running copy finish, or try again when there are fewer writes"},
-		knownHint{record.ErrCorrupt, "run `pushbox check`; the database itself may be damaged: restore an earlier backup"},
-		knownHint{context.Canceled, "it was interrupted, and there is no backup; run the command again"})
 }
 
 func (a *app) backupList() *cobra.Command {

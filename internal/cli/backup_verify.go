@@ -45,27 +45,19 @@ func (r *restoreJob) verify(ctx context.Context, stdin io.Reader) (err error) {
 	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
 		return err
 	}
-	dir, remove, err := r.workplace()
-	if err != nil {
-		return err
+	dir := r.cfg.DataDir // where no other user can write
+	if _, missing := os.Stat(dir); missing != nil {
+		if dir, err = os.MkdirTemp("", "pushbox-verify-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	defer func() { err = errors.Join(err, remove()) }()
 	path := filepath.Join(dir, "pushbox-verify")
 	temp, err := r.copyBackup(ctx, stdin, path, func() error { return nil })
 	if err != nil {
 		return err
 	}
 	return errors.Join(r.examine(ctx, temp), durable.RemoveLeftovers(path)) // with what an upgrade of the copy has kept
-}
-
-// workplace returns a directory for the copy that no other user can write to: the data
-// directory, or a new one that remove removes.
-func (r *restoreJob) workplace() (dir string, remove func() error, err error) {
-	if _, err := os.Stat(r.cfg.DataDir); err == nil {
-		return r.cfg.DataDir, func() error { return nil }, nil
-	}
-	dir, err = os.MkdirTemp("", "pushbox-verify-")
-	return dir, func() error { return os.RemoveAll(dir) }, err
 }
 
 // examine checks the copy.

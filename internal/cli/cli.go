@@ -86,9 +86,16 @@ server and without one.`,
 	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE` (default: "+packagedFile+", if it is there and no data directory is named)")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
 	root.SetFlagErrorFunc(flagError)
-	section(root, "Run a server:", a.serve(), a.reload(), a.healthcheck(), a.doctor(), a.config())
-	section(root, "Accounts and notifications:", a.user(), a.token(), a.webhook(), a.mail())
-	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(), a.key(), a.events(), a.imports())
+	section(root, "Run a server:", a.serve(), a.reload(), a.healthcheck(), a.doctor(),
+		group("config", "Make, check and show the configuration", a.configInit(), a.configCheck(), a.configPrint()))
+	section(root, "Accounts and notifications:", a.user(),
+		group("token", "Manage API tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke()),
+		group("webhook", "Manage webhooks, which tell an account what happens to its pushes",
+			a.webhookAdd(), a.webhookList(), a.webhookRemove(), a.webhookTest()),
+		group("mail", "Test whether mail can be sent", a.mailTest()))
+	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(),
+		group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyExport(), a.keyImport(), a.keyRotate()),
+		a.events(), group("import", "Take over from Password Pusher", a.importPasswordPusher(), a.importSettings()))
 	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire(), a.answers())
 	addTo(root, a.version(), a.completion())
 	return root

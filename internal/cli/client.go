@@ -80,10 +80,15 @@ func (a *app) dial(cmd *cobra.Command, to client.Server) (*client.Client, client
 		a.sayf("warning: the connection to %s is not encrypted: others on the network can read the secret and its link", to)
 	}
 	o := client.Options{Home: home, Agent: "pushbox/" + release, Stall: stallTimeout}
-	if o.Token, err = a.tokenFor(cfg, home, to); err == nil {
-		err = trust(&o, cfg.CAFile)
+	if o.Token, err = a.tokenFor(cfg, home, to); err != nil {
+		return nil, to, err
 	}
-	return client.New(o), to, err
+	if cfg.CAFile != "" {
+		if o.Roots, err = certs.ReadRoots(cfg.CAFile, true); err != nil {
+			return nil, to, hint.With(fmt.Errorf("the file of certificate authorities: %w", err), "name a file with certificates in PEM, with --%s", caFileFlag)
+		}
+	}
+	return client.New(o), to, nil
 }
 
 // tokenFor reads the token, if there is one for that server.
@@ -117,20 +122,6 @@ func (a *app) tokenFor(cfg config.Client, home, to client.Server) (token secret.
 		return secret.Text{}, hint.With(fmt.Errorf("the token file %s: %w", cfg.TokenFile, err), "it must have the API token in one line, and nothing else")
 	}
 	return token, nil
-}
-
-// trust adds the certificate authorities of a file, if one is named, to those of
-// the system.
-func trust(o *client.Options, file string) error {
-	if file == "" {
-		return nil
-	}
-	roots, err := certs.ReadRoots(file, true)
-	if err != nil {
-		return hint.With(fmt.Errorf("the file of certificate authorities: %w", err), "name a file with certificates in PEM, with --%s", caFileFlag)
-	}
-	o.Roots = roots
-	return nil
 }
 
 // remoteError says what could not be done where, and what to do about it.

@@ -14,10 +14,6 @@ import (
 	"pushbox/internal/hint"
 )
 
-func (a *app) config() *cobra.Command {
-	return group("config", "Make, check and show the configuration", a.configInit(), a.configCheck(), a.configPrint())
-}
-
 func (a *app) configPrint() *cobra.Command {
 	return &cobra.Command{
 		Use:     "print",

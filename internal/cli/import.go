@@ -25,11 +25,6 @@ import (
 	"pushbox/store/record"
 )
 
-// imports are the commands for administrators who come from Password Pusher.
-func (a *app) imports() *cobra.Command {
-	return group("import", "Take over from Password Pusher", a.importPasswordPusher(), a.importSettings())
-}
-
 func (a *app) importSettings() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
@@ -247,12 +242,9 @@ func (e leftOutError) Error() string {
 // keys reads Password Pusher's master keys from the environment.
 func (j *movingJob) keys() (pwpush.Keys, error) {
 	vars := environ.Map(j.app.environ)
-	master, err := valueOrFile(vars, envMasterKey)
-	if err != nil {
-		return pwpush.Keys{}, err
-	}
-	former, err := valueOrFile(vars, envFormerKeys)
-	if err != nil {
+	master, noMaster := valueOrFile(vars, envMasterKey)
+	former, noFormer := valueOrFile(vars, envFormerKeys)
+	if err := errors.Join(noMaster, noFormer); err != nil {
 		return pwpush.Keys{}, err
 	}
 	if master.IsZero() {

@@ -73,15 +73,6 @@ func (a *app) passphraseFrom(name string, stdinIsFree bool) (secret.Text, error)
 	return p, nil
 }
 
-// newPassphrase asks for a passphrase twice.
-func (a *app) newPassphrase(ctx context.Context) (secret.Text, error) {
-	p, err := a.console.twice(ctx, "Passphrase")
-	if err == nil && p.IsZero() {
-		err = hint.With(errors.New("the passphrase is empty"), "run the command again")
-	}
-	return p, err
-}
-
 func addPasswordFlag(cmd *cobra.Command) (fromStdin *bool) {
 	return cmd.Flags().Bool("password-stdin", false, "read the password from standard input")
 }

@@ -15,14 +15,9 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
-	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
-
-func (a *app) key() *cobra.Command {
-	return group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyExport(), a.keyImport(), a.keyRotate())
-}
 
 func (a *app) keyRotate() *cobra.Command {
 	var discard bool
@@ -60,7 +55,13 @@ in a file with the time in its name, until you remove it.`,
 			} else {
 				a.sayf("the old key (ID %s) is gone: earlier backups open only with a copy of it", r.OldID)
 			}
-			a.say(sealedAnew(r))
+			if r.Live == 0 {
+				a.say("sealed everything again: nothing in the database opens with the old key")
+			} else {
+				a.sayf("sealed everything again except the keys of %s, the last of which ends at %s: an attacker can open such a push "+
+					"with the old key, its link, and copies of the database from before and after",
+					humanize.Count(r.Live, "live push", "live pushes"), r.Until.Format(time.RFC3339))
+			}
 			if r.Copies > 0 {
 				a.sayf("removed %s that upgrades had kept", humanize.Count(r.Copies, "old database", "old databases"))
 			}
@@ -69,15 +70,6 @@ in a file with the time in its name, until you remove it.`,
 	}
 	cmd.Flags().BoolVar(&discard, "discard-old", false, "do not keep the old key")
 	return cmd
-}
-
-// sealedAnew says what the old key still opens.
-func sealedAnew(r store.KeyRotation) string {
-	if r.Live == 0 {
-		return "sealed everything again: nothing in the database opens with the old key"
-	}
-	return fmt.Sprintf("sealed everything again except the keys of %s, the last of which ends at %s: an attacker can open such a push with the old key, its link, and copies of the database from before and after",
-		humanize.Count(r.Live, "live push", "live pushes"), r.Until.Format(time.RFC3339))
 }
 
 // notRotated adds to an error of a rotation what to do about it. Only another rotation

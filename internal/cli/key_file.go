@@ -72,7 +72,12 @@ not show it on a terminal, which keeps what it shows.`,
 			if err != nil {
 				return err
 			}
-			return a.writePaper(key, file)
+			if file == "" {
+				_, err = a.stdout.Write(key.Paper())
+				return err
+			}
+			err = nameAnother(seal.KeepFile(file, key.Paper()))
+			return a.done(err, "wrote the master key (ID %s) to %s: keep it apart from the database", key.ID(), file)
 		}),
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write it to a new `FILE`, for its owner alone")
@@ -98,17 +103,6 @@ func (a *app) refuseOnlookers() error {
 			"use -o FILE in place of > FILE, which makes it for you alone")
 	}
 	return nil
-}
-
-// writePaper writes the paper form of a key to a new file, or to standard output if file is
-// empty.
-func (a *app) writePaper(key seal.RootKey, file string) error {
-	if file == "" {
-		_, err := a.stdout.Write(key.Paper())
-		return err
-	}
-	err := nameAnother(seal.KeepFile(file, key.Paper()))
-	return a.done(err, "wrote the master key (ID %s) to %s: keep it apart from the database", key.ID(), file)
 }
 
 const (
@@ -209,37 +203,25 @@ func (a *app) typedKey(ctx context.Context, args []string) (key seal.RootKey, er
 // paper asks for each line of a paper form until the line is right.
 func (c *console) paper(ctx context.Context) ([]byte, error) {
 	return talk(ctx, c, func(t *term.Terminal) (text []byte, err error) {
-		if _, err := io.WriteString(t, "Type the four lines of the paper, each with its last group. Ctrl-C stops.\n"); err != nil {
-			return nil, err
-		}
-		for n := 1; n <= seal.PaperLines; n++ {
-			line, err := askPaperLine(t, n)
+		_, err = io.WriteString(t, "Type the four lines of the paper, each with its last group. Ctrl-C stops.\n")
+		for n := 1; err == nil && n <= seal.PaperLines; {
+			t.SetPrompt(fmt.Sprintf("%d: ", n))
+			line, err := t.ReadLine()
 			if err != nil {
 				return nil, err
 			}
-			text = fmt.Appendf(text, "%d: %s\n", n, line)
-		}
-		return text, nil
-	})
-}
-
-// askPaperLine asks for a line until it is right, and returns it without its number.
-func askPaperLine(t *term.Terminal, n int) (string, error) {
-	for {
-		t.SetPrompt(fmt.Sprintf("%d: ", n))
-		line, err := t.ReadLine()
-		if err != nil {
-			return "", err
-		}
-		if err = seal.CheckPaperLine(n, line); err == nil {
-			_, rest, numbered := strings.Cut(line, ":")
-			if numbered {
+			if wrong := seal.CheckPaperLine(n, line); wrong != nil {
+				if _, err := io.WriteString(t, wrong.Error()+"; type it again\n"); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if _, rest, numbered := strings.Cut(line, ":"); numbered {
 				line = rest
 			}
-			return line, nil
+			text = fmt.Appendf(text, "%d: %s\n", n, line)
+			n++
 		}
-		if _, err := io.WriteString(t, err.Error()+"; type it again\n"); err != nil {
-			return "", err
-		}
-	}
+		return text, err
+	})
 }

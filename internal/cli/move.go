@@ -13,14 +13,9 @@ import (
 	"pushbox/store/record"
 )
 
-// A moveOrder has the flags of move.
-type moveOrder struct {
-	to         string
-	back, undo bool
-}
-
 func (a *app) move() *cobra.Command {
-	var o moveOrder
+	var to string
+	var back, undo bool
 	cmd := &cobra.Command{
 		Use:   "move",
 		Short: "Move the database to PostgreSQL, or back",
@@ -41,20 +36,24 @@ Other users of the machine can see arguments, so --to takes no address with a pa
   pushbox move --to 'postgres://pushbox@db.example.com/pushbox?sslmode=verify-full'
   pushbox move --back --config /etc/pushbox/config.yaml`,
 		RunE: a.configured(func(cmd *cobra.Command, _ []string, cfg config.Config) error {
-			if o.undo && !o.back {
+			if undo && !back {
 				return hint.With(usagef("--undo needs --back"), "after a move to PostgreSQL, rename pushbox.db.moved to pushbox.db")
 			}
-			cfg, err := o.settings(cfg)
+			if postgres.HasPassword(to) {
+				return hint.With(usagef("the address after --to has a password, which other users of this machine can see while the command runs"),
+					"change that password; then give the address in database_url_file or PUSHBOX_DATABASE_URL_FILE, or the password alone in a file .pgpass")
+			}
+			if to != "" {
+				cfg.DatabaseURL, cfg.DatabaseURLFile = secret.New(to), ""
+			}
 			switch {
-			case err != nil:
-				return err
-			case o.undo:
+			case undo:
 				done, err := instance.UndoMoveBack(cmd.Context(), cfg)
 				if err == nil && !done {
 					return a.done(nil, "PostgreSQL is in use; there is nothing to undo")
 				}
 				return a.done(err, "servers use PostgreSQL again; it does not have what was written to the file since the move")
-			case o.back:
+			case back:
 				return a.moveBack(cmd, cfg)
 			default:
 				return a.moveTo(cmd, cfg)
@@ -62,23 +61,10 @@ Other users of the machine can see arguments, so --to takes no address with a pa
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.to, "to", "", "`ADDRESS` of the PostgreSQL database, without a password")
-	flags.BoolVar(&o.back, "back", false, "move from PostgreSQL to a file")
-	flags.BoolVar(&o.undo, "undo", false, "with --back: make servers use PostgreSQL again, as it was before the move back")
+	flags.StringVar(&to, "to", "", "`ADDRESS` of the PostgreSQL database, without a password")
+	flags.BoolVar(&back, "back", false, "move from PostgreSQL to a file")
+	flags.BoolVar(&undo, "undo", false, "with --back: make servers use PostgreSQL again, as it was before the move back")
 	return cmd
-}
-
-// settings returns the settings with the address that was given.
-func (o moveOrder) settings(cfg config.Config) (config.Config, error) {
-	if o.to == "" {
-		return cfg, nil
-	}
-	if postgres.HasPassword(o.to) {
-		return cfg, hint.With(usagef("the address after --to has a password, which other users of this machine can see while the command runs"),
-			"change that password; then give the address in database_url_file or PUSHBOX_DATABASE_URL_FILE, or the password alone in a file .pgpass")
-	}
-	cfg.DatabaseURL, cfg.DatabaseURLFile = secret.New(o.to), ""
-	return cfg, nil
 }
 
 // watchMove shows the parts of a move on a terminal. The caller calls end.

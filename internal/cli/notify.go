@@ -24,11 +24,6 @@ import (
 	"pushbox/store/record"
 )
 
-func (a *app) webhook() *cobra.Command {
-	return group("webhook", "Manage webhooks, which tell an account what happens to its pushes",
-		a.webhookAdd(), a.webhookList(), a.webhookRemove(), a.webhookTest())
-}
-
 func (a *app) webhookAdd() *cobra.Command {
 	var events []string
 	cmd := &cobra.Command{
@@ -228,10 +223,6 @@ func (h listedHook) row() []string {
 	return []string{
 		strconv.FormatUint(uint64(h.ID), 10), h.Host, strings.Join(h.Events, ","), stamp(h.CreatedAt, "-"), strconv.Itoa(h.Waiting), state,
 	}
-}
-
-func (a *app) mail() *cobra.Command {
-	return group("mail", "Test whether mail can be sent", a.mailTest())
 }
 
 func (a *app) mailTest() *cobra.Command {

@@ -142,7 +142,9 @@ func (a *app) fill(ctx context.Context, cmd *cobra.Command, in *client.NewPush) 
 		in.Payload, err = a.text(ctx, in.Kind)
 	}
 	if err == nil && ask {
-		in.Passphrase, err = a.newPassphrase(ctx)
+		if in.Passphrase, err = a.console.twice(ctx, "Passphrase"); err == nil && in.Passphrase.IsZero() {
+			err = hint.With(errors.New("the passphrase is empty"), "run the command again")
+		}
 	}
 	return err
 }

@@ -272,20 +272,15 @@ func (r *restoreJob) source() string {
 // say reports the result.
 func (r *restoreJob) say(done store.Restored) {
 	r.app.sayf("restored %s from %s to %s", humanize.Count(done.Pushes, "push", "pushes"), r.source(), r.cfg.DataDir)
-	r.app.say(fate(done.Live, r.keepLive))
-	r.app.say("accounts and API tokens are as they were in the backup; all sessions have ended")
-}
-
-// fate says what happened to the pushes that were live in the backup.
-func fate(live int, kept bool) string {
 	switch {
-	case live == 0:
-		return "none of them was live in the backup"
-	case kept:
-		return fmt.Sprintf("live in the backup: %d. Such pushes can be viewed again, even if they ended since; their audit logs say so", live)
+	case done.Live == 0:
+		r.app.say("none of them was live in the backup")
+	case r.keepLive:
+		r.app.sayf("live in the backup: %d. Such pushes can be viewed again, even if they ended since; their audit logs say so", done.Live)
 	default:
-		return fmt.Sprintf("live in the backup: %d. Such pushes have expired now, because they may have been viewed since; their audit logs say so", live)
+		r.app.sayf("live in the backup: %d. Such pushes have expired now, because they may have been viewed since; their audit logs say so", done.Live)
 	}
+	r.app.say("accounts and API tokens are as they were in the backup; all sessions have ended")
 }
 
 // explain adds to an error of a restore what to do about it.

@@ -16,10 +16,6 @@ import (
 	"pushbox/store/record"
 )
 
-func (a *app) token() *cobra.Command {
-	return group("token", "Manage API tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke())
-}
-
 func (a *app) tokenCreate() *cobra.Command {
 	var label string
 	var scopes []string

@@ -51,7 +51,12 @@ a provider.`,
 			}
 			_, err := onAccount(a, cmd, admin.UserPolicy, args[0], in)
 			if invalid := (*record.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields[store.FieldPolicy] != nil {
-				return noPolicy(cfg, in.Policy)
+				var have []string
+				for _, p := range cfg.Policies {
+					have = append(have, p.Name)
+				}
+				return hint.With(fmt.Errorf("there is no policy %q; the settings have: %s", in.Policy, cmp.Or(strings.Join(have, ", "), "none")),
+					"name one of those, or add it to policies in the settings, and run `pushbox reload`")
 			}
 			if in.Policy == "" {
 				return a.done(err, "the account %s now has no policy", args[0])
@@ -59,16 +64,6 @@ a provider.`,
 			return a.done(err, "the account %s now has the policy %s", args[0], in.Policy)
 		}),
 	}
-}
-
-// noPolicy is the error of a policy that the settings do not have.
-func noPolicy(cfg config.Config, name string) error {
-	var have []string
-	for _, p := range cfg.Policies {
-		have = append(have, p.Name)
-	}
-	return hint.With(fmt.Errorf("there is no policy %q; the settings have: %s", name, cmp.Or(strings.Join(have, ", "), "none")),
-		"name one of those, or add it to policies in the settings, and run `pushbox reload`")
 }
 
 // roleAdmin names the only role that can be granted; without it an account is a member's.
@@ -160,26 +155,21 @@ func (a *app) linkCommand(cmd *cobra.Command, do func(cmd *cobra.Command, email 
 		if err != nil {
 			return err
 		}
-		if !*mailed {
-			return a.printLink(cfg, args[0], l)
+		if *mailed {
+			_, err = onAccount(a, cmd, admin.UserMailLink, args[0], admin.MailedLink{Email: args[0], Base: cfg.BaseURL})
+			if err != nil {
+				return hint.With(err, "no link was mailed; `pushbox user link %s` prints one", args[0])
+			}
+			return a.done(nil, "the server mails %s a link that sets the password", args[0])
 		}
-		_, err = onAccount(a, cmd, admin.UserMailLink, args[0], admin.MailedLink{Email: args[0], Base: cfg.BaseURL})
-		if err != nil {
-			return hint.With(err, "no link was mailed; `pushbox user link %s` prints one", args[0])
+		if _, err := fmt.Fprintln(a.stdout, display.PasswordLink(cfg.BaseURL, l.Code.Reveal())); err != nil {
+			return hint.With(fmt.Errorf("the link could not be printed: %w", err), "run: pushbox user link %s", args[0])
 		}
-		return a.done(nil, "the server mails %s a link that sets the password", args[0])
+		a.sayf("this link sets the password of %s once; it is valid until %s", args[0], stamp(l.Until, "-"))
+		if cfg.BaseURL == "" {
+			a.say("it is only a path: put the address of your server before it, or set base_url")
+		}
+		return nil
 	})
 	return cmd
-}
-
-// printLink prints a link for the user of an account.
-func (a *app) printLink(cfg config.Config, email string, l admin.PasswordLink) error {
-	if _, err := fmt.Fprintln(a.stdout, display.PasswordLink(cfg.BaseURL, l.Code.Reveal())); err != nil {
-		return hint.With(fmt.Errorf("the link could not be printed: %w", err), "run: pushbox user link %s", email)
-	}
-	a.sayf("this link sets the password of %s once; it is valid until %s", email, stamp(l.Until, "-"))
-	if cfg.BaseURL == "" {
-		a.say("it is only a path: put the address of your server before it, or set base_url")
-	}
-	return nil
 }

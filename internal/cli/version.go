@@ -48,16 +48,11 @@ sends with a release.`,
 }
 
 func fullVersion() string {
-	return fmt.Sprintf("%s (%s, %s/%s%s)", release, runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
-}
-
-// commit is the commit that the program was built from, if the build recorded it.
-func commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
+	commit := "" // that the program was built from, if the build recorded it
+	if info, ok := debug.ReadBuildInfo(); ok {
+		commit = describeCommit(info.Settings)
 	}
-	return describeCommit(info.Settings)
+	return fmt.Sprintf("%s (%s, %s/%s%s)", release, runtime.Version(), runtime.GOOS, runtime.GOARCH, commit)
 }
 
 func describeCommit(settings []debug.BuildSetting) string {
