@@ -187,6 +187,12 @@ func (c unlinkedFile) Close() error {
 
 // sayBackedUp says what was written, how it was verified, and that the key is not in it.
 func (a *app) sayBackedUp(name string, made admin.BackupResult, w backup.Writer, cfg config.Config) {
+	key := cfg.KeyFile()
+	if !cfg.MasterKey.IsZero() {
+		key = "the setting master_key"
+	} else if _, err := os.Stat(key); errors.Is(err, fs.ErrNotExist) {
+		key = "the server's master key" // which it has from elsewhere, such as from systemd
+	}
 	n, to, verified, readBack := len(w.Recipients), ", to "+name, "verified", "; the file was read back"
 	switch {
 	case name == standard:
@@ -199,19 +205,7 @@ func (a *app) sayBackedUp(name string, made admin.BackupResult, w backup.Writer,
 	if n > 0 {
 		a.sayf("encrypted to %s; restore it with --identity", humanize.Count(n, "recipient", "recipients"))
 	}
-	a.sayf("the master key is not in it: keep a copy of %s apart from the backup; without the key nothing can read the backup", keyToKeep(cfg))
-}
-
-// keyToKeep names the key of a backup. The server may have another key than the command's
-// settings name, such as one from systemd.
-func keyToKeep(cfg config.Config) string {
-	if !cfg.MasterKey.IsZero() {
-		return "the setting master_key"
-	}
-	if _, err := os.Stat(cfg.KeyFile()); errors.Is(err, fs.ErrNotExist) {
-		return "the server's master key"
-	}
-	return cfg.KeyFile()
+	a.sayf("the master key is not in it: keep a copy of %s apart from the backup; without the key nothing can read the backup", key)
 }
 
 func (a *app) backupList() *cobra.Command {

@@ -138,16 +138,11 @@ func (a *app) progress(what string) *progress {
 	if !terminal.Is(a.stderr) {
 		return &progress{}
 	}
-	return &progress{what: shortened(what), out: a.stderr}
-}
-
-// shortened leaves room for the bar beside a long name.
-func shortened(what string) string {
-	const longest = 32 // characters
+	const longest = 32 // characters, which leave room for the bar
 	if all := []rune(what); len(all) > longest {
-		return string(all[:longest-1]) + "…"
+		what = string(all[:longest-1]) + "…"
 	}
-	return what
+	return &progress{what: what, out: a.stderr}
 }
 
 // set shows that done bytes of total are done. A total of 0 or less means unknown. Both

@@ -26,14 +26,9 @@ import (
 	"pushbox/store/record"
 )
 
-// doctorFlags are the flags of doctor.
-type doctorFlags struct {
-	url, caFile   string
-	network, json bool
-}
-
 func (a *app) doctor() *cobra.Command {
-	var o doctorFlags
+	var address, caFile string
+	var network, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the installation and say what to correct",
@@ -52,7 +47,7 @@ are any.`,
   pushbox doctor --config /etc/pushbox/config.yaml --url https://push.example.com
   pushbox doctor --json | jq '.findings[] | select(.grade == "problem")'`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.subject(cmd, o)
+			s, err := a.subject(cmd, address, caFile, network)
 			if err != nil {
 				return err
 			}
@@ -60,7 +55,7 @@ are any.`,
 			if err := cmd.Context().Err(); err != nil {
 				return err
 			}
-			if err := a.showFindings(all, o.json); err != nil {
+			if err := a.showFindings(all, asJSON); err != nil {
 				return err
 			}
 			if n := doctor.Count(all, doctor.Problem); n > 0 {
@@ -70,23 +65,23 @@ are any.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.url, "url", "", "check the path from `URL`, where clients reach the server")
-	flags.StringVar(&o.caFile, "ca-file", "", "also trust the certificate authorities in `FILE` (PEM)")
-	flags.BoolVar(&o.network, "network", false, "compare the clock with that of base_url")
-	flags.BoolVar(&o.json, "json", false, "write JSON")
+	flags.StringVar(&address, "url", "", "check the path from `URL`, where clients reach the server")
+	flags.StringVar(&caFile, "ca-file", "", "also trust the certificate authorities in `FILE` (PEM)")
+	flags.BoolVar(&network, "network", false, "compare the clock with that of base_url")
+	flags.BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
 }
 
 // subject collects what doctor examines.
-func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error) {
-	u, err := doctorURL(o.url)
+func (a *app) subject(cmd *cobra.Command, address, caFile string, network bool) (*doctor.Subject, error) {
+	u, err := doctorURL(address)
 	if err != nil {
 		return nil, err
 	}
 	src := a.source(cmd)
 	s := &doctor.Subject{
 		File: src.Path(), Version: release, Clock: time.Now, Hint: func(err error) string { return nextStep(cmd, err) },
-		URL: u, CAFile: o.caFile, Network: o.network,
+		URL: u, CAFile: caFile, Network: network,
 	}
 	loaded, err := config.Load(src)
 	if err != nil {

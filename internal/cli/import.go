@@ -52,8 +52,15 @@ passwords are not copied.`,
 			if err := a.deliverSettings(b.Bytes(), file); err != nil {
 				return err
 			}
-			a.tellSettings(made)
-			return nil
+			decide := 0
+			for _, r := range made.Remarks {
+				if r.Decide {
+					decide++
+					a.say("to decide: " + r.From + ": " + r.Text)
+				}
+			}
+			return a.done(nil, "made %s; %d to decide, %d without a counterpart",
+				humanize.Count(len(made.Settings), "setting", "settings"), decide, len(made.Remarks)-decide)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write them to a new `FILE`")
@@ -104,18 +111,6 @@ func (a *app) deliverSettings(text []byte, path string) error {
 		return hint.With(fmt.Errorf("the file %s exists already, and is not replaced", path), "name a file that does not exist yet, and compare the two")
 	}
 	return err
-}
-
-// tellSettings says how much was converted, and what is left to decide.
-func (a *app) tellSettings(made settings.Conversion) {
-	decide := 0
-	for _, r := range made.Remarks {
-		if r.Decide {
-			decide++
-			a.say("to decide: " + r.From + ": " + r.Text)
-		}
-	}
-	a.sayf("made %s; %d to decide, %d without a counterpart", humanize.Count(len(made.Settings), "setting", "settings"), decide, len(made.Remarks)-decide)
 }
 
 // Where Password Pusher has its master keys, and so this command.

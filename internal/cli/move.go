@@ -92,7 +92,7 @@ func (a *app) moveTo(cmd *cobra.Command, cfg config.Config) error {
 	case m.Before:
 		a.sayf("the database was moved earlier; the file is kept as %s", m.File)
 	default:
-		a.sayf("moved %s; the file is kept as %s", records(m.Records), m.File)
+		a.sayf("moved %s; the file is kept as %s", humanize.Count(int(m.Records), "record", "records"), m.File)
 	}
 	return a.done(nil, "start the servers with database_url_file, which names that database")
 }
@@ -112,9 +112,7 @@ func (a *app) moveBack(cmd *cobra.Command, cfg config.Config) error {
 	case m.Records == 0:
 		a.sayf("finished an earlier move; the database is %s", m.File)
 	default:
-		a.sayf("moved %s to %s", records(m.Records), m.File)
+		a.sayf("moved %s to %s", humanize.Count(int(m.Records), "record", "records"), m.File)
 	}
 	return a.done(nil, "remove database_url and database_url_file from the settings, and start one server")
 }
-
-func records(n int64) string { return humanize.Count(int(n), "record", "records") }

@@ -70,27 +70,22 @@ The signal SIGHUP does the same; only the server's log shows the outcome.`,
 			if err != nil {
 				return advise(err, knownHint{admin.ErrNoServer, "start it with `pushbox serve`, or name its directory with --data-dir (now: " + dir + ")"})
 			}
-			return a.reloaded(out)
+			if len(out.Problems) > 0 {
+				err := errors.New("nothing was changed, because the server's configuration is wrong:\n" + strings.Join(out.Problems, "\n"))
+				return hint.With(&usageError{err}, "correct these settings, then run: pushbox reload")
+			}
+			if len(out.Changed) > 0 {
+				a.say("in force now: " + strings.Join(out.Changed, ", "))
+			} else {
+				a.say("no setting changed that a reload applies")
+			}
+			a.say("certificates and the logo were read again, and files with secrets were not: those need a restart")
+			if len(out.Waiting) > 0 {
+				a.say("waiting for a restart: " + strings.Join(out.Waiting, ", "))
+			}
+			return nil
 		},
 	}
-}
-
-// reloaded prints the result of a reload.
-func (a *app) reloaded(out admin.Reloaded) error {
-	if len(out.Problems) > 0 {
-		err := errors.New("nothing was changed, because the server's configuration is wrong:\n" + strings.Join(out.Problems, "\n"))
-		return hint.With(&usageError{err}, "correct these settings, then run: pushbox reload")
-	}
-	changed := "no setting changed that a reload applies"
-	if len(out.Changed) > 0 {
-		changed = "in force now: " + strings.Join(out.Changed, ", ")
-	}
-	a.say(changed)
-	a.say("certificates and the logo were read again, and files with secrets were not: those need a restart")
-	if len(out.Waiting) > 0 {
-		a.say("waiting for a restart: " + strings.Join(out.Waiting, ", "))
-	}
-	return nil
 }
 
 // healthWait is how long the server has to answer.

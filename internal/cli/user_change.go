@@ -66,9 +66,6 @@ a provider.`,
 	}
 }
 
-// roleAdmin names the only role that can be granted; without it an account is a member's.
-const roleAdmin = "admin"
-
 func (a *app) userGrant() *cobra.Command {
 	return a.roleCommand(true, "%s is now an administrator", &cobra.Command{
 		Use:   "grant admin EMAIL",
@@ -97,8 +94,8 @@ func (a *app) roleCommand(grant bool, did string, cmd *cobra.Command) *cobra.Com
 		cmd.Flags().BoolVar(&last, "last", false, "even if no administrator remains")
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if args[0] != roleAdmin {
-			return usagef("there is no role %q: the only one is %s", args[0], roleAdmin)
+		if args[0] != "admin" {
+			return usagef("there is no role %q: the only one is admin", args[0])
 		}
 		_, err := onAccount(a, cmd, admin.UserRole, args[1], admin.Role{Email: args[1], Admin: grant, EvenLast: last})
 		return a.done(err, did, args[1])
