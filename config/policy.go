@@ -72,16 +72,13 @@ type NamedPolicy struct {
 	Policy `mapstructure:",squash"`
 }
 
-// noPolicy is a word for an account without a policy, in commands.
-const noPolicy = "none"
-
 // policyList is the form of policies.
 var policyList = entries[NamedPolicy]{
 	what:     "a list of policies, each with a name",
 	required: []string{"name"},
 	name:     func(p NamedPolicy) string { return p.Name },
 	check: func(p NamedPolicy) error {
-		if p.Name == noPolicy {
+		if p.Name == "none" { // in commands
 			return errors.New("has a name that means an account without a policy")
 		}
 		return nil
