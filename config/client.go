@@ -15,20 +15,14 @@ import (
 // A Client has the settings of the commands that are clients of a server. A setting
 // that is not given is empty.
 type Client struct {
-	URL       string // of the server, without a slash at the end
-	TokenFile string // has an API token
-	TokenURL  string // the server in force where TokenFile was named, if any; the token is sent to no other
-	CAFile    string // certificates, as PEM, of further authorities to trust
+	URL       string `mapstructure:"url" form:"url"`         // of the server, without a slash at the end
+	TokenFile string `mapstructure:"token_file" form:"path"` // has an API token
+	CAFile    string `mapstructure:"ca_file" form:"path"`    // certificates, as PEM, of further authorities to trust
+
+	TokenURL string // the server in force where TokenFile was named, if any; the token is sent to no other
 }
 
-// clientKeys are the settings of a Client, declared as those of Config are.
-type clientKeys struct {
-	URL       string `mapstructure:"url" form:"url"`
-	TokenFile string `mapstructure:"token_file" form:"path"`
-	CAFile    string `mapstructure:"ca_file" form:"path"`
-}
-
-func clientSettings() []setting { return walk(nil, reflect.ValueOf(clientKeys{}), "", nil, false) }
+func clientSettings() []setting { return walk(nil, reflect.ValueOf(Client{}), "", nil, false) }
 
 // A ClientSource is where a Client is read from. Flags win over the
 // environment, the environment over the file.
@@ -77,9 +71,9 @@ func (c *Client) overlay(l *loader) {
 	if g, ok := l.given["url"]; ok && g.value == "" { // base_url may be empty, and has the same form
 		l.problem("url", g.place, "is empty")
 	}
-	for key, into := range map[string]*string{"url": &c.URL, "token_file": &c.TokenFile, "ca_file": &c.CAFile} {
-		if g, ok := l.given[key]; ok {
-			*into = g.value.(string)
+	for _, s := range l.settings {
+		if g, ok := l.given[s.Key]; ok {
+			reflect.ValueOf(c).Elem().FieldByIndex(s.index).Set(reflect.ValueOf(g.value))
 		}
 	}
 	if _, ok := l.given["token_file"]; ok {

@@ -74,7 +74,8 @@ func settings() []setting {
 func walk(all []setting, v reflect.Value, prefix string, index []int, live bool) []setting {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("mapstructure"), ",")
+		tag, isSetting := f.Tag.Lookup("mapstructure")
+		name, _, _ := strings.Cut(tag, ",")
 		at := append(index[:len(index):len(index)], i)
 		live := live || f.Tag.Get("reload") == "yes"
 		switch {
@@ -82,7 +83,7 @@ func walk(all []setting, v reflect.Value, prefix string, index []int, live bool)
 			all = walk(all, v.Field(i), prefix, at, live)
 		case isSection(f.Type):
 			all = walk(all, v.Field(i), prefix+name+".", at, live)
-		default:
+		case isSetting:
 			all = append(all, newSetting(f, prefix+name, at, v.Field(i).Interface(), live))
 		}
 	}
