@@ -138,15 +138,16 @@ func (a *app) userPasswd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "passwd EMAIL",
 		Short: "Set another password",
-		Long: `Set another password for an account. Its sessions and its API tokens end: a person
-who knew the old password may have made some of them. --keep-tokens keeps the tokens.
+		Long: `Set another password for an account. Its sessions, its API tokens and its webhooks end:
+a person who knew the old password may have made some of them. --keep-tokens keeps
+tokens and webhooks.
 
 The command asks for the password twice on the terminal, or reads it from standard
 input.`,
 		Example: `  pushbox user passwd alice@example.com`,
 	}
 	fromStdin := addPasswordFlag(cmd)
-	keep := cmd.Flags().Bool("keep-tokens", false, "keep the account's API tokens valid")
+	keep := cmd.Flags().Bool("keep-tokens", false, "keep the account's API tokens and webhooks")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		password, err := a.password(cmd.Context(), *fromStdin)
 		if err != nil {
@@ -154,9 +155,9 @@ input.`,
 		}
 		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}, KeepTokens: *keep}
 		_, err = onAccount(a, cmd, admin.UserPasswd, args[0], in)
-		tokens := "its API tokens have ended"
+		tokens := "its API tokens and webhooks have ended"
 		if *keep {
-			tokens = "its API tokens stay valid"
+			tokens = "its API tokens and webhooks stay"
 		}
 		return a.done(err, "set the password of %s; %s", args[0], tokens)
 	}
