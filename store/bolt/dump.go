@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"pushbox/internal/durable"
 	"pushbox/store/record"
@@ -49,14 +51,17 @@ type dump struct {
 func (d *dump) run(t *tx) (err error) {
 	defer catchUnreadable(&err)
 	d.tx = t
-	for _, part := range []func() error{
-		d.ring, d.latest, d.numbers, d.head,
-		d.rows(record.RecordAccount, accounts), d.rows(record.RecordSession, sessions), d.rows(record.RecordToken, tokens),
-		d.rows(record.RecordHook, hooks), d.rows(record.RecordRequest, requests), d.rows(record.RecordQuota, quotas), d.rows(record.RecordEvent, events),
-		d.pushes, d.payloads, d.entries, d.rows(record.RecordOrphan, orphans), d.chunks,
-		d.rows(record.RecordGrant, grants), d.rows(record.RecordMessage, outbox),
-	} {
-		if err := part(); err != nil {
+	parts := map[record.RecordKind]func() error{
+		record.RecordRing: d.ring, record.RecordTime: d.latest, record.RecordNumbers: d.numbers, record.RecordHead: d.head,
+		record.RecordQuota: d.rows(record.RecordQuota, quotas), record.RecordPush: d.pushes, record.RecordPayload: d.payloads,
+		record.RecordEntry: d.entries, record.RecordOrphan: d.rows(record.RecordOrphan, orphans), record.RecordChunk: d.chunks,
+		record.RecordGrant: d.rows(record.RecordGrant, grants), record.RecordMessage: d.rows(record.RecordMessage, outbox),
+	}
+	for _, of := range record.Tables() {
+		parts[of.Dumped] = d.rows(of.Dumped, tables[of])
+	}
+	for _, kind := range slices.Sorted(maps.Keys(parts)) {
+		if err := parts[kind](); err != nil {
 			return err
 		}
 	}
@@ -287,7 +292,7 @@ func (t *tx) loadChunks(batch []record.DumpRecord) error {
 var errMalformed = fmt.Errorf("%w: its key is malformed", record.ErrCorrupt)
 
 func (t *tx) loadRecord(r record.DumpRecord) error {
-	if of := loadTables[r.Kind]; of != nil {
+	if of := record.TableOf(r.Kind); of != nil {
 		one, err := readRecord(of, tables[of], r.Key, r.Value)
 		if err != nil {
 			return err
@@ -338,10 +343,6 @@ var (
 		record.RecordGrant: digestLen, record.RecordMessage: messageLen,
 	}
 	loadBuckets = map[record.RecordKind]bucket{record.RecordQuota: quotas, record.RecordEntry: audit, record.RecordOrphan: orphans}
-	loadTables  = map[record.RecordKind]*record.Table{
-		record.RecordAccount: record.Accounts.Table, record.RecordSession: record.Sessions.Table, record.RecordToken: record.Tokens.Table,
-		record.RecordHook: record.Hooks.Table, record.RecordRequest: record.Requests.Table, record.RecordEvent: record.AdminEvents.Table,
-	}
 )
 
 func (t *tx) loadNumbers(v []byte) error {

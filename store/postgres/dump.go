@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -77,12 +79,17 @@ func (d *dump) each(query string, to []any, fn func() error) error {
 }
 
 func (d *dump) run() error {
-	for _, part := range []func() error{
-		d.ring, d.latest, d.head, d.accounts, d.keyed(record.RecordSession, tableSession, "digest"), d.keyed(record.RecordToken, tableToken, "digest"),
-		d.hooks, d.keyed(record.RecordRequest, tableRequest, "id"), d.keyed(record.RecordQuota, tableQuota, "of"), d.numbered(record.RecordEvent, tableEvent, "number"),
-		d.pushes, d.payloads, d.entries, d.orphans, d.chunks, d.keyed(record.RecordGrant, tableGrants, "digest"), d.messages,
-	} {
-		if err := part(); err != nil {
+	parts := map[record.RecordKind]func() error{
+		record.RecordRing: d.ring, record.RecordTime: d.latest, record.RecordNumbers: d.head, // with RecordHead
+		record.RecordQuota: d.keyed(record.RecordQuota, tableQuota, "of"), record.RecordPush: d.pushes, record.RecordPayload: d.payloads,
+		record.RecordEntry: d.entries, record.RecordOrphan: d.orphans, record.RecordChunk: d.chunks,
+		record.RecordGrant: d.keyed(record.RecordGrant, tableGrants, "digest"), record.RecordMessage: d.messages,
+	}
+	for _, of := range record.Tables() {
+		parts[of.Dumped] = d.records(of)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(parts)) {
+		if err := parts[kind](); err != nil {
 			return err
 		}
 	}
@@ -134,15 +141,19 @@ func (d *dump) head() error {
 	return d.give(record.RecordHead, nil, ends)
 }
 
-func (d *dump) accounts() error { return d.numbered(record.RecordAccount, tableAccount, "id")() }
-
-// numbered gives a table whose key is a number.
-func (d *dump) numbered(kind record.RecordKind, table, column string) func() error {
+// records gives a table of records.
+func (d *dump) records(of *record.Table) func() error {
 	return func() error {
-		var n int64
+		l := layouts[of]
+		columns := l.rowKey()
+		var key []any
+		for _, c := range columns {
+			key = append(key, c.place())
+		}
 		var stored []byte
-		return d.each(fmt.Sprintf("select %s, value from %s order by %s", column, table, column), []any{&n, &stored}, func() error {
-			return d.opened(kind, table, uint64Key(uint64(n)), uint64Key(uint64(n)), stored)
+		return d.each(fmt.Sprintf("select %s, value from %s order by %s", names(columns), l.name, names(columns)), append(key, &stored), func() error {
+			k := keyIn(columns, key)
+			return d.opened(of.Dumped, l.name, k, k, stored)
 		})
 	}
 }
@@ -155,15 +166,6 @@ func (d *dump) keyed(kind record.RecordKind, table, column string) func() error 
 			return d.opened(kind, table, key, key, stored)
 		})
 	}
-}
-
-func (d *dump) hooks() error {
-	var owner, id int64
-	var stored []byte
-	return d.each("select owner, id, value from hook order by owner, id", []any{&owner, &id, &stored}, func() error {
-		key := pairKey(uint64(owner), uint64(id))
-		return d.opened(record.RecordHook, tableHook, key, key, stored)
-	})
 }
 
 func (d *dump) pushes() error {

@@ -178,6 +178,16 @@ func arguments(columns []keyColumn, first int) string {
 	return strings.Join(all, ", ")
 }
 
+// rowKey lists the columns that make up the key of a row.
+func (l *layout) rowKey() (columns []keyColumn) {
+	for _, c := range l.columns {
+		if c.by == nil {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
 // names lists the names of the columns.
 func names(columns []keyColumn) string {
 	var all []string

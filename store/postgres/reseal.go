@@ -218,12 +218,10 @@ func resealed(s sealer, r record.Resealer) []*resealTable {
 // resealedRecords is a table whose rows are records.
 func resealedRecords(of *record.Table, r record.Resealer) *resealTable {
 	l := layouts[of]
-	var columns []keyColumn
+	columns := l.rowKey()
 	t := &resealTable{table: l.name}
-	for _, c := range l.columns {
-		if c.by == nil {
-			columns, t.first = append(columns, c), append(t.first, c.least())
-		}
+	for _, c := range columns {
+		t.first = append(t.first, c.least())
 	}
 	t.scan = func() (to []any) {
 		for _, c := range columns {

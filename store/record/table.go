@@ -23,6 +23,7 @@ type Record interface {
 // indexes lead to it by other keys. Keys sort as bytes.
 type Table struct {
 	Name    string
+	Dumped  RecordKind // what its records are in a dump
 	Indexes []*Index
 	// Read returns the record of a row, which shares no memory with it; ErrRecord if it is
 	// malformed, or of another key.
@@ -53,12 +54,12 @@ type Rows[R Record] struct{ *Table }
 
 // The tables of records that are decided by operations over a Tx.
 var (
-	Accounts    = table("account", func([]byte) (Account, bool) { return Account{}, true }, AccountsByEmail, AccountsByIdentity)
-	Sessions    = table("session", readSession, SessionsByOwner)
-	Tokens      = table("token", func([]byte) (APIToken, bool) { return APIToken{}, true }, TokensByID, TokensByOwner)
-	Hooks       = table("hook", readHook)
-	AdminEvents = table("event", readEvent)
-	Requests    = table("request", readRequest, RequestsByOwner)
+	Accounts    = table("account", RecordAccount, func([]byte) (Account, bool) { return Account{}, true }, AccountsByEmail, AccountsByIdentity)
+	Sessions    = table("session", RecordSession, readSession, SessionsByOwner)
+	Tokens      = table("token", RecordToken, func([]byte) (APIToken, bool) { return APIToken{}, true }, TokensByID, TokensByOwner)
+	Hooks       = table("hook", RecordHook, readHook)
+	AdminEvents = table("event", RecordEvent, readEvent)
+	Requests    = table("request", RecordRequest, readRequest, RequestsByOwner)
 )
 
 // Their indexes.
@@ -84,6 +85,16 @@ func Tables() []*Table {
 	return []*Table{Accounts.Table, Sessions.Table, Tokens.Table, Hooks.Table, Requests.Table, AdminEvents.Table}
 }
 
+// TableOf returns the table whose records are of that kind in a dump, or nil.
+func TableOf(k RecordKind) *Table {
+	for _, t := range Tables() {
+		if t.Dumped == k {
+			return t
+		}
+	}
+	return nil
+}
+
 func index[R Record](name string, keys func(R) [][]byte) *Index {
 	return &Index{Name: name, Keys: func(r Record) [][]byte { return keys(r.(R)) }}
 }
@@ -93,8 +104,8 @@ func index[R Record](name string, keys func(R) [][]byte) *Index {
 func table[R Record, P interface {
 	*R
 	encoding.BinaryUnmarshaler
-}](name string, begin func(key []byte) (r R, ok bool), indexes ...*Index) Rows[R] {
-	return Rows[R]{&Table{Name: name, Indexes: indexes, Read: func(key, value []byte) (Record, error) {
+}](name string, dumped RecordKind, begin func(key []byte) (r R, ok bool), indexes ...*Index) Rows[R] {
+	return Rows[R]{&Table{Name: name, Dumped: dumped, Indexes: indexes, Read: func(key, value []byte) (Record, error) {
 		r, ok := begin(key)
 		if !ok {
 			return nil, ErrRecord
