@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
+	"pushbox/store/clock"
 	"pushbox/store/record"
 )
 
@@ -88,3 +91,71 @@ func (s *Store) addresses(text secret.Text, bad *record.InvalidError) (to []stri
 const maxListed = 1000
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// quotas returns the quotas that an account's mails to different addresses count against.
+func (s *Store) quotas(of record.AccountID, now time.Time, to ...string) []record.Quota {
+	all := s.ownQuotas(of, now, len(to))
+	if most := s.options().Mail.PerAddressee; most > 0 {
+		for _, address := range to {
+			all = append(all, record.Quota{To: s.addressee(address), Day: dayOf(now), Add: 1, Most: uint64(most)})
+		}
+	}
+	return all
+}
+
+// ownQuotas returns those that are not of an address.
+func (s *Store) ownQuotas(of record.AccountID, now time.Time, mails int) []record.Quota {
+	o, today := s.options().Mail, dayOf(now)
+	return []record.Quota{
+		{Of: of, Day: today, Add: uint64(mails), Most: uint64(o.PerAccount)},
+		{Day: today, Add: uint64(mails), Most: uint64(o.PerInstance)},
+	}
+}
+
+// dayOf is the number of a day since 1970, in UTC.
+func dayOf(t time.Time) uint64 {
+	return uint64(max(0, t.UnixMilli())) / uint64(record.Day.Milliseconds())
+}
+
+// dayLeft is how long the day of t still lasts.
+func dayLeft(t time.Time) time.Duration {
+	return record.Day - time.Duration(t.UnixMilli()%record.Day.Milliseconds())*time.Millisecond
+}
+
+// countMail runs put, which puts a batch of mail into the outbox, and counts the
+// messages there.
+func (s *Store) countMail(batch *record.MailBatch, at clock.Instant, put func() error) error {
+	if batch == nil {
+		return put()
+	}
+	s.outbox.waiting.Add(int64(len(batch.Messages)))
+	err := put()
+	var quota *record.QuotaError
+	if errors.As(err, &quota) {
+		quota.RetryAfter = dayLeft(at.Now)
+	}
+	if err != nil {
+		s.outbox.release(len(batch.Messages))
+		return err
+	}
+	signal(s.outbox.changed[record.ByMail])
+	return nil
+}
+
+// clearQuotas removes the counts of mail to addresses that are from earlier days, unless the
+// clock is in doubt.
+func (s *Store) clearQuotas(ctx context.Context, at clock.Instant) error {
+	today := dayOf(at.Now)
+	if at.Now != at.Ends || s.counted == today {
+		return nil
+	}
+	var last record.Addressee
+	for more := true; more; {
+		var err error
+		if last, more, err = s.engine.ClearQuotas(ctx, last, clearBatch, today); err != nil {
+			return err
+		}
+	}
+	s.counted = today
+	return nil
+}

@@ -79,56 +79,6 @@ func (s *Store) mailEntry(p PushInfo, by Actor, m MailRequest, to []string) reco
 	return record.Entry{Kind: record.EntryMail, At: p.At, Sealed: s.sealActor(p.ID, by, strings.Join(to, ", ")), Mail: batch}
 }
 
-// quotas returns the quotas that an account's mails to different addresses count against.
-func (s *Store) quotas(of record.AccountID, now time.Time, to ...string) []record.Quota {
-	all := s.ownQuotas(of, now, len(to))
-	if most := s.options().Mail.PerAddressee; most > 0 {
-		for _, address := range to {
-			all = append(all, record.Quota{To: s.addressee(address), Day: dayOf(now), Add: 1, Most: uint64(most)})
-		}
-	}
-	return all
-}
-
-// ownQuotas returns those that are not of an address.
-func (s *Store) ownQuotas(of record.AccountID, now time.Time, mails int) []record.Quota {
-	o, today := s.options().Mail, dayOf(now)
-	return []record.Quota{
-		{Of: of, Day: today, Add: uint64(mails), Most: uint64(o.PerAccount)},
-		{Day: today, Add: uint64(mails), Most: uint64(o.PerInstance)},
-	}
-}
-
-// dayOf is the number of a day since 1970, in UTC.
-func dayOf(t time.Time) uint64 {
-	return uint64(max(0, t.UnixMilli())) / uint64(record.Day.Milliseconds())
-}
-
-// dayLeft is how long the day of t still lasts.
-func dayLeft(t time.Time) time.Duration {
-	return record.Day - time.Duration(t.UnixMilli()%record.Day.Milliseconds())*time.Millisecond
-}
-
-// countMail runs put, which puts a batch of mail into the outbox, and counts the
-// messages there.
-func (s *Store) countMail(batch *record.MailBatch, at clock.Instant, put func() error) error {
-	if batch == nil {
-		return put()
-	}
-	s.outbox.waiting.Add(int64(len(batch.Messages)))
-	err := put()
-	var quota *record.QuotaError
-	if errors.As(err, &quota) {
-		quota.RetryAfter = dayLeft(at.Now)
-	}
-	if err != nil {
-		s.outbox.release(len(batch.Messages))
-		return err
-	}
-	signal(s.outbox.changed[record.ByMail])
-	return nil
-}
-
 // A MailSubject says what a mail is about.
 type MailSubject uint8
 
@@ -343,22 +293,4 @@ func (s *Store) freeze(ctx context.Context, p record.Push, r record.Rule, at clo
 		s.outbox.release(len(mail.Messages))
 	}
 	return c, err
-}
-
-// clearQuotas removes the counts of mail to addresses that are from earlier days, unless the
-// clock is in doubt.
-func (s *Store) clearQuotas(ctx context.Context, at clock.Instant) error {
-	today := dayOf(at.Now)
-	if at.Now != at.Ends || s.counted == today {
-		return nil
-	}
-	var last record.Addressee
-	for more := true; more; {
-		var err error
-		if last, more, err = s.engine.ClearQuotas(ctx, last, clearBatch, today); err != nil {
-			return err
-		}
-	}
-	s.counted = today
-	return nil
 }
