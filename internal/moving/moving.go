@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"pushbox/internal/humanize"
 	"pushbox/internal/pwpush"
@@ -305,100 +304,6 @@ func (m *move) third(ctx context.Context, row pwpush.Row) error {
 // mine reports whether the push is live, and its row the one that counts.
 func (m *move) mine(p pwpush.Push) bool {
 	return m.live[p.Ref] && (p.Table == current || !m.tokens[p.URLToken.Reveal()])
-}
-
-// fatal reports whether an error would meet every further push as well.
-func fatal(err error) bool {
-	for _, e := range []error{record.ErrFull, record.ErrFailed, record.ErrClosed, record.ErrClock, record.ErrCorrupt, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
-
-// user takes an account and its API token.
-func (m *move) user(ctx context.Context, u pwpush.User) error {
-	what := fmt.Sprintf("account %d", u.ID)
-	a, err := m.account(ctx, u)
-	switch {
-	case err == nil:
-		m.Accounts.Came++
-	case errors.Is(err, record.ErrExists):
-		m.Accounts.There++
-	case fatal(err):
-		return fmt.Errorf("%s: %w", what, err)
-	default:
-		m.Accounts.LeftOut++
-		m.LeftOut(what, err)
-		return nil
-	}
-	m.owners[u.ID] = a
-	switch {
-	case u.Admin && a.Admin && err == nil:
-		m.Remark(what, "it was an administrator, and is one here")
-	case u.Admin && !a.Admin:
-		m.Remark(what, "it was an administrator, and the account here is none: `pushbox user grant admin` makes it one")
-	}
-	return m.token(ctx, u, a, what)
-}
-
-// account keeps the account of a user. With record.ErrExists it returns the one that is there.
-func (m *move) account(ctx context.Context, u pwpush.User) (record.Account, error) {
-	if u.Unconfirmed {
-		return record.Account{}, errUnconfirmed
-	}
-	in := store.ImportedAccount{Email: u.Email, Bcrypt: u.Password.Reveal(), Admin: u.Admin, CreatedAt: u.CreatedAt}
-	if u.MFA {
-		totp, err := m.Keys.Open(u.TOTP)
-		if err != nil {
-			return record.Account{}, fmt.Errorf("second factor: %w", err)
-		}
-		in.TOTP = totp
-	}
-	if a, err := m.store.AccountByEmail(ctx, u.Email); !errors.Is(err, record.ErrNotFound) {
-		switch {
-		case err == nil && !m.Join && !a.CreatedAt.Equal(u.CreatedAt.Truncate(time.Millisecond)): // not by an earlier run
-			err = ErrMadeHere
-		case err == nil:
-			err = record.ErrExists
-		}
-		return a, err
-	}
-	if m.DryRun {
-		return record.Account{Email: u.Email, Admin: u.Admin}, in.Check()
-	}
-	a, err := m.store.ImportAccount(ctx, m.Actor, in)
-	if err == nil && u.MFA {
-		m.Remark(fmt.Sprintf("account %d", u.ID), "its second factor came, and its recovery codes could not: make new ones")
-	}
-	return a, err
-}
-
-// token keeps the API token of a user.
-func (m *move) token(ctx context.Context, u pwpush.User, a record.Account, what string) error {
-	if u.Token.IsZero() {
-		return nil
-	}
-	there, err := m.store.HasToken(ctx, u.Token)
-	if there {
-		err = record.ErrExists
-	}
-	if err == nil && !m.DryRun {
-		err = m.store.ImportToken(ctx, m.Actor, a, u.Token, "Password Pusher", u.CreatedAt)
-	}
-	switch {
-	case err == nil:
-		m.Tokens.Came++
-	case errors.Is(err, record.ErrExists):
-		m.Tokens.There++
-	case fatal(err):
-		return fmt.Errorf("API token of %s: %w", what, err)
-	default:
-		m.Tokens.LeftOut++
-		m.LeftOut("API token of "+what, err)
-	}
-	return nil
 }
 
 // entryKinds are the kinds of entries that come. Administrators of Password Pusher can see
