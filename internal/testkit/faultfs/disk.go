@@ -3,6 +3,7 @@ package faultfs
 import (
 	"bytes"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"syscall"
@@ -20,13 +21,11 @@ type file struct {
 }
 
 // A Disk is a directory of files in memory, with a log and a fault. Its methods may be
-// called concurrently; each is atomic.
+// called concurrently; each is atomic. FS calls those that are exported, from another process.
 type Disk struct {
-	mu    sync.Mutex
-	next  uint64
-	files map[uint64]*file
-	names map[string]uint64
-	log   []Entry
+	mu   sync.Mutex
+	next uint64
+	state
 	count [kinds]int // operations since the fault was set
 	fault Fault
 	torn  bool // a write was cut short, and the call that continues it fails
@@ -41,39 +40,44 @@ type state struct {
 	log   []Entry
 }
 
-// NewDisk returns an empty disk.
-func NewDisk() *Disk {
-	d := new(Disk)
-	d.Reset()
+// None means no argument, or no answer.
+type None struct{}
+
+// newDisk returns an empty disk.
+func newDisk() *Disk {
+	d := &Disk{next: firstFile, saved: make(map[int]state)}
+	_ = d.Reset(None{}, nil) // which cannot fail
 	return d
 }
 
+// Ready answers when the file system is there.
+func (*Disk) Ready(None, *None) error { return nil }
+
 // Reset removes all files, the log and the fault. No file may be open.
-func (d *Disk) Reset() {
+func (d *Disk) Reset(None, *None) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.next = max(d.next, firstFile) // a number is never used again: the kernel may remember its bytes
-	d.files, d.names, d.log = make(map[uint64]*file), make(map[string]uint64), nil
+	// A number is never used again: the kernel may remember its bytes.
+	d.state = state{files: make(map[uint64]*file), names: make(map[string]uint64)}
 	d.setFault(Fault{})
+	return nil
 }
 
 // Save saves files and log under a number. No file may be open.
-func (d *Disk) Save(n int) {
+func (d *Disk) Save(n int, _ *None) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.saved == nil {
-		d.saved = make(map[int]state)
-	}
-	d.saved[n] = state{d.files, d.names, d.log}.clone()
+	d.saved[n] = d.clone()
+	return nil
 }
 
 // Restore restores what was saved under a number, without a fault. No file may be open.
-func (d *Disk) Restore(n int) {
+func (d *Disk) Restore(n int, _ *None) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.saved[n].clone()
-	d.files, d.names, d.log = s.files, s.names, s.log
+	d.state = d.saved[n].clone()
 	d.setFault(Fault{})
+	return nil
 }
 
 // clone is a copy that shares only the bytes of changes.
@@ -86,17 +90,47 @@ func (s state) clone() state {
 }
 
 // Mark puts a mark into the log.
-func (d *Disk) Mark(n uint64) {
+func (d *Disk) Mark(n uint64, _ *None) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.log = append(d.log, Entry{Kind: Mark, Node: n})
+	return nil
 }
 
 // Log is a copy of the log. Do not change the bytes in it.
-func (d *Disk) Log() []Entry {
+func (d *Disk) Log(_ None, log *[]Entry) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Clone(d.log)
+	*log = slices.Clone(d.log)
+	return nil
+}
+
+// replay is a Replay at the end of the log.
+func (d *Disk) replay() *Replay {
+	var log []Entry
+	_ = d.Log(None{}, &log) // which cannot fail
+	p := NewReplay(log)
+	p.Advance(len(log))
+	return p
+}
+
+// CutAll makes an image of what a power cut now leaves at least.
+func (d *Disk) CutAll(dir string, _ *None) error {
+	return d.replay().Image(dir, func(int, int) bool { return false })
+}
+
+// An Order asks for an image of what a power cut now may leave.
+type Order struct {
+	Dir         string
+	Seed, Image uint64
+}
+
+// Cut makes a random image of what a power cut now may leave, and returns the choice.
+func (d *Disk) Cut(o Order, how *string) error {
+	replay := d.replay()
+	var keep Keep
+	*how, keep = Chance(rand.New(rand.NewPCG(o.Seed, o.Image)), replay.pending)
+	return replay.Image(o.Dir, keep)
 }
 
 // sorted returns the names in order.

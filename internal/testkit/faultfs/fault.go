@@ -20,19 +20,21 @@ type Fault struct {
 }
 
 // SetFault replaces the fault, and counts operations from here.
-func (d *Disk) SetFault(f Fault) {
+func (d *Disk) SetFault(f Fault, _ *None) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.setFault(f)
+	return nil
 }
 
 func (d *Disk) setFault(f Fault) { d.fault, d.count, d.met, d.torn = f, [kinds]int{}, false, false }
 
 // Met reports whether an operation was hit by the fault.
-func (d *Disk) Met() bool {
+func (d *Disk) Met(_ None, met *bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.met
+	*met = d.met
+	return nil
 }
 
 // hit counts an operation and reports whether the fault is for it.

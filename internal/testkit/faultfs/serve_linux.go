@@ -3,7 +3,6 @@ package faultfs
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/rpc"
 	"os"
@@ -37,7 +36,7 @@ func serve(dir string) error {
 	if err != nil {
 		return err
 	}
-	disk := NewDisk()
+	disk := newDisk()
 	server, err := fuse.NewServer(fuseFS{fuse.NewDefaultRawFileSystem(), disk}, dir, &fuse.MountOptions{
 		FsName: "faultfs", Name: "faultfs", DirectMountStrict: true,
 		DisableXAttrs: true, DisableReadDirPlus: true, ExplicitDataCacheControl: true,
@@ -47,90 +46,9 @@ func serve(dir string) error {
 	}
 	go server.Serve()
 	methods := rpc.NewServer()
-	if err := errors.Join(server.WaitMount(), methods.RegisterName("Disk", &remote{disk})); err != nil {
+	if err := errors.Join(server.WaitMount(), methods.RegisterName("Disk", disk)); err != nil {
 		return errors.Join(err, syscall.Unmount(dir, syscall.MNT_DETACH))
 	}
 	methods.ServeConn(control) // until the other end closes
-	if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-		return err
-	}
-	return nil
-}
-
-// A remote is a Disk for calls of the other process.
-type remote struct{ disk *Disk }
-
-// An Order asks for an image of what a power cut now may leave.
-type Order struct {
-	Dir         string
-	Seed, Image uint64
-}
-
-// None means no argument, or no answer.
-type None struct{}
-
-// Ready answers when the file system is there.
-func (r *remote) Ready(None, *None) error { return nil }
-
-// Mark is Disk.Mark.
-func (r *remote) Mark(n uint64, _ *None) error {
-	r.disk.Mark(n)
-	return nil
-}
-
-// Reset is Disk.Reset.
-func (r *remote) Reset(None, *None) error {
-	r.disk.Reset()
-	return nil
-}
-
-// Save is Disk.Save.
-func (r *remote) Save(n int, _ *None) error {
-	r.disk.Save(n)
-	return nil
-}
-
-// Restore is Disk.Restore.
-func (r *remote) Restore(n int, _ *None) error {
-	r.disk.Restore(n)
-	return nil
-}
-
-// SetFault is Disk.SetFault.
-func (r *remote) SetFault(f Fault, _ *None) error {
-	r.disk.SetFault(f)
-	return nil
-}
-
-// Met is Disk.Met.
-func (r *remote) Met(_ None, met *bool) error {
-	*met = r.disk.Met()
-	return nil
-}
-
-// Log is Disk.Log.
-func (r *remote) Log(_ None, log *[]Entry) error {
-	*log = r.disk.Log()
-	return nil
-}
-
-// replay is a Replay at the end of the log.
-func (r *remote) replay() *Replay {
-	log := r.disk.Log()
-	p := NewReplay(log)
-	p.Advance(len(log))
-	return p
-}
-
-// CutAll makes an image of what a power cut now leaves at least.
-func (r *remote) CutAll(dir string, _ *None) error {
-	return r.replay().Image(dir, func(int, int) bool { return false })
-}
-
-// Cut makes a random image of what a power cut now may leave, and returns the choice.
-func (r *remote) Cut(o Order, how *string) error {
-	replay := r.replay()
-	var keep Keep
-	*how, keep = Chance(rand.New(rand.NewPCG(o.Seed, o.Image)), replay.Pending())
-	return replay.Image(o.Dir, keep)
+	return syscall.Unmount(dir, syscall.MNT_DETACH)
 }
