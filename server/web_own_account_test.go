@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -140,42 +139,6 @@ func TestAServerWithoutMailSaysSoOnThePageOfAnAccount(t *testing.T) {
 	servertest.NewSite(t).SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/users/account").Says("No mail is sent to you now")
 }
 
-// A restless engine has something happen before each look at a list of pushes or requests but
-// the first.
-type restless struct {
-	record.Engine
-	looks  *atomic.Int64
-	happen *func()
-}
-
-func (e restless) look() {
-	if e.looks.Add(1) > 1 && *e.happen != nil {
-		(*e.happen)()
-	}
-}
-
-func (e restless) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
-	e.look()
-	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
-}
-
-func (e restless) View(ctx context.Context, read func(record.View) error) error {
-	return e.Engine.View(ctx, func(v record.View) error { return read(requestView{v, e.look}) })
-}
-
-// A requestView calls look before requests are listed.
-type requestView struct {
-	record.View
-	look func()
-}
-
-func (v requestView) List(of *record.Table, r record.Range) ([]record.Record, error) {
-	if of == record.Requests.Table {
-		v.look()
-	}
-	return v.View.List(of, r)
-}
-
 // A sink is a client that takes an answer as it likes.
 type sink struct {
 	*httptest.ResponseRecorder
@@ -299,7 +262,13 @@ func TestAnExportHasEachThingOnceWhileOthersComeAndGo(t *testing.T) {
 		var happen func()
 		a := servertest.On(t, func(s *storetest.Setup) {
 			engine(s)
-			s.Wrap = func(e record.Engine) record.Engine { return restless{e, &looks, &happen} }
+			s.Wrap = func(e record.Engine) record.Engine {
+				return newLister(e, func() { // before each look but the first
+					if looks.Add(1) > 1 && happen != nil {
+						happen()
+					}
+				})
+			}
 		})
 		a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
 		ann, by := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.Actor(servertest.AnnEmail)

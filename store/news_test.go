@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync/atomic"
@@ -175,35 +174,13 @@ func TestNewsNeverKeepsFromAView(t *testing.T) {
 	}
 }
 
-// A hookReader is an engine that counts how often webhooks are listed.
-type hookReader struct {
-	record.Engine
-	lists *atomic.Int64
-}
-
-func (e hookReader) View(ctx context.Context, read func(record.View) error) error {
-	return e.Engine.View(ctx, func(v record.View) error { return read(hookView{v, e.lists}) })
-}
-
-type hookView struct {
-	record.View
-	lists *atomic.Int64
-}
-
-func (v hookView) List(of *record.Table, r record.Range) ([]record.Record, error) {
-	if of == record.Hooks.Table {
-		v.lists.Add(1)
-	}
-	return v.View.List(of, r)
-}
-
 // Sign-ins are events of the instance log, as changes of webhooks are, and are many more.
 func TestSignInsAreNoReasonToReadAllWebhooks(t *testing.T) {
 	t.Parallel()
 	var lists atomic.Int64
 	f := storetest.New(t, func(s *storetest.Setup) {
 		s.Shared, s.SignIns = true, store.SignInLimits{PerClient: 1000, PerAccount: 1000}
-		s.Wrap = func(e record.Engine) record.Engine { return hookReader{e, &lists} }
+		s.Wrap = storetest.CountLists(record.Hooks.Table, &lists)
 	})
 	storetest.AddMember(t, f, storetest.Email)
 	follow(t, f)

@@ -10,9 +10,9 @@ import (
 
 	"pushbox/config"
 
-	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/record"
+	"pushbox/store/storetest"
 )
 
 // Pushed is a file push in the store, with its owner.
@@ -72,11 +72,7 @@ func (a *Server) Actor(email string) store.Actor {
 // Grant retrieves the push as its owner, and returns the grant.
 func (p Pushed) Grant() string {
 	p.a.T.Helper()
-	got, err := p.a.Store.Retrieve(ctx, p.owner, p.Token, secret.Text{}, nil)
-	if err != nil {
-		p.a.T.Fatal(err)
-	}
-	return got.Grant.Reveal()
+	return storetest.Grant(p.a.T, p.a.Store, p.owner, store.PushInfo{Token: p.Token}).Grant.Reveal()
 }
 
 // Shown retrieves the push through the API and returns the paths of its files.

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/record"
+	"pushbox/store/storetest"
 )
 
 // AddSessionUser adds an account and returns the header with the cookie of a session
@@ -34,15 +35,12 @@ func (a *Server) SignInAgain(email string) http.Header {
 // Mine creates a text push of an account.
 func (a *Server) Mine(by store.Actor, changes ...func(*store.NewPush)) store.PushInfo {
 	a.T.Helper()
-	in := store.NewPush{Kind: record.Text, Payload: secret.New("x")}
-	for _, change := range changes {
-		change(&in)
-	}
-	p, err := a.Store.CreatePush(ctx, by, in)
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	return p
+	return storetest.Push(a.T, a.Store, by, func(in *store.NewPush) {
+		in.Payload = secret.New("x")
+		for _, change := range changes {
+			change(in)
+		}
+	})
 }
 
 // Called names a push.
@@ -75,21 +73,19 @@ type Trace struct {
 // Handle returns the name that a push has for its owner once it has ended.
 func (a *Server) Handle(urlToken string) string {
 	a.T.Helper()
-	t, err := store.ParseToken(urlToken)
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	p, err := a.Store.Preview(a.T.Context(), t)
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	return p.Handle().String()
+	return a.look(urlToken).Handle().String()
 }
 
 // Trace returns the state of a push that requests can change.
-func (a *Server) Trace(token string) Trace {
+func (a *Server) Trace(urlToken string) Trace {
 	a.T.Helper()
-	t, err := store.ParseToken(token)
+	p := a.look(urlToken)
+	return Trace{p.Views, p.Seq, p.State}
+}
+
+func (a *Server) look(urlToken string) store.PushInfo {
+	a.T.Helper()
+	t, err := store.ParseToken(urlToken)
 	if err != nil {
 		a.T.Fatal(err)
 	}
@@ -97,7 +93,7 @@ func (a *Server) Trace(token string) Trace {
 	if err != nil {
 		a.T.Fatal(err)
 	}
-	return Trace{p.Views, p.Seq, p.State}
+	return p
 }
 
 // Far is the header of a client that is not on this machine.

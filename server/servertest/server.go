@@ -195,7 +195,7 @@ func (a *Server) AddToken(email string) http.Header {
 	if err != nil {
 		a.T.Fatal(err)
 	}
-	return http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}}
+	return Bearer(token.Secret.Reveal())
 }
 
 // An Answer is a response whose body was read to its end.
@@ -309,28 +309,16 @@ func (r Answer) Has(members map[string]string) Answer {
 func (r Answer) Keys() (keys []string) {
 	r.T.Helper()
 	d := json.NewDecoder(strings.NewReader(r.Body))
-	depth, isKey := 0, false
-	for {
-		token, err := d.Token()
-		if err != nil {
+	_, _ = d.Token() // the brace; what is no object has no keys
+	for d.More() {
+		key, err := d.Token()
+		name, ok := key.(string)
+		if err != nil || !ok || d.Decode(new(json.RawMessage)) != nil {
 			return keys
 		}
-		switch v := token.(type) {
-		case json.Delim:
-			if v == '{' || v == '[' {
-				depth++
-				isKey = depth == 1
-				continue
-			}
-			depth--
-			isKey = depth == 1
-		default:
-			if depth == 1 && isKey {
-				keys = append(keys, v.(string))
-			}
-			isKey = depth == 1 && !isKey
-		}
+		keys = append(keys, name)
 	}
+	return keys
 }
 
 // Problem checks that the body is an error, and returns its code.

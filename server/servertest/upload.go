@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/storetest"
 )
 
 // A File is a file to push, or a downloaded one.
@@ -25,11 +25,7 @@ type File struct {
 }
 
 // BytesOf returns n bytes that cannot be compressed, always the same ones.
-func BytesOf(n int) []byte {
-	b := make([]byte, n)
-	_, _ = rand.NewChaCha8([32]byte{byte(n)}).Read(b)
-	return b
-}
+func BytesOf(n int) []byte { return storetest.Content(uint64(n), n) }
 
 // A FilePush is a create request: its fields before and after the files, and the files.
 type FilePush struct {
@@ -123,12 +119,7 @@ func (a *Server) FilesOf(urlToken string) (files []File) {
 		a.T.Fatal(err)
 	}
 	for i, info := range p.Files {
-		d, err := a.Store.Download(ctx, p.Grant, i)
-		if err != nil {
-			a.T.Fatalf("file %d: %v", i, err)
-		}
-		content, err := io.ReadAll(d)
-		d.Close()
+		content, err := storetest.Download(a.Store, p.Grant, i)
 		if err != nil || int64(len(content)) != info.Size {
 			a.T.Fatalf("file %d: %d bytes of %d, %v", i, len(content), info.Size, err)
 		}

@@ -1,12 +1,8 @@
 package servertest
 
 import (
-	"crypto/hmac"
-	"crypto/sha1"
-	"encoding/base32"
-	"encoding/binary"
-	"fmt"
 	"html"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/storetest"
 )
 
 // The account that most tests sign in as.
@@ -57,9 +55,7 @@ type Browser struct {
 func (a *Server) Browser(headers ...http.Header) *Browser {
 	b := &Browser{a: a, header: http.Header{}, Cookies: make(map[string]string)}
 	for _, h := range headers {
-		for name, values := range h {
-			b.header[name] = values
-		}
+		maps.Copy(b.header, h)
 	}
 	return b
 }
@@ -93,17 +89,15 @@ func (b *Browser) Post(path string, fields ...string) Answer {
 	for pair := range slices.Chunk(fields, 2) {
 		form.Set(pair[0], pair[1])
 	}
-	return b.Do(http.MethodPost, path, form.Encode(), http.Header{
-		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"},
-	})
+	header := Urlencoded.Clone()
+	header.Set("Sec-Fetch-Site", "same-origin")
+	return b.Do(http.MethodPost, path, form.Encode(), header)
 }
 
 // Do sends a request with the cookies, and keeps those of the answer.
 func (b *Browser) Do(method, path, body string, header http.Header) Answer {
 	b.a.T.Helper()
-	for name, values := range b.header {
-		header[name] = values
-	}
+	maps.Copy(header, b.header)
 	for name, value := range b.Cookies {
 		header.Add("Cookie", name+"="+value)
 	}
@@ -162,21 +156,17 @@ func (r Answer) Shows(text string) bool { return strings.Contains(html.UnescapeS
 // Inner returns the text of the element with that id.
 func (r Answer) Inner(id string) string {
 	r.T.Helper()
-	m := regexp.MustCompile(`id="` + id + `"[^>]*>([^<]*)<`).FindStringSubmatch(r.Body)
-	if m == nil {
+	n := r.Page().ID(id)
+	if n == nil {
 		r.T.Fatalf("there is no %s: %s", id, r.Body)
 	}
-	return html.UnescapeString(m[1])
+	return TextOf(n)
 }
 
 // Inputs returns the values of the fields of that name, in order.
 func (r Answer) Inputs(name string) (values []string) {
-	for _, tag := range regexp.MustCompile(`<(?:input|button) [^>]*name="`+name+`"[^>]*>`).FindAllString(r.Body, -1) {
-		value := ""
-		if m := regexp.MustCompile(`value="([^"]*)"`).FindStringSubmatch(tag); m != nil {
-			value = html.UnescapeString(m[1])
-		}
-		values = append(values, value)
+	for _, n := range r.Page().Find(func(n Node) bool { return (n.Data == "input" || n.Data == "button") && Attr(n, "name") == name }) {
+		values = append(values, Attr(n, "value"))
 	}
 	return values
 }
@@ -184,15 +174,7 @@ func (r Answer) Inputs(name string) (values []string) {
 // Code returns what an authenticator app shows (RFC 6238), ahead steps from now.
 func (a *Server) Code(totpSecret string, ahead int64) string {
 	a.T.Helper()
-	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(totpSecret)
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	mac := hmac.New(sha1.New, key)
-	_ = binary.Write(mac, binary.BigEndian, a.Store.Clock.Now().Unix()/30+ahead)
-	sum := mac.Sum(nil)
-	at := sum[len(sum)-1] & 15
-	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[at:at+4])&0x7fffffff%1_000_000)
+	return storetest.Code(a.T, a.Store, secret.New(totpSecret), time.Duration(ahead)*30*time.Second).Reveal()
 }
 
 // EnableMFA turns the second factor on, with the code of the previous step. It returns

@@ -36,3 +36,35 @@ func (e forger) Chunk(ctx context.Context, d record.GrantDigest, file, n int, ds
 	}
 	return g, sealed, err
 }
+
+// A Watched is an engine that calls Look before each list of a table.
+type Watched struct {
+	record.Engine
+	Look func(of *record.Table)
+}
+
+// View reads through a view that calls Look.
+func (e Watched) View(ctx context.Context, read func(record.View) error) error {
+	return e.Engine.View(ctx, func(v record.View) error { return read(watchedView{v, e.Look}) })
+}
+
+type watchedView struct {
+	record.View
+	look func(of *record.Table)
+}
+
+func (v watchedView) List(of *record.Table, r record.Range) ([]record.Record, error) {
+	v.look(of)
+	return v.View.List(of, r)
+}
+
+// CountLists has the store of a fixture count in n how often it lists a table.
+func CountLists(of *record.Table, n *atomic.Int64) func(record.Engine) record.Engine {
+	return func(e record.Engine) record.Engine {
+		return Watched{e, func(listed *record.Table) {
+			if listed == of {
+				n.Add(1)
+			}
+		}}
+	}
+}

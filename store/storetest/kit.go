@@ -17,12 +17,10 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
-	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/cold"
 	"pushbox/store/record"
-	"pushbox/store/seal"
 )
 
 // Operator is the administrator in tests.
@@ -46,33 +44,17 @@ var ctx = context.Background()
 // master.key in dir, at the time at. The caller closes and checks it.
 func OpenDir(t testing.TB, dir string, at time.Time, options func(*bolt.Options)) *Fixture {
 	t.Helper()
-	f := &Fixture{Clock: NewClock(), Path: filepath.Join(dir, "pushbox.db")}
+	f := newFixture(t, filepath.Join(dir, "pushbox.db"))
 	f.Clock.Jump(at.Sub(f.Clock.Now()))
-	keyFile := filepath.Join(dir, KeyFile)
-	key, err := seal.LoadKeyFile(keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := bolt.Options{Path: f.Path, Timeout: env.Patience}
+	o := &f.setup
+	o.KeyFile = filepath.Join(dir, KeyFile)
+	o.Root.File = o.KeyFile
+	o.Hooks.Queue = 100
+	o.Mail = store.MailOptions{Languages: []string{"en"}, MaxRecipients: 5, PerAccount: 10, PerInstance: 15, PerAddressee: 5, GiveUp: 24 * time.Hour}
 	if options != nil {
-		options(&o)
+		options(&o.Engine)
 	}
-	engine, _, err := bolt.Open(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Store, err = store.Open(ctx, engine, key, store.Options{
-		Clock: f.Clock, Terms: Terms(), Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
-		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
-		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
-		Hooks:    store.HookOptions{Queue: 100, GiveUp: 24 * time.Hour},
-		Mail:     store.MailOptions{Languages: []string{"en"}, MaxRecipients: 5, PerAccount: 10, PerInstance: 15, PerAddressee: 5, GiveUp: 24 * time.Hour},
-		Root:     store.RootKeeper{File: keyFile},
-	})
-	if err != nil {
-		_ = engine.Close()
-		t.Fatal(err)
-	}
+	f.open()
 	return f
 }
 

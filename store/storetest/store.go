@@ -59,26 +59,9 @@ func Terms() map[record.Kind]store.Terms {
 // Each change is applied to its setup first.
 func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 	t.Helper()
-	f := &Fixture{
-		Clock: NewClock(),
-		Path:  filepath.Join(t.TempDir(), "pushbox.db"),
-		t:     t,
-		root:  seal.NewRootKey(),
-	}
-	f.setup = Setup{
-		Options: store.Options{
-			Clock:    f.Clock,
-			Terms:    Terms(),
-			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
-			Argon2:   seal.Cheap(),
-			Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
-			Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
-			SignIns:  store.SignInLimits{PerClient: 5, PerAccount: 10},
-			Hooks:    store.HookOptions{Queue: 1000, GiveUp: 24 * time.Hour},
-			Issuer:   "pushbox",
-		},
-		Engine: bolt.Options{Path: f.Path, Timeout: env.Patience},
-	}
+	f := newFixture(t, filepath.Join(t.TempDir(), "pushbox.db"))
+	f.root = seal.NewRootKey()
+	f.setup.Argon2, f.setup.SignIns, f.setup.Issuer = seal.Cheap(), store.SignInLimits{PerClient: 5, PerAccount: 10}, "pushbox"
 	for _, change := range changes {
 		change(&f.setup)
 	}
@@ -92,21 +75,39 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 	return f
 }
 
+// newFixture returns a fixture that is not open.
+func newFixture(t testing.TB, path string) *Fixture {
+	clock := NewClock()
+	return &Fixture{Clock: clock, Path: path, t: t, setup: Setup{
+		Options: store.Options{
+			Clock:    clock,
+			Terms:    Terms(),
+			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
+			Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
+			Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
+			Hooks:    store.HookOptions{Queue: 1000, GiveUp: 24 * time.Hour},
+		},
+		Engine: bolt.Options{Path: path, Timeout: env.Patience},
+	}}
+}
+
 // Over opens the database at path, under the same key and by the same clock. It is
 // checked and closed as that of New.
 func (f *Fixture) Over(path string) *Fixture {
 	f.t.Helper()
-	other := &Fixture{Clock: f.Clock, Path: path, t: f.t, root: f.root, setup: f.setup}
-	other.setup.Engine.Path = path
-	other.start()
-	return other
+	return f.again(path, func(o *Setup) { o.Engine.Path = path })
 }
 
 // Beside opens the same database once more, under the same key and by the same clock, as
 // another server does, with changes to its setup. It is closed as that of New.
 func (f *Fixture) Beside(changes ...func(*Setup)) *Fixture {
 	f.t.Helper()
-	other := &Fixture{Clock: f.Clock, Path: f.Path, t: f.t, root: f.root, setup: f.setup}
+	return f.again(f.Path, changes...)
+}
+
+func (f *Fixture) again(path string, changes ...func(*Setup)) *Fixture {
+	f.t.Helper()
+	other := &Fixture{Clock: f.Clock, Path: path, t: f.t, root: f.root, setup: f.setup}
 	for _, change := range changes {
 		change(&other.setup)
 	}
