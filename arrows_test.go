@@ -51,7 +51,7 @@ const gauge = "pushbox/internal/tools/bench"
 var kits = map[string]string{
 	"internal/harness/disk": "", "internal/harness/docs": "", "internal/harness/kill": "",
 	"internal/harness/proxy": "", "internal/harness/scale": "", "internal/harness/slow": "", "internal/harness/soak": "",
-	"internal/proctest":            "internal/cli internal/testkit/env store store/bolt store/record store/seal",
+	"internal/proctest":            "internal/cli internal/testkit/env internal/tools/tool store store/bolt store/record store/seal",
 	"internal/testkit/acmetest":    "internal/testkit/env",
 	"internal/testkit/certtest":    "",
 	"internal/testkit/env":         "",

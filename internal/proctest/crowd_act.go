@@ -119,18 +119,12 @@ func (c *Crowd) open(p *Push, rng *rand.Rand) error {
 
 // View retrieves a push as its owner or as a recipient. The ledger judges the answer.
 func (c *Crowd) View(p *Push, asOwner bool) (r Record, err error) {
-	req, err := http.NewRequest(http.MethodGet, c.URL+PushesPath+"/"+p.Token, nil)
-	if err != nil {
-		return r, err
-	}
+	bearer, counts := "", &p.Pending
 	if asOwner {
-		req.Header.Set("Authorization", "Bearer "+c.Bearer)
+		bearer, counts = c.Bearer, nil
 	}
-	if p.passphrase != "" {
-		req.Header.Set("X-Push-Passphrase", p.passphrase)
-	}
-	before := c.Ledger.sendView(p, !asOwner)
-	status, answer, err := c.Send(req)
+	before := c.Ledger.send(p, counts)
+	status, answer, err := c.retrieve(p, bearer, p.passphrase)
 	if err != nil {
 		return r, err
 	}
@@ -143,18 +137,30 @@ func (c *Crowd) View(p *Push, asOwner bool) (r Record, err error) {
 	return r, c.Ledger.gotView(p, before, !asOwner, r)
 }
 
+// retrieve sends a request for a push.
+func (c *Crowd) retrieve(p *Push, bearer, passphrase string) (status int, answer []byte, err error) {
+	req, err := http.NewRequest(http.MethodGet, c.URL+PushesPath+"/"+p.Token, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	if bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	if passphrase != "" {
+		req.Header.Set("X-Push-Passphrase", passphrase)
+	}
+	return c.Send(req)
+}
+
 // guess retrieves a push with a wrong passphrase or with none. The ledger does not
 // count that as a retrieval, so a view that the server counts is one too many.
 func (c *Crowd) guess(p *Push, wrong bool) error {
-	req, err := http.NewRequest(http.MethodGet, c.URL+PushesPath+"/"+p.Token, nil)
-	if err != nil {
-		return err
-	}
+	passphrase := ""
 	if wrong {
-		req.Header.Set("X-Push-Passphrase", p.passphrase+"x")
+		passphrase = p.passphrase + "x"
 	}
-	before := c.Ledger.send(p)
-	status, answer, err := c.Send(req)
+	before := c.Ledger.send(p, nil)
+	status, answer, err := c.retrieve(p, "", passphrase)
 	if err != nil {
 		return err
 	}
@@ -175,7 +181,7 @@ func (c *Crowd) Remove(p *Push) error {
 		return c.Preview(p)
 	}
 	var r Record
-	before := c.Ledger.sendDelete(p)
+	before := c.Ledger.send(p, &p.Deletes)
 	if err := c.Call(http.MethodDelete, PushesPath+"/"+p.Token, c.BearerOf(p), nil, http.StatusOK, &r); err != nil {
 		return err
 	}
@@ -197,7 +203,7 @@ func (c *Crowd) glance(p *Push, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	c.Ledger.send(p)
+	c.Ledger.send(p, nil)
 	status, answer, err := c.Send(req)
 	if err == nil && status >= http.StatusInternalServerError {
 		err = fmt.Errorf("%s: status %d: %s", method, status, answer)
@@ -219,7 +225,7 @@ func (c *Crowd) audit(p *Push) error {
 	if !p.Owned {
 		return c.Preview(p)
 	}
-	before := c.Ledger.send(p)
+	before := c.Ledger.send(p, nil)
 	n, err := c.viewEntries(p)
 	if err != nil {
 		return err

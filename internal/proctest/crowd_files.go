@@ -92,20 +92,18 @@ func (c *Crowd) ask(method string, claim claim) (*http.Response, glimpse, error)
 	if claim.tag != "" {
 		req.Header.Set("If-Range", claim.tag)
 	}
-	before := c.Ledger.send(claim.push)
+	before := c.Ledger.send(claim.push, nil)
 	defer c.time(time.Now())
 	res, err := c.HTTP.Do(req)
 	if err != nil {
 		return nil, before, c.Cut(err)
 	}
 	if err := c.putOff(res); err != nil {
-		return nil, before, errors.Join(err, ignore(res.Body.Close()))
+		_ = res.Body.Close() // the answer says nothing
+		return nil, before, err
 	}
 	return res, before, nil
 }
-
-// ignore drops the error of closing an answer that says nothing.
-func ignore(error) error { return nil }
 
 // measure asks for the size of a file.
 func (c *Crowd) measure(claim claim) error {

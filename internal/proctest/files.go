@@ -192,32 +192,7 @@ func (c *FileClient) RoundTrip(ctx context.Context, as Form, seed uint64, size i
 	if err != nil {
 		return fmt.Errorf("push: %w", err)
 	}
-	urls, err := c.Show(ctx, token)
-	if err != nil || len(urls) != 1 {
-		return fmt.Errorf("show: %d files, %w", len(urls), err)
-	}
-	got, n, err := c.fetch(ctx, urls[0])
-	want, _, _ := Digest(Content(seed, size))
-	if err != nil || n != size || got != want {
-		return fmt.Errorf("fetch: %d of %d bytes, the same: %t, %w", n, size, got == want, err)
-	}
-	return nil
-}
-
-// ExpireAll deletes every active push.
-func (c *FileClient) ExpireAll(ctx context.Context) error {
-	var active []struct {
-		Token string `json:"url_token"`
-	}
-	if err := c.Call(ctx, http.MethodGet, PushesPath+"/active", "", nil, http.StatusOK, &active); err != nil {
-		return err
-	}
-	for _, p := range active {
-		if err := c.Call(ctx, http.MethodDelete, PushesPath+"/"+p.Token, "", nil, http.StatusOK, &p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.Compare(ctx, StoredFile{Token: token, Seed: seed, Size: size})
 }
 
 // Within is how long a test may take to transfer that many bytes.

@@ -18,7 +18,7 @@ type Push struct {
 	cycle                uint64 // in which it was last used
 
 	delivered int          // complete deliveries that count
-	pending   int          // retrievals that were sent and not answered: they may have counted
+	Pending   int          // retrievals that were sent and not answered: they may have counted
 	left      map[int]bool // the views left, as deliveries reported them; each reports another number
 	Deletes   int          // sent, answered or not
 	ended     bool         // as an answer reported
@@ -31,7 +31,7 @@ type Push struct {
 
 // String is all of the Push except the payload.
 func (p *Push) String() string {
-	return fmt.Sprintf("limit %d, owned %t, delivered %d, unanswered %d, deletes %d, ended %t", p.Limit, p.Owned, p.delivered, p.pending, p.Deletes, p.ended)
+	return fmt.Sprintf("limit %d, owned %t, delivered %d, unanswered %d, deletes %d, ended %t", p.Limit, p.Owned, p.delivered, p.Pending, p.Deletes, p.ended)
 }
 
 // A Record is a push in an answer of the API.
@@ -101,18 +101,21 @@ func (l *Ledger) Touched() (used []*Push) {
 
 // pick chooses a push, mostly one of the newest; nil if there is none.
 func (l *Ledger) pick(rng *rand.Rand) *Push {
-	const newest = 48
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := len(l.pushes)
-	if n == 0 {
+	among := len(l.pushes)
+	if rng.IntN(5) > 0 {
+		among = 48
+	}
+	return newest(rng, l.pushes, among)
+}
+
+// newest chooses one of the newest pushes; nil if there is none.
+func newest(rng *rand.Rand, ps []*Push, among int) *Push {
+	if len(ps) == 0 {
 		return nil
 	}
-	from := 0
-	if rng.IntN(5) > 0 {
-		from = max(0, n-newest)
-	}
-	return l.pushes[from+rng.IntN(n-from)]
+	return ps[len(ps)-1-rng.IntN(min(among, len(ps)))]
 }
 
 // SendCreate records that a create is sent, and names the push.
@@ -143,13 +146,9 @@ func (l *Ledger) Keep(p *Push, r Record) {
 // pickLocked chooses one of the newest pushes with a passphrase; nil if there is
 // none.
 func (l *Ledger) pickLocked(rng *rand.Rand) *Push {
-	const newest = 4
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.locked) == 0 {
-		return nil
-	}
-	return l.locked[len(l.locked)-1-rng.IntN(min(newest, len(l.locked)))]
+	return newest(rng, l.locked, 4)
 }
 
 // over are the url_tokens of the pushes that have ended, as answers reported.
@@ -165,31 +164,16 @@ func (l *Ledger) over() map[string]bool {
 	return over
 }
 
-// send records a request about a push that does not change it.
-func (l *Ledger) send(p *Push) glimpse {
+// send records a request about a push. count is the number of the push that the request may
+// add to: Pending or Deletes; nil: none.
+func (l *Ledger) send(p *Push, count *int) glimpse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.cycle = l.cycle
-	return glimpse{delivered: p.delivered, ended: p.ended, released: p.released}
-}
-
-// sendView records that a retrieval was sent; one by the owner does not count.
-func (l *Ledger) sendView(p *Push, counts bool) glimpse {
-	before := l.send(p)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if counts {
-		p.pending++
+	if count != nil {
+		*count++
 	}
-	return before
-}
-
-func (l *Ledger) sendDelete(p *Push) glimpse {
-	before := l.send(p)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p.Deletes++
-	return before
+	return glimpse{delivered: p.delivered, ended: p.ended, released: p.released}
 }
 
 // gotView judges the answer to a retrieval.
@@ -198,7 +182,7 @@ func (l *Ledger) gotView(p *Push, before glimpse, counts bool, r Record) error {
 	defer l.mu.Unlock()
 	l.views++
 	if counts {
-		p.pending--
+		p.Pending--
 	}
 	if r.Payload == nil {
 		if !r.Expired || len(r.Files) > 0 {
@@ -259,7 +243,7 @@ func (l *Ledger) gotDelete(p *Push, before glimpse, r Record) error {
 func (l *Ledger) gotViewEntries(p *Push, before glimpse, n int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n < before.delivered || n > p.delivered+p.pending {
+	if n < before.delivered || n > p.delivered+p.Pending {
 		return fmt.Errorf("P4: %d entries of kind view", n)
 	}
 	return nil
@@ -272,7 +256,7 @@ func (p *Push) judge(before glimpse, r Record) (err error) {
 			err = errors.Join(err, fmt.Errorf(format, args...))
 		}
 	}
-	counted, most := p.Limit-r.Remaining, p.delivered+p.pending
+	counted, most := p.Limit-r.Remaining, p.delivered+p.Pending
 	meant := p.Deletes > 0 || most >= p.Limit || !time.Now().Before(p.endsAt)
 	note(p.delivered > p.Limit, "P2: delivered %d times", p.delivered)
 	note(counted < before.delivered, "P3: it counts %d views, %d were delivered", counted, before.delivered)
@@ -295,7 +279,7 @@ func (l *Ledger) settle(p *Push, r Record) (counted int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	counted = p.Limit - r.Remaining
-	p.pending = max(0, counted-p.delivered)
+	p.Pending = max(0, counted-p.delivered)
 	if !r.Expired {
 		p.Deletes = 0
 	}
@@ -308,7 +292,7 @@ func (l *Ledger) String() string {
 	defer l.mu.Unlock()
 	cut := 0
 	for _, p := range l.pushes {
-		cut += p.pending
+		cut += p.Pending
 	}
 	return fmt.Sprintf("%d kills: %d pushes (%d with files), %d creates cut off, %d retrievals, %d deletes and %d wrong passphrases answered, %d views counted and cut off; %d grants, %d downloads, %d of them resumed after a kill, %d denied",
 		l.cycle, len(l.pushes), len(l.filed), len(l.lost), l.views, l.deletes, l.refusals, cut, l.grantsIssued, l.downloads, l.resumed, l.denied)
@@ -321,16 +305,10 @@ func (l *Ledger) RefusedCreate(p *Push) {
 	delete(l.lost, p.Name)
 }
 
-// RefusedView records that a retrieval was refused: it must not count.
-func (l *Ledger) RefusedView(p *Push) {
+// Refused records that a request was refused that adds to a number of a push: it must have
+// changed nothing.
+func (l *Ledger) Refused(count *int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.pending--
-}
-
-// RefusedDelete records that a delete was refused: the push must not have ended.
-func (l *Ledger) RefusedDelete(p *Push) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p.Deletes--
+	*count--
 }

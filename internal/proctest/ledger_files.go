@@ -85,14 +85,12 @@ func (p *Push) usable() []*grant {
 
 // pickClaim chooses a part of a file to ask for. Its push is nil if there is none.
 func (l *Ledger) pickClaim(rng *rand.Rand) (c claim) {
-	const newest = 16
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.filed) == 0 {
+	p := newest(rng, l.filed, 16)
+	if p == nil {
 		return c
 	}
-	from := max(0, len(l.filed)-newest)
-	p := l.filed[from+rng.IntN(len(l.filed)-from)]
 	grants := p.usable()
 	if len(grants) == 0 {
 		return c

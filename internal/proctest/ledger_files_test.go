@@ -34,18 +34,18 @@ func (w *fileLedger) viewed(left int, payload string, size int64) error {
 		Size     int64
 		URL      string
 	}{nameOfFile(0), size, "http://127.0.0.1:1/d/grant/1"})
-	return w.l.gotView(w.p, w.l.sendView(w.p, true), true, r)
+	return w.l.gotView(w.p, w.l.send(w.p, &w.p.Pending), true, r)
 }
 
 // came is an answer with bytes of the file, after those that came before.
 func (w *fileLedger) came(got []byte, whole bool) error {
-	return w.l.gotFile(w.l.claims(w.p)[0], w.l.send(w.p), "tag", got, whole)
+	return w.l.gotFile(w.l.claims(w.p)[0], w.l.send(w.p, nil), "tag", got, whole)
 }
 
 func (w *fileLedger) gone() error { return w.l.gotNoFile(w.l.claims(w.p)[0]) }
 
 func (w *fileLedger) deleted() error {
-	return w.l.gotDelete(w.p, w.l.sendDelete(w.p), Record{Remaining: 2, Expired: true, Deleted: true})
+	return w.l.gotDelete(w.p, w.l.send(w.p, &w.p.Deletes), Record{Remaining: 2, Expired: true, Deleted: true})
 }
 
 // The ledger accepts what a server may answer to downloads, and refuses each answer
@@ -60,24 +60,27 @@ func TestTheLedgerRefusesWrongFiles(t *testing.T) {
 		"a file":                             {func(w *fileLedger) error { return w.came(all, true) }, ""},
 		"the start, then the rest":           {func(w *fileLedger) error { return errors.Join(w.came(all[:400], false), w.came(all[400:], true)) }, ""},
 		"no file after a delete":             {func(w *fileLedger) error { return errors.Join(w.deleted(), w.gone()) }, ""},
-		"no file after an unanswered delete": {func(w *fileLedger) error { w.l.sendDelete(w.p); return w.gone() }, ""},
-		"a file after an unanswered delete":  {func(w *fileLedger) error { w.l.sendDelete(w.p); return w.came(all, true) }, ""},
+		"no file after an unanswered delete": {func(w *fileLedger) error { w.l.send(w.p, &w.p.Deletes); return w.gone() }, ""},
+		"a file after an unanswered delete":  {func(w *fileLedger) error { w.l.send(w.p, &w.p.Deletes); return w.came(all, true) }, ""},
 		"other bytes":                        {func(w *fileLedger) error { return w.came(append([]byte{all[0] + 1}, all[1:]...), true) }, "P7"},
 		"other bytes, cut off":               {func(w *fileLedger) error { return w.came([]byte{all[0] + 1}, false) }, "P7"},
 		"a short file":                       {func(w *fileLedger) error { return w.came(all[:999], true) }, "P7"},
 		"the start again, not the rest":      {func(w *fileLedger) error { return errors.Join(w.came(all[:400], false), w.came(all[:600], true)) }, "P7"},
 		"a retrieval of another length":      {func(w *fileLedger) error { return w.viewed(1, w.p.Payload, 999) }, "P7"},
 		"a retrieval without files": {func(w *fileLedger) error {
-			return w.l.gotView(w.p, w.l.sendView(w.p, true), true, delivery(1, w.p.Payload))
+			return w.l.gotView(w.p, w.l.send(w.p, &w.p.Pending), true, delivery(1, w.p.Payload))
 		}, "P7"},
 		"another entity tag": {func(w *fileLedger) error {
-			return errors.Join(w.came(all, true), w.l.gotFile(w.l.claims(w.p)[0], w.l.send(w.p), "other", all, true))
+			return errors.Join(w.came(all, true), w.l.gotFile(w.l.claims(w.p)[0], w.l.send(w.p, nil), "other", all, true))
 		}, "P7"},
-		"no file without a reason":    {func(w *fileLedger) error { return w.gone() }, "P1"},
-		"a file after a delete":       {func(w *fileLedger) error { return errors.Join(w.deleted(), w.came(all, true)) }, "P5"},
-		"a file after there was none": {func(w *fileLedger) error { w.l.sendDelete(w.p); return errors.Join(w.gone(), w.came(all, true)) }, "P5"},
+		"no file without a reason": {func(w *fileLedger) error { return w.gone() }, "P1"},
+		"a file after a delete":    {func(w *fileLedger) error { return errors.Join(w.deleted(), w.came(all, true)) }, "P5"},
+		"a file after there was none": {func(w *fileLedger) error {
+			w.l.send(w.p, &w.p.Deletes)
+			return errors.Join(w.gone(), w.came(all, true))
+		}, "P5"},
 		"a file after it came and a delete that did nothing": {func(w *fileLedger) error {
-			w.l.sendDelete(w.p)
+			w.l.send(w.p, &w.p.Deletes)
 			err := w.came(all, true)
 			w.l.settleFiles(w.p)
 			return errors.Join(err, w.gone())
@@ -110,9 +113,9 @@ func TestTheLedgerJudgesAWrongPassphrase(t *testing.T) {
 			p.Payload = payload
 			l.Keep(p, Record{ExpiresAt: time.Now().Add(time.Hour)})
 			if test.ended {
-				wantBroken(t, l.gotView(p, l.sendView(p, true), true, delivery(0, payload)), "")
+				wantBroken(t, l.gotView(p, l.send(p, &p.Pending), true, delivery(0, payload)), "")
 			}
-			wantBroken(t, l.gotRefusal(p, l.send(p), test.answer), test.want)
+			wantBroken(t, l.gotRefusal(p, l.send(p, nil), test.answer), test.want)
 		})
 	}
 }

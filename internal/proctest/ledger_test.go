@@ -81,9 +81,9 @@ func TestTheLedgerRefusesWrongAnswers(t *testing.T) {
 			p.Payload = payload
 			l.Keep(p, Record{ExpiresAt: time.Now().Add(time.Hour)})
 			err := test.tell(
-				func(r Record) error { return l.gotView(p, l.sendView(p, true), true, r) },
-				func(r Record) error { return l.gotDelete(p, l.sendDelete(p), r) },
-				func() { l.sendView(p, true) },
+				func(r Record) error { return l.gotView(p, l.send(p, &p.Pending), true, r) },
+				func(r Record) error { return l.gotDelete(p, l.send(p, &p.Deletes), r) },
+				func() { l.send(p, &p.Pending) },
 			)
 			wantBroken(t, err, test.want)
 		})

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -108,7 +107,11 @@ func (p *Process) Hangup() error { return p.cmd.Process.Signal(syscall.SIGHUP) }
 func (p *Process) Log() string { return p.stderr.String() }
 
 // Errors are the first lines of the log that report an error, a panic or a data race.
-func (p *Process) Errors() []string { return p.stderr.errors() }
+func (p *Process) Errors() []string {
+	p.stderr.mu.Lock()
+	defer p.stderr.mu.Unlock()
+	return slices.Clone(p.stderr.wrong)
+}
 
 const (
 	mostKept   = 8 << 20 // bytes from the end of the log; up to twice as many are kept
@@ -118,13 +121,11 @@ const (
 // A watcher keeps the end of a server's standard error. It looks for the lines that say
 // where the server listens, that it is stopping, and that something is wrong.
 type watcher struct {
+	Output
 	address  chan string   // gets one
 	stopping chan struct{} // gets one when the server reacts to a signal
-
-	mu    sync.Mutex
-	all   bytes.Buffer
-	line  bytes.Buffer
-	wrong []string // the first lines that say that something is wrong
+	line     bytes.Buffer
+	wrong    []string // the first lines that say that something is wrong
 }
 
 // Write keeps b.
@@ -159,18 +160,4 @@ func (w *watcher) read(line []byte) {
 	if wrong && len(w.wrong) < mostErrors {
 		w.wrong = append(w.wrong, string(line))
 	}
-}
-
-// errors are the first lines that say that something is wrong.
-func (w *watcher) errors() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.wrong)
-}
-
-// String is all that was written so far, or the end of it.
-func (w *watcher) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.all.String()
 }

@@ -1,14 +1,12 @@
 package proctest
 
 import (
-	"bytes"
-	"context"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/tools/tool"
 )
 
 // A Server is a Process that belongs to a test. The test fails if the server does not
@@ -32,14 +30,12 @@ func StartServer(t *testing.T, dir string, environ ...string) *Server {
 }
 
 // Environ is the environment without the variables for pushbox and its tests.
-func Environ() []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PUSHBOX_") })
-}
+func Environ() []string { return tool.Environ() }
 
 // LoadEnviron is Environ with limits under which one client can do as much as many, and no
 // request takes too long on a busy machine.
 func LoadEnviron() []string {
-	return append(Environ(), "GORACE=atexit_sleep_ms=0", // or each process takes a second longer
+	return tool.Environ("GORACE=atexit_sleep_ms=0", // or each process takes a second longer
 		"PUSHBOX_LIMITS_REQUEST_TIMEOUT=5m", "PUSHBOX_LIMITS_STALL_TIMEOUT=5m", "PUSHBOX_LIMITS_DRAIN_TIMEOUT=2m",
 		"PUSHBOX_LIMITS_UNKNOWN_TOKENS_PER_MINUTE=100000",
 		"PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT=1000", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000",
@@ -89,16 +85,11 @@ func (s *Server) end(signal string, want int) {
 // without white space around it.
 func Run(t *testing.T, dir, stdin string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, "pushbox", args...)
-	cmd.Dir, cmd.Env = dir, LoadEnviron()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("pushbox %s: %v\n%s%s", args[0], err, &stdout, &stderr)
+	out, err := tool.Output(t.Context(), dir, LoadEnviron(), stdin, "pushbox", args...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.TrimSpace(stdout.String())
+	return out
 }
 
 // CheckFile runs pushbox check, which fails the test if anything in the file is wrong.

@@ -181,7 +181,7 @@ func (d *fullDisk) look() {
 func (d *fullDisk) viewFull(p *proctest.Push) error {
 	_, err := d.View(p, false)
 	if isFull(err) {
-		d.Ledger.RefusedView(p)
+		d.Ledger.Refused(&p.Pending)
 	}
 	return err
 }
@@ -253,6 +253,6 @@ func (d *fullDisk) tryToDelete() {
 	err := d.Remove(p)
 	d.note(deletes, err)
 	if isFull(err) {
-		d.Ledger.RefusedDelete(p)
+		d.Ledger.Refused(&p.Deletes)
 	}
 }

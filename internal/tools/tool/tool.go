@@ -141,7 +141,7 @@ func Output(ctx context.Context, dir string, environ []string, input, program st
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stderr = dir, environ, strings.NewReader(input), &says
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", program, args[0], err, says.String())
+		return "", fmt.Errorf("%s %s: %w\n%s%s", program, args[0], err, out, says.String())
 	}
 	return strings.TrimSpace(string(out)), nil
 }
