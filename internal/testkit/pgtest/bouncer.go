@@ -61,11 +61,7 @@ max_client_conn = 2000
 	if err := c.run(program, []string{"-q", settings}, attr); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = c.process.Signal(syscall.SIGKILL) // it may be gone
-		<-c.waited
-		close(c.release)
-	})
+	t.Cleanup(func() { c.end(syscall.SIGKILL) })
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf(".s.PGSQL.%d", bouncerPort))); err == nil {
 			return Bouncer{dir}

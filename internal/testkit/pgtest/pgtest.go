@@ -204,12 +204,9 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	if err != nil {
 		return nil, err
 	}
-	uid, err := strconv.Atoi(nobody.Uid)
-	if err != nil {
-		return nil, err
-	}
-	gid, err := strconv.Atoi(nobody.Gid)
-	if err != nil {
+	uid, uidErr := strconv.Atoi(nobody.Uid)
+	gid, gidErr := strconv.Atoi(nobody.Gid)
+	if err := errors.Join(uidErr, gidErr); err != nil {
 		return nil, err
 	}
 	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
@@ -298,23 +295,30 @@ func (c *Cluster) NewDatabase() (url secret.Text, drop func() error, err error) 
 func (c *Cluster) do(statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, c.address("postgres"))
+	return execute(ctx, c.address("postgres"), statement)
+}
+
+// execute runs statements in a database.
+func execute(ctx context.Context, address, statements string) error {
+	return with(ctx, address, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, statements)
+		return err
+	})
+}
+
+// with uses a connection of its own.
+func with(ctx context.Context, address string, use func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, statement)
-	return errors.Join(err, conn.Close(ctx))
+	return errors.Join(use(conn), conn.Close(context.WithoutCancel(ctx)))
 }
 
 // Raw runs statements in a database, as a test that damages it does.
 func Raw(t testing.TB, url secret.Text, statements ...string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url.Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = conn.Exec(t.Context(), strings.Join(statements, ";"))
-	if err := errors.Join(err, conn.Close(context.WithoutCancel(t.Context()))); err != nil {
+	if err := execute(t.Context(), url.Reveal(), strings.Join(statements, ";")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -324,12 +328,8 @@ func Hold(t testing.TB, url secret.Text, statement string) (release func()) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	conn, err := pgx.Connect(ctx, url.Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = conn.Exec(ctx, "begin")
 	if err == nil {
-		_, err = conn.Exec(ctx, statement)
+		_, err = conn.Exec(ctx, "begin; "+statement)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -344,21 +344,22 @@ func Hold(t testing.TB, url secret.Text, statement string) (release func()) {
 
 // Stop ends the server at once and removes its directory.
 func (c *Cluster) Stop() {
-	_ = c.process.Signal(syscall.SIGQUIT) // it may be gone
+	c.end(syscall.SIGQUIT)
+	_ = os.RemoveAll(c.Dir) // of the temporary directory
+}
+
+// end ends the process by a signal.
+func (c *Cluster) end(s syscall.Signal) {
+	_ = c.process.Signal(s) // it may be gone
 	<-c.waited
 	close(c.release)
-	_ = os.RemoveAll(c.Dir) // of the temporary directory
 }
 
 // Count returns the number that a query gives.
 func Count(t testing.TB, url secret.Text, query string) (n int64) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url.Reveal())
+	err := with(t.Context(), url.Reveal(), func(conn *pgx.Conn) error { return conn.QueryRow(t.Context(), query).Scan(&n) })
 	if err != nil {
-		t.Fatal(err)
-	}
-	err = conn.QueryRow(t.Context(), query).Scan(&n)
-	if err := errors.Join(err, conn.Close(context.WithoutCancel(t.Context()))); err != nil {
 		t.Fatal(err)
 	}
 	return n

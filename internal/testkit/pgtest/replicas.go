@@ -233,8 +233,7 @@ func (r *Replicas) end() {
 	for n, c := range r.nodes {
 		if c.process != nil {
 			r.signal(n, syscall.SIGKILL)
-			<-c.waited
-			close(c.release)
+			c.end(syscall.SIGKILL)
 			c.forgetMemory()
 		}
 		_ = os.RemoveAll(c.Dir) // of the temporary directory

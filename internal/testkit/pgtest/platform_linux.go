@@ -2,6 +2,9 @@ package pgtest
 
 import "syscall"
 
+// dieWithParent has the system end the server with this process.
+func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGQUIT }
+
 // inMemory is the directory of clusters that no test kills: memory, where there is enough of it, since
 // making and dropping databases is nearly all of what they do. Empty: that of temporary files.
 func inMemory() string {

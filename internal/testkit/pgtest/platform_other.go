@@ -2,4 +2,8 @@
 
 package pgtest
 
+import "syscall"
+
+func dieWithParent(*syscall.SysProcAttr) {}
+
 func inMemory() string { return "" }
