@@ -2,6 +2,7 @@ package proctest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,11 +69,17 @@ func (c *Caller) Call(method, path, bearer string, in any, status int, out any) 
 
 // Post is Call with a body of any media type.
 func (c *Caller) Post(method, path, bearer, contentType string, body io.Reader, status int, out any) error {
-	req, err := http.NewRequest(method, c.URL+path, body)
+	return c.post(context.Background(), method, path, bearer, contentType, body, status, out)
+}
+
+func (c *Caller) post(ctx context.Context, method, path, bearer, contentType string, body io.Reader, status int, out any) error {
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, body)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", contentType)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
 	if bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+bearer)
 	}

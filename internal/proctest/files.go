@@ -1,7 +1,6 @@
 package proctest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -19,8 +18,8 @@ import (
 
 // A FileClient sends files to a server and downloads them.
 type FileClient struct {
-	URL, Token string
-	HTTP       *http.Client
+	Caller
+	Token string
 }
 
 // NewFileClient returns a client of the server at url with an API token.
@@ -28,7 +27,7 @@ func NewFileClient(t testing.TB, url, token string) *FileClient {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 128}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &FileClient{URL: url, Token: token, HTTP: &http.Client{Transport: transport}}
+	return &FileClient{Caller: Caller{URL: url, HTTP: &http.Client{Transport: transport}}, Token: token}
 }
 
 // Content returns size bytes, the same for the same seed.
@@ -163,27 +162,7 @@ func (c *FileClient) fetch(ctx context.Context, url string) (sum [sha256.Size]by
 
 // Call sends a request and decodes the JSON of the answer, which must have the status.
 func (c *FileClient) Call(ctx context.Context, method, path, contentType string, body io.Reader, status int, out any) error {
-	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, body)
-	if err != nil {
-		return err
-	}
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
-	}
-	req.Header.Set("Authorization", "Bearer "+c.Token)
-	res, err := c.HTTP.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		return err
-	}
-	if res.StatusCode != status {
-		return fmt.Errorf("status %d: %s", res.StatusCode, bytes.TrimSpace(answer))
-	}
-	return json.Unmarshal(answer, out)
+	return c.post(ctx, method, path, c.Token, contentType, body, status, out)
 }
 
 // RoundTrip sends a file, downloads it, and compares.

@@ -2,16 +2,11 @@ package docs
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -23,6 +18,7 @@ import (
 
 	"pushbox/internal/proctest"
 	"pushbox/internal/testkit/acmetest"
+	"pushbox/internal/testkit/certtest"
 )
 
 const certDomain = "push.example.com"
@@ -140,28 +136,12 @@ func (s *httpsServer) awaited(before *x509.Certificate) *x509.Certificate {
 // it.
 func (s *httpsServer) writePair(cert, key string) {
 	s.t.Helper()
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
+	certificate, authority := certtest.New(s.t, certDomain)
+	certText, keyText := certtest.PEM(s.t, certificate)
+	if err := errors.Join(os.WriteFile(cert, certText, 0o600), os.WriteFile(key, keyText, 0o600)); err != nil {
 		s.t.Fatal(err)
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), DNSNames: []string{certDomain},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(30 * 24 * time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, k.Public(), k)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(k)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	err = errors.Join(os.WriteFile(cert, text, 0o600), os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.roots.AppendCertsFromPEM(text)
+	s.roots.AppendCertsFromPEM(authority)
 }
 
 func TestTheProgramSpeaksHTTPSByItself(t *testing.T) {

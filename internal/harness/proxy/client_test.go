@@ -5,16 +5,11 @@ package proxy
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -23,6 +18,7 @@ import (
 	"time"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/certtest"
 )
 
 // The site as its users know it.
@@ -164,29 +160,12 @@ func (a reply) want(t *testing.T, status int) {
 // the pool that verifies it.
 func (p *proxy) certify(t *testing.T) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{siteName}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	crt := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	secret := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+	certificate, authority := certtest.New(t, siteName)
+	crt, secret := certtest.PEM(t, certificate)
 	p.write(t, filepath.Join(p.dir, siteName+".crt"), crt)
 	p.write(t, filepath.Join(p.dir, siteName+".key"), secret)
 	p.write(t, p.combined, append(crt, secret...))
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(crt)
+	roots.AppendCertsFromPEM(authority)
 	return roots
 }

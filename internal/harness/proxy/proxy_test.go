@@ -82,7 +82,7 @@ func (v *route) client(number string) *http.Client {
 
 // filer is a file client with the API token.
 func (v *route) filer(number string) *proctest.FileClient {
-	return &proctest.FileClient{URL: site, Token: v.token, HTTP: v.client(number)}
+	return &proctest.FileClient{Caller: proctest.Caller{URL: site, HTTP: v.client(number)}, Token: v.token}
 }
 
 // follow runs all checks.

@@ -28,7 +28,7 @@ func New(t testing.TB, name string) (certificate tls.Certificate, authority []by
 	root, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(err)
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority for a test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority for a test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(30 * 24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, ca, ca, root.Public(), root)
@@ -47,4 +47,14 @@ func New(t testing.TB, name string) (certificate tls.Certificate, authority []by
 	signed, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), root)
 	must(err)
 	return tls.Certificate{Certificate: [][]byte{signed}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// PEM returns a certificate and its key as files have them.
+func PEM(t testing.TB, c tls.Certificate) (certificate, key []byte) {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"net"
 	"os"
@@ -55,13 +54,10 @@ func New(t testing.TB, ldif string) *Server {
 	s := &Server{t: t, dir: env.ShortDir(t)}
 	certificate, authority := certtest.New(t, "127.0.0.1")
 	s.Authority = authority
-	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert, key := certtest.PEM(t, certificate)
 	s.write("ca.pem", string(authority))
-	s.write("cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]})))
-	s.write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+	s.write("cert.pem", string(cert))
+	s.write("key.pem", string(key))
 	settings := s.write("slapd.conf", strings.NewReplacer("DIR", s.dir, "BASE", Base, "SEARCHER", Searcher, "ROOT", root, "PASSWORD", Password).Replace(`
 include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
