@@ -60,8 +60,8 @@ type tracePush struct {
 }
 
 func runTrace(t *testing.T, check *rapid.T, seen map[string]int) {
-	s := storetest.NewProperty(t, check)
-	defer s.End()
+	s := &property{TB: t, check: check}
+	defer s.end()
 	x := &trace{T: check, seen: seen}
 	x.f = storetest.New(s, storetest.InMemory(s), x.setup)
 	x.read()
@@ -275,4 +275,29 @@ func (x *trace) tell(p *tracePush) string {
 	now := x.oracle.seen[len(x.oracle.seen)-1]
 	return fmt.Sprintf("(clock %v, running for %v; certain %v, possible %v; push until %v, ended %t)",
 		now.wall, now.mono, x.oracle.certain, x.oracle.possible, p.ExpiresAt, p.ended)
+}
+
+// A property is a testing.TB that lasts for one check of a property: a fixture that is
+// made with it fails that check. Its maker defers end.
+type property struct {
+	testing.TB
+	check *rapid.T
+	after []func()
+}
+
+func (p *property) Helper()                           {}
+func (p *property) Errorf(format string, args ...any) { p.check.Errorf(format, args...) }
+func (p *property) Error(args ...any)                 { p.check.Error(args...) }
+func (p *property) Fatalf(format string, args ...any) { p.check.Fatalf(format, args...) }
+func (p *property) Fatal(args ...any)                 { p.check.Fatal(args...) }
+func (p *property) Failed() bool                      { return p.check.Failed() }
+func (p *property) Cleanup(f func())                  { p.after = append(p.after, f) }
+
+// end runs what Cleanup registered, last first.
+func (p *property) end() {
+	for len(p.after) > 0 {
+		last := p.after[len(p.after)-1]
+		p.after = p.after[:len(p.after)-1]
+		last()
+	}
 }

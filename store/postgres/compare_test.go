@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	"pushbox/internal/limit"
@@ -278,7 +279,7 @@ func TestSealingAnewWaitsForRunningStatements(t *testing.T) {
 	if err := db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
 		t.Fatal(err)
 	}
-	release := pgtest.Hold(t, url, "lock table audit in row exclusive mode") // as a statement does before its snapshot
+	release := hold(t, url, "lock table audit in row exclusive mode") // as a statement does before its snapshot
 	done := make(chan error, 1)
 	go func() {
 		_, err := db.Reseal(context.Background(), conformance.NothingSealed{}, func(int64, int64) {})
@@ -290,6 +291,25 @@ func TestSealingAnewWaitsForRunningStatements(t *testing.T) {
 		t.Error(err)
 	}
 	conformance.CheckClean(t, db)
+}
+
+// hold runs a statement in a transaction that stays open until release is called.
+func hold(t *testing.T, url secret.Text, statement string) (release func()) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, url.Reveal())
+	if err == nil {
+		_, err = conn.Exec(ctx, "begin; "+statement)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		_, err := conn.Exec(ctx, "commit")
+		if err := errors.Join(err, conn.Close(ctx)); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // A table with more rows than a step of Reseal reads takes several.

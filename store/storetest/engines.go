@@ -2,10 +2,16 @@ package storetest
 
 import (
 	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
@@ -55,6 +61,34 @@ func Postgres(t testing.TB) func(*Setup) {
 			return db, err
 		}
 	}
+}
+
+// CheckInBatches checks properties at least n times, in numbered subtests of
+// -rapid.checks checks each, so that -rapid.seed and -run can repeat one of them.
+// begin makes the property of a subtest.
+func CheckInBatches(t *testing.T, n uint64, begin func(t *testing.T, batch int) (property func(*rapid.T))) {
+	t.Helper()
+	each := flag.Lookup("rapid.checks").Value.(flag.Getter).Get().(int)
+	for batch, done := 0, uint64(0); done < n; batch, done = batch+1, done+uint64(max(1, each)) {
+		if !t.Run(strconv.Itoa(batch), func(t *testing.T) { rapid.Check(t, begin(t, batch)) }) {
+			return
+		}
+	}
+}
+
+// InMemory puts the database on a file system in memory where the system has one: for
+// tests of what a store does, not of what survives a loss of power.
+func InMemory(t testing.TB) func(*Setup) {
+	dir, err := os.MkdirTemp("/dev/shm", "pushbox-test-")
+	if err != nil {
+		return func(*Setup) {}
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return func(o *Setup) { o.Engine.Path = filepath.Join(dir, "pushbox.db") }
 }
 
 // A Clock is a clock.Clock that moves only when a test moves it. It is safe for

@@ -1,16 +1,17 @@
 package model
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
 
 	"pushbox/internal/testkit/pgtest"
-	"pushbox/store/storetest"
 )
 
 func TestMain(m *testing.M) {
-	if err := storetest.SmallBatches(); err != nil {
+	// Ten checks at a time, so that a few more checks do not become a hundred. The flag may say otherwise.
+	if err := flag.Set("rapid.checks", "10"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
