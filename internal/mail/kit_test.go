@@ -107,11 +107,7 @@ func linkOf(p store.PushInfo) secret.Text {
 // drained returns when no mail waits.
 func (w *world) drained() {
 	w.t.Helper()
-	for end := time.Now().Add(env.Patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			w.t.Fatalf("%d mails still wait", w.Waiting())
-		}
-	}
+	env.Eventually(w.t, "no mail waits", func() bool { return w.Waiting() == 0 })
 }
 
 // wantLog stops the mailer, and fails the test unless the log has these texts, and

@@ -38,18 +38,6 @@ func Installed(t *testing.T, program, debian string) (path string) {
 	return ""
 }
 
-// Eventually waits until a condition holds, and fails the test if that takes too long.
-func Eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for late := time.After(Patience); !so(); {
-		select {
-		case <-late:
-			t.Fatalf("it never happened that %s", what)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
-
 // FreeAddresses returns n different addresses of this machine that are not in use.
 func FreeAddresses(t *testing.T, n int) (free []string) {
 	t.Helper()

@@ -103,11 +103,7 @@ func (w *world) views(n int) {
 // drained returns when no message waits.
 func (w *world) drained() {
 	w.t.Helper()
-	for end := time.Now().Add(env.Patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			w.t.Fatalf("%d messages still wait", w.Waiting())
-		}
-	}
+	env.Eventually(w.t, "no message waits", func() bool { return w.Waiting() == 0 })
 }
 
 // wantLog fails the test unless the log has these texts, and nothing of an address.
@@ -277,11 +273,7 @@ func TestMessagesWaitForAWebhookThatCannotBeRead(t *testing.T) {
 	h := w.hook(r.URL + "/marker")
 	w.views(3)
 	w.start()
-	for end := time.Now().Add(env.Patience); len(w.sender.Failing()) == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it does not fail")
-		}
-	}
+	env.Eventually(t, "it fails", func() bool { return len(w.sender.Failing()) > 0 })
 	if n := w.WaitingFor(h.ID); n != 3 {
 		t.Errorf("%d messages wait", n)
 	}

@@ -279,11 +279,7 @@ func TestAPushThatEndedMayBePurgedAndMadeAgainAtAnyMoment(t *testing.T) {
 // awaitEmpty waits until the journal is empty.
 func awaitEmpty(t *testing.T, db *bolt.DB) {
 	t.Helper()
-	for end := time.Now().Add(env.Patience); db.JournalRows(t) > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the journal is not folded")
-		}
-	}
+	env.Eventually(t, "the journal is folded", func() bool { return db.JournalRows(t) == 0 })
 }
 
 func TestAnEndIsFoldedSoonAndAViewIsNot(t *testing.T) {

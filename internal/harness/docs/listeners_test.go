@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // A recipe is a section of a manual: its blocks by language.
@@ -207,7 +208,7 @@ func TestTheSubPathOfTheManualWorks(t *testing.T) {
 		_ = proxy.Wait()
 	})
 	site := "http://" + free[1]
-	proctest.Eventually(t, "nginx listens", func() bool {
+	env.Eventually(t, "nginx listens", func() bool {
 		c, err := net.Dial("tcp", free[1])
 		return err == nil && c.Close() == nil
 	})

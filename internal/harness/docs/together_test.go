@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // everything is a configuration with all that the manuals describe.
@@ -233,7 +234,7 @@ func TestEverythingWorksTogether(t *testing.T) {
 	h.checkListeners()
 	h.pushAndView()
 	h.counted("pushbox_views_total 1")
-	proctest.Eventually(t, "the receiver was asked", post.hasRefused)
+	env.Eventually(t, "the receiver was asked", post.hasRefused)
 	h.must("wrote a backup", "backup", "box.db")
 
 	before := h.outside.awaited(nil)
@@ -246,7 +247,7 @@ func TestEverythingWorksTogether(t *testing.T) {
 	p.Kill()
 	post.open()
 	p = h.start(h.command(everything))
-	proctest.Eventually(t, "the message that waited has come", post.hasAll)
+	env.Eventually(t, "the message that waited has come", post.hasAll)
 	h.examined()
 	h.stop(p)
 	h.restored()

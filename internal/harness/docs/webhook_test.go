@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // freePort is a free port of this machine.
@@ -80,7 +81,7 @@ func TestTheReceiverOfTheDocumentVerifiesMessages(t *testing.T) {
 func waitFor(t *testing.T, output *proctest.Output, pattern string) {
 	t.Helper()
 	match := regexp.MustCompile(pattern).MatchString
-	proctest.Eventually(t, pattern+" is written", func() bool { return match(output.String()) })
+	env.Eventually(t, pattern+" is written", func() bool { return match(output.String()) })
 }
 
 // TestTheSecretOfTheDocumentIsTaken makes a secret as the document says, and starts a

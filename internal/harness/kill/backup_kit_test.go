@@ -19,6 +19,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -143,7 +144,7 @@ func (b backupServer) idle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proctest.Eventually(t, "the server is idle", func() bool {
+	env.Eventually(t, "the server is idle", func() bool {
 		_, err := admin.Compact.Call(t.Context(), client, admin.None{})
 		return !errors.Is(err, record.ErrBusy)
 	})

@@ -34,7 +34,7 @@ func TestAKillLosesNoFileAndLeavesNone(t *testing.T) {
 		for range fileClients {
 			clients.Go(func() { work(ctx, t, c, &kept) })
 		}
-		proctest.Eventually(t, "files are sent", func() bool { return kept.Sent() > sent })
+		env.Eventually(t, "files are sent", func() bool { return kept.Sent() > sent })
 		v.Wait(nil, 200*time.Millisecond+rand.N(800*time.Millisecond))
 		v.KillNow()
 		cancel()

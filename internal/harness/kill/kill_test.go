@@ -43,7 +43,7 @@ func killOften(t *testing.T, kills, seed uint64) {
 			load.Go(d.compact)
 		}
 		if n == 1 {
-			proctest.Eventually(t, "the file is compacted under load", func() bool { return d.compactions.Load() > 0 })
+			env.Eventually(t, "the file is compacted under load", func() bool { return d.compactions.Load() > 0 })
 		}
 		d.kill(load)
 		if n%5 == 2 {

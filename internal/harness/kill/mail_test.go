@@ -48,7 +48,7 @@ func TestEachAcknowledgedCreateHasItsMailSent(t *testing.T) {
 			})
 		}
 		before := m.answered()
-		proctest.Eventually(t, "a create is answered", func() bool { return m.answered() > before })
+		env.Eventually(t, "a create is answered", func() bool { return m.answered() > before })
 		time.Sleep(time.Duration(rng.Int64N(int64(100 * time.Millisecond)))) // so that the load continues
 		m.Killed.Store(true)
 		server.KillNow()

@@ -51,7 +51,7 @@ func TestEachCountedViewIsReportedAndNoOther(t *testing.T) {
 			})
 		}
 		before := a.delivered()
-		proctest.Eventually(t, "a view is delivered", func() bool { return a.delivered() > before })
+		env.Eventually(t, "a view is delivered", func() bool { return a.delivered() > before })
 		time.Sleep(time.Duration(rng.Int64N(int64(400 * time.Millisecond)))) // so that the load continues
 		a.Killed.Store(true)
 		server.KillNow()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // forged are the headers of a client that claims another address.
@@ -202,7 +203,7 @@ func (f *proxied) refusals(t *testing.T) {
 	}
 	f.serve(t, f.proxy.backend, "PUSHBOX_LIMITS_MIN_FREE_SPACE=4000000TiB")
 	back := v.client("1")
-	proctest.Eventually(t, "the server is found again", func() bool {
+	env.Eventually(t, "the server is found again", func() bool {
 		a, err := ask(t, back, http.MethodGet, "/healthz", nil, nil)
 		return err == nil && a.StatusCode == http.StatusOK
 	})

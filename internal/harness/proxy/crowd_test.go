@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // A crowd is clients that create pushes for one view and open them, through a proxy. It
@@ -142,7 +143,7 @@ func (c *crowd) progress(n int) {
 	c.mu.Lock()
 	want := c.answered + n
 	c.mu.Unlock()
-	proctest.Eventually(c.t, "the crowd is answered", func() bool {
+	env.Eventually(c.t, "the crowd is answered", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.answered >= want

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 const (
@@ -105,7 +106,7 @@ func (v *route) upload(ctx context.Context, spooled int64) (url string) {
 		v.Fatalf("the upload ended half way: %v", r.err)
 	}
 	begin := time.Now()
-	proctest.Eventually(v.T, "the server has what was sent", func() bool {
+	env.Eventually(v.T, "the server has what was sent", func() bool {
 		return readBytes(v.T, v.server.Pid())-before > half-slack/4
 	})
 	v.Logf("the server had half of it %v after it was sent", time.Since(begin))
@@ -173,7 +174,7 @@ func (v *route) abort(ctx context.Context, url string, spooled int64) {
 	}
 	giveUp()
 	var sent int64
-	proctest.Eventually(v.T, "the server notices that a download was given up", func() bool {
+	env.Eventually(v.T, "the server notices that a download was given up", func() bool {
 		var ended bool
 		sent, ended = v.downloaded("66")
 		return ended

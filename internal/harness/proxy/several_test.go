@@ -145,7 +145,7 @@ func (f *several) withoutDatabase(v *route) {
 	asked.Wait()
 	f.database.comeBack()
 	begin := time.Now()
-	proctest.Eventually(v.T, "pushes open again", func() bool {
+	env.Eventually(v.T, "pushes open again", func() bool {
 		a, err := ask(v.T, v.client("1"), http.MethodGet, page, nil, nil)
 		return err == nil && a.StatusCode == http.StatusOK
 	})
@@ -163,7 +163,7 @@ func (f *several) killed(t *testing.T) {
 	c.wantFailures("a server was killed", begin, 2*crowdSize) // what it had not answered, and what finds out
 	begin = time.Now()
 	f.serveAt(t, 0, f.key)
-	proctest.Eventually(t, "a server that came back is used", func() bool {
+	env.Eventually(t, "a server that came back is used", func() bool {
 		return strings.Contains(f.servers[0].Log(), `"route":"create"`)
 	})
 	f.server = f.servers[0]

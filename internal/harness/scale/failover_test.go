@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"testing"
 
-	"pushbox/internal/proctest"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 )
@@ -69,11 +68,11 @@ func freezeStandbys(r *pgtest.Replicas, f *fleet) {
 	r.Freeze(standbys[0]) // one of them does no harm
 	rng := rand.New(rand.NewPCG(f.crowds[0].Seed, 1))
 	for _, c := range f.crowds {
-		proctest.Eventually(f.T, "a push is made with one frozen standby of two", func() bool { return c.Create(rng) == nil })
+		env.Eventually(f.T, "a push is made with one frozen standby of two", func() bool { return c.Create(rng) == nil })
 	}
 	r.Freeze(standbys[1])
 	before := f.crowds[0].Put.Load()
-	proctest.Eventually(f.T, "a client is put off", func() bool { return f.crowds[0].Put.Load() > before })
+	env.Eventually(f.T, "a client is put off", func() bool { return f.crowds[0].Put.Load() > before })
 	r.Thaw(standbys[0])
 	r.Thaw(standbys[1])
 }
@@ -92,7 +91,7 @@ func failOver(t *testing.T, seed uint64, happens func(*pgtest.Replicas, *fleet))
 		f.await200()
 		for _, c := range f.crowds {
 			before := c.Answered.Load()
-			proctest.Eventually(t, "a server answers as before", func() bool { return c.Answered.Load() > before+answersBefore })
+			env.Eventually(t, "a server answers as before", func() bool { return c.Answered.Load() > before+answersBefore })
 		}
 		for _, l := range loads {
 			l.End()

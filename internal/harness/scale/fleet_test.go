@@ -14,6 +14,7 @@ import (
 
 	"pushbox/internal/proctest"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store/record"
 )
@@ -94,7 +95,7 @@ func (f *fleet) end(loads []*proctest.Load) {
 // awaitQuiet waits until no statement runs: one of a server that was killed may still.
 func (f *fleet) awaitQuiet() {
 	f.Helper()
-	proctest.Eventually(f.T, "the statements of a killed server end", func() bool {
+	env.Eventually(f.T, "the statements of a killed server end", func() bool {
 		return pgtest.Running(f.T, f.primary) == 0
 	})
 }
@@ -138,7 +139,7 @@ func (f *fleet) judgeLogs() {
 	f.Helper()
 	const over = `"message":"the database can be used again"`
 	for _, s := range f.servers {
-		proctest.Eventually(f.T, "a server tells that the database is back", func() bool { return strings.Contains(s.Log(), over) })
+		env.Eventually(f.T, "a server tells that the database is back", func() bool { return strings.Contains(s.Log(), over) })
 		away, back := 0, 0
 		for line := range strings.Lines(s.Log()) {
 			switch {
@@ -204,7 +205,7 @@ func (f *fleet) await200() {
 	f.Helper()
 	defer f.phase("until each server was ready")()
 	for _, s := range f.servers {
-		proctest.Eventually(f.T, "a server is ready", func() bool {
+		env.Eventually(f.T, "a server is ready", func() bool {
 			res, err := http.Get(s.URL + "/readyz")
 			if err != nil {
 				f.Fatal(err)

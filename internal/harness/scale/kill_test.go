@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/internal/proctest"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 )
@@ -27,7 +26,7 @@ func TestAKilledServerLosesNothing(t *testing.T) {
 		loads[victim].Wait()
 		for i, c := range f.crowds {
 			if before := c.Answered.Load(); i != victim {
-				proctest.Eventually(t, "the others go on", func() bool { return c.Answered.Load() > before+100 })
+				env.Eventually(t, "the others go on", func() bool { return c.Answered.Load() > before+100 })
 			}
 		}
 		f.start(victim)

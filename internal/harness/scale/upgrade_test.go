@@ -33,7 +33,7 @@ func TestServersBesideALaterVersion(t *testing.T) {
 	pgtest.Raw(t, f.primary, "begin", additive, "commit")
 	for _, c := range f.crowds {
 		before := c.Answered.Load()
-		proctest.Eventually(t, "a server goes on beside a later version", func() bool { return c.Answered.Load() > before+answersBefore })
+		env.Eventually(t, "a server goes on beside a later version", func() bool { return c.Answered.Load() > before+answersBefore })
 	}
 	f.end(loads)
 	f.servers[0].Stop()

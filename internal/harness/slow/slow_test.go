@@ -68,7 +68,7 @@ func TestSlowClientsKeepNoOtherClientOut(t *testing.T) {
 func (p *target) withstand(program string, a attack, n int, watch time.Duration) {
 	t, base := p.t, p.descriptors()
 	m := p.attackers(t, program, a, n)
-	proctest.Eventually(t, fmt.Sprintf("%d connections stand", n), func() bool { return m.over() || p.descriptors() >= base+n*9/10 })
+	env.Eventually(t, fmt.Sprintf("%d connections stand", n), func() bool { return m.over() || p.descriptors() >= base+n*9/10 })
 	p.healthy(t, 0) // in the rush of their first requests
 	took := p.healthy(t, watch)
 	ended := a.ends && watch > time.Minute
@@ -79,7 +79,7 @@ func (p *target) withstand(program string, a attack, n int, watch time.Duration)
 		t.Fatalf("slowhttptest ended too soon:\n%s", m.output)
 	}
 	m.stop()
-	proctest.Eventually(t, "the descriptors come back", func() bool { return p.descriptors() <= base+spare })
+	env.Eventually(t, "the descriptors come back", func() bool { return p.descriptors() <= base+spare })
 	peak := proctest.PeakMiB(p.server.Pid())
 	slices.Sort(took)
 	median, worst := took[len(took)/2], took[len(took)-1]

@@ -41,6 +41,16 @@ func Number(t testing.TB, name string, otherwise uint64) uint64 {
 	return n
 }
 
+// Eventually waits until a condition holds, and fails the test if that takes too long.
+func Eventually(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Patience); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it never happened that %s", what)
+		}
+	}
+}
+
 // ShortDir is a temporary directory whose path leaves room for a socket: that of
 // t.TempDir has the test's name in it.
 func ShortDir(t testing.TB) string {

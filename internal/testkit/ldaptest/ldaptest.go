@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-ldap/ldap/v3"
 
@@ -92,7 +91,10 @@ access to * by dn.exact=SEARCHER read by anonymous auth by * none
 		_ = cmd.Wait() // it was killed
 	}
 	t.Cleanup(s.Stop)
-	s.await()
+	env.Eventually(t, "slapd takes connections", func() bool {
+		c, err := net.Dial("tcp", secure)
+		return err == nil && c.Close() == nil
+	})
 	s.Add(fmt.Sprintf("dn: %s\nobjectClass: dcObject\nobjectClass: organization\no: Example\n\ndn: %s\nobjectClass: organizationalUnit\n\ndn: %s\nobjectClass: organizationalUnit\n\ndn: %s\nobjectClass: applicationProcess\nobjectClass: simpleSecurityObject\nuserPassword: %s\n\n",
 		Base, People, Groups, Searcher, Password) + ldif)
 	return s
@@ -105,20 +107,6 @@ func (s *Server) write(name, text string) string {
 		s.t.Fatal(err)
 	}
 	return path
-}
-
-func (s *Server) await() {
-	s.t.Helper()
-	address := strings.TrimPrefix(s.SecureURL, "ldaps://")
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if c, err := net.Dial("tcp", address); err == nil {
-			_ = c.Close()
-			return
-		}
-		if time.Since(begun) > env.Patience {
-			s.t.Fatal("slapd does not start")
-		}
-	}
 }
 
 // Stop ends the server.

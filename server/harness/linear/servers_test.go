@@ -62,9 +62,5 @@ func (r *linearRun) recordServerKills(n int64) (kills int) {
 // done before the next call.
 func awaitNoStatement(t *testing.T, home victimHome) {
 	t.Helper()
-	for begun := time.Now(); pgtest.Running(t, home.url) > 0; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > env.Patience {
-			t.Fatal("a statement of a killed server does not end")
-		}
-	}
+	env.Eventually(t, "the statements of a killed server end", func() bool { return pgtest.Running(t, home.url) == 0 })
 }
