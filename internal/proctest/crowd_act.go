@@ -68,18 +68,23 @@ func (c *Crowd) Create(rng *rand.Rand) error {
 	case n < 108:
 		p.passphrase = fmt.Sprintf("%x", rng.Uint64())
 	}
-	c.Ledger.SendCreate(p)
-	in := NewPush{Payload: p.Payload, Passphrase: p.passphrase, Name: p.Name, Views: p.Limit, Deletable: p.Deletable}
+	var duration *int
 	if rng.IntN(3) == 0 {
-		in.Duration = new(int) // a quarter of an hour
+		duration = new(int) // a quarter of an hour
 	}
+	return c.Submit(p, duration)
+}
+
+// Submit creates a text push.
+func (c *Crowd) Submit(p *Push, duration *int) error {
+	c.Ledger.sendCreate(p)
+	in := NewPush{Payload: p.Payload, Passphrase: p.passphrase, Name: p.Name, Views: p.Limit, Duration: duration, Deletable: p.Deletable}
 	var out Record
-	err := c.Call(http.MethodPost, PushesPath, c.BearerOf(p), map[string]NewPush{"push": in}, http.StatusCreated, &out)
-	if err != nil {
-		return err
+	err := c.Call(http.MethodPost, PushesPath, c.bearerOf(p), map[string]NewPush{"push": in}, http.StatusCreated, &out)
+	if err == nil {
+		c.Ledger.keep(p, out)
 	}
-	c.Ledger.Keep(p, out)
-	return nil
+	return err
 }
 
 // Text returns a payload of random length: mostly short, sometimes many pages of the
@@ -99,8 +104,8 @@ func Text(rng *rand.Rand) string {
 	return b.String()
 }
 
-// BearerOf is the API token for requests about a push; empty for an anonymous one.
-func (c *Crowd) BearerOf(p *Push) string {
+// bearerOf is the API token for requests about a push; empty for an anonymous one.
+func (c *Crowd) bearerOf(p *Push) string {
 	if p.Owned {
 		return c.Bearer
 	}
@@ -182,7 +187,7 @@ func (c *Crowd) Remove(p *Push) error {
 	}
 	var r Record
 	before := c.Ledger.send(p, &p.Deletes)
-	if err := c.Call(http.MethodDelete, PushesPath+"/"+p.Token, c.BearerOf(p), nil, http.StatusOK, &r); err != nil {
+	if err := c.Call(http.MethodDelete, PushesPath+"/"+p.Token, c.bearerOf(p), nil, http.StatusOK, &r); err != nil {
 		return err
 	}
 	return c.Ledger.gotDelete(p, before, r)

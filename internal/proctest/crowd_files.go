@@ -16,28 +16,32 @@ func (c *Crowd) upload(p *Push, rng *rand.Rand) error {
 	for range 1 + rng.IntN(3) {
 		p.files = append(p.files, File{Seed: rng.Uint64(), Size: FileLength(rng)})
 	}
-	c.Ledger.SendCreate(p)
+	c.Ledger.sendCreate(p)
 	fields := map[string]string{
 		"payload": p.Payload, "name": p.Name,
 		"expire_after_views": strconv.Itoa(p.Limit), "deletable_by_viewer": strconv.FormatBool(p.Deletable),
 	}
-	files := make([]io.Reader, len(p.files))
-	for i, f := range p.files {
-		files[i] = Content(f.Seed, f.Size)
-	}
-	as := Multipart
-	if rng.IntN(2) == 0 {
-		as = Base64
-	}
 	var out Record
-	err := SendForm(as, fields, files, func(contentType string, body io.Reader) error {
-		return c.Post(http.MethodPost, PushesPath, c.Bearer, contentType, body, http.StatusCreated, &out)
-	})
+	err := c.Upload(c.Bearer, rng.IntN(2) == 0, fields, p.files, &out)
 	if err != nil {
 		return err
 	}
-	c.Ledger.Keep(p, out)
+	c.Ledger.keep(p, out)
 	return nil
+}
+
+// Upload creates a push with files, as multipart or in base64.
+func (c *Caller) Upload(bearer string, inBase64 bool, fields map[string]string, files []File, out *Record) error {
+	as, contents := Form(Multipart), make([]io.Reader, len(files))
+	if inBase64 {
+		as = Base64
+	}
+	for i, f := range files {
+		contents[i] = Content(f.Seed, f.Size)
+	}
+	return SendForm(as, fields, contents, func(contentType string, body io.Reader) error {
+		return c.Post(http.MethodPost, PushesPath, bearer, contentType, body, http.StatusCreated, out)
+	})
 }
 
 // FileLength returns a random file size: mostly a chunk or less, sometimes several

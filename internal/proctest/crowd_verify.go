@@ -87,7 +87,7 @@ func (c *Crowd) VerifyLists() {
 	}
 	for name, r := range listed {
 		if p := c.Ledger.lost[name]; p != nil && p.Owned {
-			c.Ledger.Keep(p, r)
+			c.Ledger.keep(p, r)
 			continue
 		}
 		c.T.Errorf("%s is listed and was never sent", name)

@@ -118,8 +118,8 @@ func newest(rng *rand.Rand, ps []*Push, among int) *Push {
 	return ps[len(ps)-1-rng.IntN(min(among, len(ps)))]
 }
 
-// SendCreate records that a create is sent, and names the push.
-func (l *Ledger) SendCreate(p *Push) {
+// sendCreate records that a create is sent, and names the push.
+func (l *Ledger) sendCreate(p *Push) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.made++
@@ -128,8 +128,8 @@ func (l *Ledger) SendCreate(p *Push) {
 	l.lost[p.Name] = p
 }
 
-// Keep records that a create was acknowledged.
-func (l *Ledger) Keep(p *Push, r Record) {
+// keep records that a create was acknowledged.
+func (l *Ledger) keep(p *Push, r Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.lost, p.Name)

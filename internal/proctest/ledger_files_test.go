@@ -17,8 +17,8 @@ type fileLedger struct {
 func newFileLedger(t *testing.T) *fileLedger {
 	t.Helper()
 	w := &fileLedger{l: NewLedger(), p: &Push{Limit: 3, Owned: true, files: []File{{Seed: 1, Size: 1000}}}}
-	w.l.SendCreate(w.p)
-	w.l.Keep(w.p, Record{ExpiresAt: time.Now().Add(time.Hour)})
+	w.l.sendCreate(w.p)
+	w.l.keep(w.p, Record{ExpiresAt: time.Now().Add(time.Hour)})
 	if err := w.viewed(2, w.p.Payload, 1000); err != nil {
 		t.Fatal(err)
 	}
@@ -109,9 +109,9 @@ func TestTheLedgerJudgesAWrongPassphrase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, p := NewLedger(), &Push{Limit: 1, passphrase: "open sesame"}
-			l.SendCreate(p)
+			l.sendCreate(p)
 			p.Payload = payload
-			l.Keep(p, Record{ExpiresAt: time.Now().Add(time.Hour)})
+			l.keep(p, Record{ExpiresAt: time.Now().Add(time.Hour)})
 			if test.ended {
 				wantBroken(t, l.gotView(p, l.send(p, &p.Pending), true, delivery(0, payload)), "")
 			}

@@ -77,9 +77,9 @@ func TestTheLedgerRefusesWrongAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, p := NewLedger(), &Push{Limit: test.limit}
-			l.SendCreate(p)
+			l.sendCreate(p)
 			p.Payload = payload
-			l.Keep(p, Record{ExpiresAt: time.Now().Add(time.Hour)})
+			l.keep(p, Record{ExpiresAt: time.Now().Add(time.Hour)})
 			err := test.tell(
 				func(r Record) error { return l.gotView(p, l.send(p, &p.Pending), true, r) },
 				func(r Record) error { return l.gotDelete(p, l.send(p, &p.Deletes), r) },

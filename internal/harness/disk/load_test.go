@@ -76,14 +76,8 @@ func (d *fullDisk) below(n int64) int64 {
 // be there.
 func (d *fullDisk) createOf(bytes int64) error {
 	p := &proctest.Push{Limit: 1 + int(d.below(4)), Owned: d.below(2) == 0, Deletable: true, Payload: strings.Repeat("secret ", int(bytes)/7)}
-	d.Ledger.SendCreate(p)
-	in := proctest.NewPush{Payload: p.Payload, Name: p.Name, Views: p.Limit, Deletable: true}
-	var out proctest.Record
-	err := d.Call(http.MethodPost, proctest.PushesPath, d.BearerOf(p), map[string]proctest.NewPush{"push": in}, http.StatusCreated, &out)
-	switch {
-	case err == nil:
-		d.Ledger.Keep(p, out)
-	case isFull(err):
+	err := d.Submit(p, nil)
+	if isFull(err) {
 		d.Ledger.RefusedCreate(p)
 	}
 	return err

@@ -3,7 +3,6 @@ package soak
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -88,17 +87,7 @@ func (s *soak) sendPush(p *knownPush, fields map[string]string, base64 bool, r *
 	if len(p.files) == 0 {
 		return s.Call(http.MethodPost, proctest.PushesPath, s.bearerOf(p), map[string]any{"push": fields}, http.StatusCreated, r)
 	}
-	files := make([]io.Reader, len(p.files))
-	for i, f := range p.files {
-		files[i] = proctest.Content(f.Seed, f.Size)
-	}
-	as := proctest.Multipart
-	if base64 {
-		as = proctest.Base64
-	}
-	return proctest.SendForm(as, fields, files, func(contentType string, body io.Reader) error {
-		return s.Post(http.MethodPost, proctest.PushesPath, s.bearer, contentType, body, http.StatusCreated, r)
-	})
+	return s.Upload(s.bearer, base64, fields, p.files, r)
 }
 
 func (s *soak) bearerOf(p *knownPush) string {
