@@ -315,7 +315,9 @@ func TestEachChangeByACommandIsInTheLog(t *testing.T) {
 			must(t, r, admin.UserUnlink, admin.Address{Email: x.Email})
 		}},
 		{"user/reset-mfa", func() { must(t, r, admin.UserResetMFA, who) }},
-		{"user/passwd", func() { must(t, r, admin.UserPasswd, admin.Credentials{Email: alice, Password: clear(password + "!"), KeepTokens: true}) }},
+		{"user/passwd", func() {
+			must(t, r, admin.UserPasswd, admin.Credentials{Email: alice, Password: clear(password + "!"), KeepTokens: true})
+		}},
 		{"user/role", func() { must(t, r, admin.UserRole, admin.Role{Email: alice, Admin: true}) }},
 		{"user/disable", func() { must(t, r, admin.UserDisable, who) }},
 		{"user/enable", func() { must(t, r, admin.UserEnable, who) }},
