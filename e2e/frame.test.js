@@ -253,3 +253,20 @@ test('every page has the headers that isolate it', async (t) => {
     assert.equal(headers['referrer-policy'], 'strict-origin', path)
   }
 })
+
+test('the end of an address goes along into another language, also on a page of an error', async (t) => {
+  const guest = await scene.guest(t)
+  guest.foresee(404, /ERR_FAILED/)
+  await guest.go('/q/none#end')
+  await guest.page.keyboard.press('Tab')
+  await guest.page.keyboard.press('Enter')
+  await guest.page.evaluate(() => { location.hash = 'another' })
+  await guest.page.locator('.language summary').click()
+  await guest.page.locator('.language a[hreflang=sv]').click()
+  await guest.wholePage({ level: 1, name: say('problem_not_found_title', {}, 'sv') })
+  assert.equal(new URL(guest.page.url()).hash, '#another')
+
+  await guest.page.route('**/app*.js', (route) => route.abort()) // which adds the end to the links
+  await guest.page.reload()
+  for (const part of ['.language', '.skip']) assert.equal(await guest.page.locator(part).isVisible(), false)
+})

@@ -95,10 +95,8 @@ async function copy(button) {
 // Shows or hides a passphrase; data-done is the button's text in the other state.
 function show(button) {
   const field = one(button.dataset.show)
-  const words = button.textContent
   field.type = field.type === 'password' ? 'text' : 'password'
-  button.textContent = button.dataset.done
-  button.dataset.done = words
+  ;[button.textContent, button.dataset.done] = [button.dataset.done, button.textContent]
 }
 
 // A fragment may be the key of a push: the link to the content must not replace it.
@@ -107,8 +105,11 @@ one('.skip').addEventListener('click', (event) => {
   one('#main').focus()
 })
 
-// The fragment of a page that needs a sign-in may be a key, too: it goes along.
+// It goes along: through a sign-in, and into another language, whose links are in a menu.
 for (const form of all('main form[action*="/users/sign_in"]')) form.action += location.hash
+document.addEventListener('toggle', () => {
+  for (const link of all('a[hreflang]')) link.hash = location.hash
+}, true)
 
 const menus = ':is(.menu, .pop)[open]'
 
@@ -151,3 +152,5 @@ document.addEventListener('submit', (event) => {
 addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.sentAt
 })
+
+root.dataset.ran = ''

@@ -13,7 +13,6 @@ async function check() {
   form.hidden = reason !== ''
   note.hidden = reason === ''
   note.textContent = note.dataset[reason] ?? ''
-  for (const link of document.querySelectorAll('a[hreflang]')) link.hash = location.hash
   form.action = form.action.replace(/#.*|$/, location.hash)
 }
 

@@ -125,9 +125,6 @@ export async function encryptFile(key, number, file, told = () => {}, prefix = r
   return new Blob(parts)
 }
 
-// Returns the length of a file before it was encrypted.
-export const plainSize = (size) => size - prefixLength - Math.ceil((size - prefixLength) / (chunk + tag)) * tag
-
 // Returns a stream that decrypts the file with that number. It fails at its end if the
 // file is not whole.
 export function decrypting(key, number) {

@@ -59,7 +59,7 @@ addEventListener('pageshow', () => {
 })
 
 // The browser also suggests passkeys where the address is typed.
-const typed = document.querySelector('[autocomplete~=webauthn]')
-if (typed && location.origin === document.querySelector('.passkey').elements.passkey.dataset.origin && await window.PublicKeyCredential?.isConditionalMediationAvailable?.()) {
-  ask(document.querySelector('.passkey').elements.passkey, 'conditional').catch(() => {})
+const { passkey } = document.querySelector('[autocomplete~=webauthn]') ? document.querySelector('.passkey').elements : {}
+if (location.origin === passkey?.dataset.origin && await window.PublicKeyCredential?.isConditionalMediationAvailable?.()) {
+  ask(passkey, 'conditional').catch(() => {})
 }

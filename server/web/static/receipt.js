@@ -38,7 +38,7 @@ function ask() {
   asked = performance.now()
   wait *= 1.25
   const request = new XMLHttpRequest()
-  request.open('GET', location.pathname + location.search)
+  request.open('GET', '')
   request.responseType = 'document'
   request.onload = () => request.status === 200 && redraw(request.response)
   request.onloadend = () => look()

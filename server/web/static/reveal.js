@@ -147,11 +147,10 @@ async function download(link) {
 }
 
 const links = [...document.querySelectorAll('.files a')]
-
 const encrypted = 'module' in page.dataset
 
 for (const link of links) {
-  if (!encrypted && (link.dataset.size > largest || !globalThis.TransformStream)) continue
+  if (!encrypted && link.dataset.size > largest) continue
   link.addEventListener('click', (event) => {
     if (!encrypted && (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) return
     event.preventDefault()

@@ -29,14 +29,10 @@ function showFiles() {
   const list = one('#chosen')
   if (!list) return
   const { most, largest, remove, tooLarge, tooMany } = form.dataset
-  const part = (into, tag, className, textContent) => {
-    const el = Object.assign(document.createElement(tag), { className, textContent })
-    into.append(el)
-    return el
-  }
+  const part = (into, tag, className = '', textContent = '') => into.appendChild(Object.assign(document.createElement(tag), { className, textContent }))
   list.replaceChildren()
   files.forEach((file, i) => {
-    const item = part(list, 'li', '', '')
+    const item = part(list, 'li')
     part(item, 'span', 'name', file.name)
     part(item, 'span', 'size', size(file.size))
     const button = part(item, 'button', 'quiet small', '×')
