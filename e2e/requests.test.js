@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 
-import { answer, arriveSignedIn, askFor, opened, sent, unveil } from './lib/acts.js'
+import { answer, arriveNew, askFor, opened, sent, unveil } from './lib/acts.js'
 import { texts } from './lib/corpus.js'
 import { setScene } from './lib/scene.js'
 import { languages, say } from './lib/words.js'
@@ -15,14 +15,6 @@ const scene = setScene({
 
 const file = (name, content = `in ${name}`) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
 const openers = (guest) => guest.page.getByRole('button', { name: say('step_open'), exact: true })
-
-// arrive returns a guest who is signed in to an account of their own.
-async function arrive(t, options) {
-  const guest = await scene.guest(t, options)
-  const account = await scene.account()
-  await arriveSignedIn(guest, account)
-  return { guest, account }
-}
 
 // open opens an answer from the page of its request.
 async function open(guest, own, which = 0) {
@@ -49,7 +41,7 @@ for (const script of [true, false]) {
   const how = script ? '' : ', without scripts'
 
   test(`a person asks, another sends a text, and it is read${how}`, async (t) => {
-    const [{ guest, account }, sender] = [await arrive(t, { script }), await scene.guest(t, { script })]
+    const [{ guest, account }, sender] = [await arriveNew(scene, t, { script }), await scene.guest(t, { script })]
     await guest.page.getByRole('link', { name: say('frame_requests'), exact: true }).click()
     await guest.page.locator('main').getByRole('link', { name: say('ask_title') }).click()
     const { own, link } = await askFor(guest, { text: 'The password\nof web-03', answers: 2 })
@@ -71,7 +63,7 @@ for (const script of [true, false]) {
   })
 
   test(`files are sent without an account${how}`, async (t) => {
-    const [{ guest }, sender] = [await arrive(t, { script }), await scene.guest(t, { script })]
+    const [{ guest }, sender] = [await arriveNew(scene, t, { script }), await scene.guest(t, { script })]
     const { own, link } = await askFor(guest, { kinds: 'file' })
     const contents = randomBytes(300_000)
     await sender.go(link)
@@ -87,7 +79,7 @@ for (const script of [true, false]) {
   })
 
   test(`an empty answer is refused, and one to a request that has ended${how}`, async (t) => {
-    const [{ guest }, sender] = [await arrive(t, { script }), await scene.guest(t, { script })]
+    const [{ guest }, sender] = [await arriveNew(scene, t, { script }), await scene.guest(t, { script })]
     sender.foresee(422, 404)
     const { own, link } = await askFor(guest, {})
     await answer(sender, link, { text: ' ' })
@@ -104,7 +96,7 @@ for (const script of [true, false]) {
   })
 
   test(`hostile texts are shown literally in requests and answers${how}`, async (t) => {
-    const [{ guest }, sender] = [await arrive(t, { script }), await scene.guest(t, { script })]
+    const [{ guest }, sender] = [await arriveNew(scene, t, { script }), await scene.guest(t, { script })]
     for (const text of texts.filter((text) => text.length < 2000)) {
       const what = JSON.stringify(text.slice(0, 80))
       const { own, link } = await askFor(guest, { text })
@@ -122,7 +114,7 @@ for (const script of [true, false]) {
 }
 
 test('answers are encrypted for the keys of the request, of which the server gets nothing', async (t) => {
-  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const [{ guest }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
   const { own, link } = await askFor(guest, { text: 'asked in clear', answers: 2, encrypt: true })
   const key = new URL(own).hash.slice(1)
   assert.match(key, /^a[\w-]{91}$/)
@@ -149,7 +141,7 @@ test('answers are encrypted for the keys of the request, of which the server get
 })
 
 test('the page of an encrypted request keeps its key, and says when it is missing or wrong', async (t) => {
-  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const [{ guest }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
   const { own, link } = await askFor(guest, { answers: 2, encrypt: true })
   const other = await askFor(guest, { encrypt: true })
   await answer(sender, link, { text: 'x' })
@@ -194,7 +186,7 @@ test('the page of an encrypted request keeps its key, and says when it is missin
 })
 
 test('nothing is sent to keys that are not those of the link', async (t) => {
-  const [{ guest, account: { email } }, sender] = [await arrive(t), await scene.guest(t)]
+  const [{ guest, account: { email } }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
   const { link } = await askFor(guest, { answers: 2, encrypt: true })
   const others = [await askFor(guest, { encrypt: true }), await askFor(guest, { encrypt: false })]
   const { hash } = new URL(link)
@@ -263,7 +255,7 @@ test('nothing is sent to keys that are not those of the link', async (t) => {
 })
 
 test('what was typed stays in sight when the link turns out to be wrong, and is sent once it is right', async (t) => {
-  const [{ guest, account: { email } }, sender] = [await arrive(t), await scene.guest(t)]
+  const [{ guest, account: { email } }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
   const { own, link } = await askFor(guest, { encrypt: true })
   const { hash } = new URL(link)
   await sender.go(link.replace(/#.*/, ''))
@@ -285,7 +277,7 @@ test('what was typed stays in sight when the link turns out to be wrong, and is 
 })
 
 test('an upload ends when the link turns out to be wrong', async (t) => {
-  const [{ guest, account: { email } }, sender] = [await arrive(t), await scene.guest(t)]
+  const [{ guest, account: { email } }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
   const { link } = await askFor(guest, { encrypt: true })
   let release
   const held = new Promise((resolve) => { release = resolve })
@@ -305,8 +297,8 @@ test('an upload ends when the link turns out to be wrong', async (t) => {
 })
 
 test('the key of a request survives a sign-in and another language', async (t) => {
-  const [{ guest, account }, sender] = [await arrive(t), await scene.guest(t)]
-  const { own, link } = await askFor(guest, { encrypt: true })
+  const [{ guest, account }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
+  const { own, link } = await askFor(guest, { answers: 2, encrypt: true })
   await answer(sender, link, { text: 'still there' })
   await sent(sender)
   await guest.context.clearCookies()
@@ -322,6 +314,11 @@ test('the key of a request survives a sign-in and another language', async (t) =
   }
   await guest.wholePage({ level: 1, name: say('request_title') })
   assert.equal(guest.page.url(), own)
+  await guest.page.getByText(say('request_moved')).waitFor() // the sign-in led here
+  await openers(guest).waitFor()
+  await guest.go('about:blank')
+  await guest.go(own)
+  await guest.page.locator('#mine').waitFor()
   await guest.page.locator('.language summary').click()
   await guest.page.getByRole('link', { name: 'Deutsch' }).click()
   await guest.page.getByRole('button', { name: say('step_open', {}, 'de'), exact: true }).waitFor()
@@ -329,7 +326,7 @@ test('the key of a request survives a sign-in and another language', async (t) =
 })
 
 test('browsers without X25519 use P-256', async (t) => {
-  const [{ guest: ann }, { guest: bob }] = [await arrive(t), await arrive(t)]
+  const [{ guest: ann }, { guest: bob }] = [await arriveNew(scene, t), await arriveNew(scene, t)]
   const senders = [await scene.guest(t), await scene.guest(t)]
   await lacksX25519(bob)
   await lacksX25519(senders[1])
@@ -353,7 +350,7 @@ test('browsers without X25519 use P-256', async (t) => {
 })
 
 test('without scripts or HTTPS an encrypted request says what is missing', async (t) => {
-  const { guest } = await arrive(t)
+  const { guest } = await arriveNew(scene, t)
   const { link, own } = await askFor(guest, { encrypt: true })
   const email = (await guest.page.locator('.menu p').first().textContent()).trim().split(/\s+/).at(-1)
   const plain = await scene.guest(t, { at: scene.plain.url })
@@ -363,17 +360,17 @@ test('without scripts or HTTPS an encrypted request says what is missing', async
   await bare.go(link)
   await bare.page.getByText(say('answer_scripts', { email })).waitFor()
   for (const sender of [plain, bare]) assert.equal(await sender.page.getByRole('button', { name: say('answer_send') }).isVisible(), false)
-  const { guest: old } = await arrive(t, { script: false })
+  const { guest: old } = await arriveNew(scene, t, { script: false })
   await old.go('/requests/new')
   assert.equal(await old.page.locator('#encrypt').isVisible(), false)
-  const { guest: insecure } = await arrive(t, { at: scene.plain.url })
+  const { guest: insecure } = await arriveNew(scene, t, { at: scene.plain.url })
   await insecure.go('/requests/new')
   assert.equal(await insecure.page.locator('#encrypt').isDisabled(), true)
   assert.ok(own.includes('#'))
 })
 
 test('the form of a request is short, says what is folded, and waits for what is needed', async (t) => {
-  const { guest } = await arrive(t)
+  const { guest } = await arriveNew(scene, t)
   await guest.page.setViewportSize({ width: 1366, height: 650 })
   for (const tag of languages) {
     await guest.go(`/requests/new?lang=${tag}`)
@@ -389,7 +386,7 @@ test('the form of a request is short, says what is folded, and waits for what is
 })
 
 test('the message to pass on has the time in the zone of its sender', async (t) => {
-  const { guest } = await arrive(t, { zone: 'America/New_York' })
+  const { guest } = await arriveNew(scene, t, { zone: 'America/New_York' })
   await askFor(guest, {})
   const [own, utc] = await guest.page.locator('#ends time').evaluate((time) => [time.textContent, time.title])
   assert.match(utc, /UTC$/)
@@ -399,7 +396,7 @@ test('the message to pass on has the time in the zone of its sender', async (t) 
 })
 
 test('only where there is a mouse can files be dropped', async (t) => {
-  const { guest } = await arrive(t)
+  const { guest } = await arriveNew(scene, t)
   const { link } = await askFor(guest, {})
   for (const touch of [true, false]) {
     const sender = await scene.guest(t, { touch, width: touch ? 375 : 1280 })
@@ -410,7 +407,7 @@ test('only where there is a mouse can files be dropped', async (t) => {
 })
 
 test('a form that comes back keeps the files and the text, and is encrypted again', async (t) => {
-  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const [{ guest }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
   const { own, link } = await askFor(guest, { encrypt: true })
   sender.foresee(422)
   await sender.go(link)
@@ -427,7 +424,7 @@ test('a form that comes back keeps the files and the text, and is encrypted agai
 })
 
 test('another request after going back has other keys, or none', async (t) => {
-  const { guest } = await arrive(t)
+  const { guest } = await arriveNew(scene, t)
   const sender = await scene.guest(t)
   const { own } = await askFor(guest, { encrypt: true })
   for (const encrypt of [true, false]) {
@@ -446,7 +443,7 @@ test('another request after going back has other keys, or none', async (t) => {
 })
 
 test('back from the confirmation the form is empty, so that nothing is sent twice', async (t) => {
-  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const [{ guest }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
   const { link } = await askFor(guest, { answers: 2 })
   await answer(sender, link, { text: 'once only' })
   await sent(sender)
@@ -455,7 +452,7 @@ test('back from the confirmation the form is empty, so that nothing is sent twic
 })
 
 test('a click too many makes one request and one answer', async (t) => {
-  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const [{ guest }, sender] = [await arriveNew(scene, t), await scene.guest(t)]
   await guest.go('/requests/new')
   await guest.page.getByLabel(say('ask_text')).fill('once')
   await guest.page.getByText(say('create_options')).click()

@@ -20,6 +20,14 @@ export async function arriveSignedIn(guest, account) {
   await guest.page.getByRole('link', { name: say('frame_pushes'), exact: true }).waitFor()
 }
 
+// arriveNew returns a guest who is signed in to an account of their own.
+export async function arriveNew(scene, t, options) {
+  const guest = await scene.guest(t, options)
+  const account = await scene.account()
+  await arriveSignedIn(guest, account)
+  return { guest, account }
+}
+
 // chooseKind chooses the kind of a new push.
 export async function chooseKind(guest, kind) {
   await guest.page
@@ -69,8 +77,8 @@ export async function makePush(guest, push) {
   return madeLink(guest)
 }
 
-// askFor makes a request on the page, and returns its link and the address of its own page.
-export async function askFor(guest, { text = 'The password of web-03', answers, kinds, encrypt }) {
+// ask sends the form for a request, and waits for its page.
+export async function ask(guest, { text = 'The password of web-03', answers, kinds, encrypt }) {
   const { page } = guest
   await guest.go('/requests/new')
   await page.getByLabel(say('ask_text')).fill(text)
@@ -82,6 +90,12 @@ export async function askFor(guest, { text = 'The password of web-03', answers, 
   }
   await guest.press(say('create_submit'))
   await guest.wholePage({ level: 1, name: say('request_title') })
+}
+
+// askFor makes a request on the page, and returns its link and the address of its own page.
+export async function askFor(guest, request) {
+  const { page } = guest
+  await ask(guest, request)
   if (page.url().includes('#')) await page.waitForFunction(() => document.querySelector('#link').value.includes('#'))
   return { own: page.url(), link: await page.getByLabel(say('request_link'), { exact: true }).inputValue() }
 }

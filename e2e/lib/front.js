@@ -52,6 +52,7 @@ export class Front {
   answered = new Journal() // requests, by method, path and status
   heard = [] // every byte of the requests, in pieces
   redirects = new Map() // from a path to a location, in place of the server's answer
+  moved = (location) => location // what an answer has in place of its Location
   url = ''
   #server
   #target
@@ -92,7 +93,8 @@ export class Front {
         },
       },
       (answer) => {
-        response.writeHead(answer.statusCode, answer.rawHeaders)
+        const { location: to } = answer.headers
+        response.writeHead(answer.statusCode, answer.rawHeaders.map((part) => part === to ? this.moved(to) : part))
         answer.pipe(response)
         this.answered.add({ method: request.method, path: request.url, status: answer.statusCode, headers: request.headers })
         answer.on('error', () => response.destroy())

@@ -1,5 +1,6 @@
-// The form for a request whose answers are encrypted: its keys are made here. The private ones
-// are only in the fragment of the address that the form leads to.
+// The form for a new request. If its answers are encrypted, its keys are made here. The private
+// ones are only in the fragment of the address that the form leads to, and until then here, for
+// request.js: a redirect can replace that fragment.
 
 const one = (selector) => document.querySelector(selector)
 const form = one('#ask')
@@ -7,19 +8,22 @@ const box = one('#encrypt')
 const fields = form.querySelectorAll('[type=hidden]')
 let made // the keys are in the form
 
-if (!crypto.subtle) Object.assign(box, { checked: false, disabled: true })
+delete sessionStorage.asked // of a request that was not made
+if (box && !crypto.subtle) Object.assign(box, { checked: false, disabled: true })
 
 form.addEventListener('submit', async (event) => {
   if (made) return
   for (const field of fields) field.value = '' // which may have keys of another request
-  if (!box.checked) return
+  sessionStorage.asked = ''
+  if (!box?.checked) return
   event.preventDefault()
   const { newRequestKeys } = await import(box.dataset.keys)
   const { fragment, publicKeys } = await newRequestKeys()
   if (made) return
   made = true
   for (const [curve, key] of Object.entries(publicKeys)) one(`#${curve}`).value = key
-  form.action = form.action.replace(/#.*|$/, `#${fragment}`)
+  sessionStorage.asked = `#${fragment}`
+  form.action = form.action.replace(/#.*|$/, sessionStorage.asked)
   form.requestSubmit()
 })
 

@@ -4,6 +4,16 @@
 const one = (selector) => document.querySelector(selector)
 const all = (selector) => document.querySelectorAll(selector)
 const note = one('#keyless')
+const link = one('#link')
+
+// A redirect can replace the fragment, or lead to another request. So behind the form the fragment
+// that ask.js made counts. Behind any other redirect no link is shown, also after a reload.
+const { asked } = sessionStorage
+delete sessionStorage.asked
+const moved = performance.getEntriesByType('navigation')[0]?.redirectCount
+if (asked === undefined ? moved : !moved && asked !== location.hash) history.replaceState('moved', '')
+else if (asked !== undefined) history.replaceState(null, '', location.pathname + asked)
+const unsure = () => Boolean(link) && history.state === 'moved'
 
 // Adds the key of an answer to where its form leads.
 async function unlock(form, keys) {
@@ -20,26 +30,24 @@ async function open() {
   const keys = crypto.subtle && await requestKeysOf(location.hash.slice(1)).catch(({ reason }) => reason)
   const reason = typeof keys === 'string' ? keys : 'https'
   const opens = keys instanceof Uint8Array
-  for (const part of all('.keyed')) part.hidden = !opens
+  for (const part of all('.keyed')) part.hidden = !opens || unsure()
   for (const part of all('.passed')) part.hidden = true // until bind
   note.hidden = opens
   note.firstElementChild.textContent = note.dataset[reason]
   if (!opens) return
   one('#mine').value = location.href
-  for (const other of all('a[hreflang]')) other.hash = location.hash
   for (const form of all('main form:not([data-wrapped])')) form.action = form.action.replace(/#.*|$/, location.hash)
   for (const form of all('[data-wrapped]')) unlock(form, keys)
-  if (one('#link')) bind(keys)
+  if (link) bind(keys)
 }
 
 // Adds the fingerprint of the keys to the link to pass on, wherever it is shown. Keys that are not
 // those of this address were changed: such a link must not be passed on.
 async function bind(keys) {
   const { belong, fingerprintOf } = await import(note.dataset.keys)
-  const [link, words, mail, box] = ['#link', '#words', '#mail', '#drawn'].map(one)
+  const [words, mail, box] = ['#words', '#mail', '#drawn'].map(one)
   const good = await belong(keys, note.dataset)
-  one('#changed').hidden = good
-  for (const part of all('.passed')) part.hidden = !good
+  judge(good)
   if (!good) return
   const whole = `${link.value.replace(/#.*/, '')}#${await fingerprintOf(note.dataset)}` // in place of any other
   if (link.value === whole) return
@@ -49,14 +57,18 @@ async function bind(keys) {
   if (box) import(box.dataset.draw).then(({ draw }) => draw(box, whole))
 }
 
-// A request with keys has a page with keys.
-function warn() {
-  const had = /^#a[\w-]{48}/.test(location.hash)
-  one('#changed').hidden = !had
-  for (const part of all('.passed')) part.hidden = had
+function judge(good) {
+  one('#changed').hidden = good
+  for (const part of all('.passed')) part.hidden = !good || unsure()
 }
 
-const show = note ? open : warn
+function show() {
+  one('#moved').hidden = !unsure()
+  for (const menu of all('.language')) menu.hidden = unsure() // which would not know that
+  if (note) return open()
+  judge(!/^#a[\w-]{48}/.test(location.hash)) // a request with keys has a page with keys
+}
+
 addEventListener('hashchange', show)
 // With its key, the address is that of this page: a browser would only jump within it.
 one('#again')?.addEventListener('click', (event) => {

@@ -1,0 +1,53 @@
+// What reaches the pages may be changed on the way, or be missing: data, headers, redirects and
+// single scripts, though no script is another.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { arriveNew, ask, askFor } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({ PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_LIMITS_SIGN_INS_PER_CLIENT: '1000', PUSHBOX_LIMITS_ANONYMOUS_PER_MINUTE: '10000' })
+
+test('no link is shown once a redirect may have replaced the keys of a request', async (t) => {
+  const { guest } = await arriveNew(scene, t)
+  const { page } = guest
+  const own = await askFor(guest, { encrypt: true })
+  const plain = await askFor(guest, { encrypt: false })
+  const other = await askFor(guest, { encrypt: true })
+  const { p256, x25519 } = await page.locator('#keyless').evaluate(({ dataset }) => ({ ...dataset }))
+  const { hash } = new URL(other.own)
+  let keys
+  await page.route('**/requests/new', (route) => {
+    const form = new URLSearchParams(route.request().postData())
+    for (const [curve, key] of Object.entries(keys)) form.set(`public_key_${curve}`, key)
+    return route.continue({ postData: form.toString() })
+  })
+  t.after(() => { scene.secure.moved = (to) => to })
+  for (const [end, encrypt, put] of [[hash, true, { p256, x25519 }], ['#x', true, { p256: '', x25519: '' }], [hash, false, { p256, x25519 }]]) {
+    keys = put
+    scene.secure.moved = (to) => to + end
+    await ask(guest, { encrypt })
+    await page.getByText(say(encrypt ? 'request_changed' : 'request_keyless')).waitFor()
+    if (encrypt) assert.match(page.url(), /#a[\w-]{91}$/)
+    assert.notEqual(new URL(page.url()).hash, hash)
+    for (const part of ['#link', '#words']) assert.equal(await page.locator(part).isVisible(), false)
+  }
+  scene.secure.moved = (to) => to
+  const path = new URL(own.own).pathname
+  for (const to of [other.own, `${plain.own}#x`, `${plain.own}#`]) { // in place of the page that was kept
+    scene.secure.redirects.set(path, to)
+    await guest.go('about:blank')
+    await guest.go(own.own)
+    for (const again of [false, true]) {
+      if (again) await page.reload()
+      await page.getByText(say('request_moved')).waitFor()
+      for (const part of ['#link', '#words', '#mine', '.language']) assert.equal(await page.locator(part).isVisible(), false)
+    }
+  }
+  scene.secure.redirects.delete(path)
+  await guest.go('about:blank')
+  await guest.go(own.own)
+  await page.locator('#link').waitFor()
+})
