@@ -8,7 +8,10 @@ import { arriveNew, ask, askFor } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
-const scene = setScene({ PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_LIMITS_SIGN_INS_PER_CLIENT: '1000', PUSHBOX_LIMITS_ANONYMOUS_PER_MINUTE: '10000' })
+const scene = setScene({
+  PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_CLIENT_ENCRYPTION: 'default',
+  PUSHBOX_LIMITS_SIGN_INS_PER_CLIENT: '1000', PUSHBOX_LIMITS_ANONYMOUS_PER_MINUTE: '10000',
+})
 
 test('no link is shown once a redirect may have replaced the keys of a request', async (t) => {
   const { guest } = await arriveNew(scene, t)
@@ -51,3 +54,28 @@ test('no link is shown once a redirect may have replaced the keys of a request',
   await guest.go(own.own)
   await page.locator('#link').waitFor()
 })
+
+for (const [path, script, field, number] of [['/', 'send', '#payload', '#views'], ['/requests/new', 'ask', '#text', '#answers']]) {
+  test(`${path} sends nothing until the script has come that encrypts it`, async (t) => {
+    const { guest } = await arriveNew(scene, t)
+    const { page } = guest
+    const button = page.getByRole('button', { name: say('create_submit') })
+    let release
+    const held = new Promise((resolve) => { release = resolve })
+    t.after(release)
+    await page.route(`**/assets/*${script}*.js`, (route) => held.then(() => route.continue()).catch(() => {}))
+    await page.goto(guest.at + path, { waitUntil: 'commit' })
+    await page.getByText(say('answer_unloaded')).waitFor()
+    await page.locator(field).fill('not in clear')
+    await page.locator('details.more').first().evaluate((more) => { more.open = true })
+    for (const part of [button, page.locator('#encrypt')]) assert.equal(await part.isVisible(), false)
+    assert.equal(await page.getByText(say('create_sealed_encrypted')).isVisible(), false)
+    await page.evaluate(() => { addEventListener('submit', () => { window.sends = true }, true) })
+    await page.locator(number).press('Enter')
+    assert.equal(await page.evaluate(() => window.sends), undefined)
+    release()
+    await button.waitFor()
+    assert.equal(await page.locator('#encrypt').isChecked(), true)
+    assert.equal(await page.getByText(say('answer_unloaded')).isVisible(), false)
+  })
+}

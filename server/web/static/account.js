@@ -12,6 +12,4 @@ for (const button of document.querySelectorAll('[data-save]')) {
   })
 }
 
-for (const button of document.querySelectorAll('[data-print]')) {
-  button.addEventListener('click', () => print())
-}
+for (const button of document.querySelectorAll('[data-print]')) button.addEventListener('click', () => print())

@@ -25,11 +25,9 @@ async function check() {
   }
   const end = came
   const bound = !places.includes(end)
-  const fits = async () => (await import(keys)).checkFingerprint(end.slice(1), form.dataset)
   let why = keys && !crypto.subtle ? https : undefined
-  if (bound) {
-    why ??= keys ? await fits().catch(({ reason }) => reason ? changed : unloaded) : changed
-  }
+  const fits = ({ checkFingerprint }) => checkFingerprint(end.slice(1), form.dataset)
+  if (bound) why ??= keys ? await import(keys).then(fits).catch(({ reason }) => reason ? changed : unloaded) : changed
   const good = why === undefined
   if (end !== came || !form.isConnected) return // it is checked again
   const closed = one('#closed')

@@ -6,7 +6,7 @@ const all = (selector) => document.querySelectorAll(selector)
 
 // This browser chooses the theme: light, dark, or that of the system.
 function dress(theme) {
-  if (theme === 'light' || theme === 'dark') root.dataset.theme = theme
+  if (['light', 'dark'].includes(theme)) root.dataset.theme = theme
   else delete root.dataset.theme
   for (const colour of all('meta[name=theme-color]')) {
     const own = colour.dataset.theme
@@ -15,7 +15,7 @@ function dress(theme) {
 }
 
 try {
-  dress(localStorage.getItem('theme'))
+  dress(localStorage.theme)
 } catch {
   // Storage is refused: a choice lasts for one page.
 }
@@ -25,7 +25,7 @@ for (const choice of all('input[name=theme]')) {
   choice.addEventListener('change', () => {
     dress(choice.value)
     try {
-      localStorage.setItem('theme', choice.value)
+      localStorage.theme = choice.value
     } catch {
       // as above
     }

@@ -9,7 +9,8 @@ const fields = form.querySelectorAll('[type=hidden]')
 let made // the keys are in the form
 
 delete sessionStorage.asked // of a request that was not made
-if (box && !crypto.subtle) Object.assign(box, { checked: false, disabled: true })
+if (!crypto.subtle) Object.assign(box ?? {}, { checked: false, disabled: true })
+for (const part of form.querySelectorAll('[data-encrypts]')) part.hidden = part.disabled = false
 
 form.addEventListener('submit', async (event) => {
   if (made) return

@@ -53,7 +53,7 @@ function remember() {
   for (const input of all(settings)) kept[input.id] = input[what(input)]
   try {
     if (one('#remember').checked) localStorage.push = JSON.stringify(kept)
-    else localStorage.removeItem('push')
+    else delete localStorage.push
   } catch {
     // Storage is refused.
   }
@@ -187,7 +187,7 @@ function carryLogin() {
 function start() {
   const form = one('#create')
   carried = undefined
-  if (!crypto.subtle && one('#encrypt')) Object.assign(one('#encrypt'), { checked: false, disabled: true })
+  if (!crypto.subtle) Object.assign(one('#encrypt') ?? {}, { checked: false, disabled: true })
   recall()
   takeTerms()
   let before = kind().dataset

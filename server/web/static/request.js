@@ -13,12 +13,13 @@ delete sessionStorage.asked
 const moved = performance.getEntriesByType('navigation')[0]?.redirectCount
 if (asked === undefined ? moved : !moved && asked !== location.hash) history.replaceState('moved', '')
 else if (asked !== undefined) history.replaceState(null, '', location.pathname + asked)
+const { belong, fingerprintOf, requestKeysOf, unwrapKey } = note ? await import(note.dataset.keys) : {}
+const { fragmentOf } = note ? await import(note.dataset.module) : {}
+one('.late')?.remove()
 const unsure = () => Boolean(link) && history.state === 'moved'
 
 // Adds the key of an answer to where its form leads.
 async function unlock(form, keys) {
-  const { fragmentOf } = await import(note.dataset.module)
-  const { unwrapKey } = await import(note.dataset.keys)
   const hash = await unwrapKey(keys, note.dataset, form.dataset.wrapped).then(fragmentOf).catch(() => '')
   form.action = form.action.replace(/#.*|$/, `#${hash}`)
   form.hidden = !hash
@@ -26,7 +27,6 @@ async function unlock(form, keys) {
 }
 
 async function open() {
-  const { requestKeysOf } = await import(note.dataset.keys)
   const keys = crypto.subtle && await requestKeysOf(location.hash.slice(1)).catch(({ reason }) => reason)
   const reason = typeof keys === 'string' ? keys : 'https'
   const opens = keys instanceof Uint8Array
@@ -44,7 +44,6 @@ async function open() {
 // Adds the fingerprint of the keys to the link to pass on, wherever it is shown. Keys that are not
 // those of this address were changed: such a link must not be passed on.
 async function bind(keys) {
-  const { belong, fingerprintOf } = await import(note.dataset.keys)
   const [words, mail, box] = ['#words', '#mail', '#drawn'].map(one)
   const good = await belong(keys, note.dataset)
   judge(good)

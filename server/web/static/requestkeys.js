@@ -2,6 +2,7 @@
 // describes them.
 
 const { Failure, cipher, decode, decrypt, digest, encode, encrypt, join, read, write } = await import(document.querySelector('[data-module]').dataset.module)
+const { subtle } = crypto
 const size = 32 // of private keys, and of what they protect
 const once = new Uint8Array(12) // the nonce, as each key encrypts once
 
@@ -11,7 +12,7 @@ const curves = {
   p256: { number: 2, length: 65, how: { name: 'ECDH', namedCurve: 'P-256' }, at: 0, jwk: (key) => ({ kty: 'EC', crv: 'P-256', x: encode(key.slice(1, 33)), y: encode(key.slice(33)) }) },
   x25519: { number: 1, length: 32, how: { name: 'X25519' }, at: size, jwk: (key) => ({ kty: 'OKP', crv: 'X25519', x: encode(key) }) },
 }
-const rawOf = async (key) => new Uint8Array(await crypto.subtle.exportKey('raw', key))
+const rawOf = async (key) => new Uint8Array(await subtle.exportKey('raw', key))
 
 // Makes the keys of a request: the fragment of its owner's link, and the public keys by their
 // curves.
@@ -19,8 +20,8 @@ export async function newRequestKeys() {
   const privates = [], publicKeys = {}
   for (const [name, { how }] of Object.entries(curves)) {
     try {
-      const { privateKey, publicKey } = await crypto.subtle.generateKey(how, true, ['deriveBits'])
-      privates.push(decode((await crypto.subtle.exportKey('jwk', privateKey)).d))
+      const { privateKey, publicKey } = await subtle.generateKey(how, true, ['deriveBits'])
+      privates.push(decode((await subtle.exportKey('jwk', privateKey)).d))
       publicKeys[name] = encode(await rawOf(publicKey))
     } catch (failure) {
       if (name === 'p256') throw failure
@@ -57,7 +58,7 @@ export async function belong(privates, publicKeys) {
 }
 
 async function wrapping(name, own, other, ephemeral, to) {
-  const shared = await crypto.subtle.deriveBits({ name: curves[name].how.name, public: other }, own, 256)
+  const shared = await subtle.deriveBits({ name: curves[name].how.name, public: other }, own, 256)
   return cipher(shared, `wrapped key ${name} `, join(ephemeral, to))
 }
 
@@ -68,9 +69,9 @@ export async function wrapKey(key, publicKeys, made = {}) {
     if (name !== 'p256' && !publicKeys[name]) continue
     try {
       const to = decode(publicKeys[name])
-      const { publicKey, privateKey } = made[name] ?? await crypto.subtle.generateKey(how, true, ['deriveBits'])
+      const { publicKey, privateKey } = made[name] ?? await subtle.generateKey(how, true, ['deriveBits'])
       const ephemeral = await rawOf(publicKey)
-      const other = await crypto.subtle.importKey('raw', to, how, true, [])
+      const other = await subtle.importKey('raw', to, how, true, [])
       const sealed = await encrypt(await wrapping(name, privateKey, other, ephemeral, to), once, key)
       return encode(join([number], ephemeral, sealed))
     } catch (failure) {
@@ -90,8 +91,8 @@ export async function unwrapKey(privates, publicKeys, wrapped) {
     const { length, how, at, jwk } = curve
     const ephemeral = bytes.slice(1, 1 + length)
     const to = decode(publicKeys[name])
-    const own = await crypto.subtle.importKey('jwk', { ...jwk(to), d: encode(privates.slice(at, at + size)) }, how, false, ['deriveBits'])
-    const other = await crypto.subtle.importKey('raw', ephemeral, how, true, [])
+    const own = await subtle.importKey('jwk', { ...jwk(to), d: encode(privates.slice(at, at + size)) }, how, false, ['deriveBits'])
+    const other = await subtle.importKey('raw', ephemeral, how, true, [])
     return await decrypt(await wrapping(name, own, other, ephemeral, to), once, bytes.subarray(1 + length))
   } catch {
     throw new Failure('open')

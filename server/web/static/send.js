@@ -22,6 +22,8 @@ const size = (n) => {
   return `${format.format(n)}\u00a0${units[unit]}`
 }
 
+const total = (files) => files.reduce((n, { size }) => n + size, 0)
+
 // A form without a choice of kinds takes a text and files.
 const kind = () => one('.kinds :checked')?.value ?? 'file'
 
@@ -117,7 +119,7 @@ async function encrypt(data, signal) {
   for (const [i, file] of sending.entries()) {
     const told = (n) => {
       signal.throwIfAborted()
-      one('progress').value = (done + n) / (1 + sending.reduce((sum, { size }) => sum + size, 0))
+      one('progress').value = (done + n) / (1 + total(sending))
     }
     data.append('push[files][]', await encryptFile(key, i + 1, file, told), `${i + 1}.bin`)
     done += file.size
@@ -160,7 +162,7 @@ async function send() {
   upload.onloadend = () => { upload = undefined }
   busy(true)
   one('progress').value = 0
-  one('#sent').textContent = sending.length ? fill(sent, { done: size(0), all: size(sending.reduce((n, file) => n + file.size, 0)) }) : stored
+  one('#sent').textContent = sending.length ? fill(sent, { done: size(0), all: size(total(sending)) }) : stored
   if (sending.length) one('#sending button').focus() // a text is sent before it could be stopped on purpose
   upload.send(data)
 }
@@ -204,6 +206,7 @@ function start() {
     form.hidden = !good && ![...all(typed)].some(({ value }) => value) && !files.length
     if (!good) upload?.abort()
   })
+  for (const part of all('[data-encrypts]')) part.hidden = part.disabled = false
   one('.drop')?.classList.add('live')
   showFiles()
   form.addEventListener('change', ({ target }) => {
