@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { arriveNew, ask, askFor } from './lib/acts.js'
+import { arriveNew, arriveSignedIn, ask, askFor } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
@@ -79,3 +79,24 @@ for (const [path, script, field, number] of [['/', 'send', '#payload', '#views']
     assert.equal(await page.getByText(say('answer_unloaded')).isVisible(), false)
   })
 }
+
+test('without scripts, who sends to or passes on a link that is not encrypted is told when not to', async (t) => {
+  const { guest, account } = await arriveNew(scene, t)
+  const { own, link } = await askFor(guest, { encrypt: false })
+  const bare = await scene.guest(t, { script: false })
+  await arriveSignedIn(bare, account)
+  for (const [to, warning, part] of [[link, 'answer_bare', '#payload'], [own, 'request_bare', '#link']]) {
+    await bare.go(to)
+    assert.equal(await bare.page.locator('main > noscript .notice').innerText(), say(warning))
+    assert.equal(await bare.page.locator(part).isVisible(), true)
+    for (const late of ['answer_unloaded', 'request_unloaded']) assert.equal(await bare.page.getByText(say(late)).isVisible(), false)
+  }
+  await guest.page.reload()
+  await guest.page.locator('#link').waitFor()
+  assert.equal(await guest.page.getByText(say('request_unloaded')).count(), 0)
+  guest.foresee(/ERR_FAILED/)
+  await guest.page.route(/request[^k]*\.js/, (route) => route.abort()) // which might have warned
+  await guest.page.reload()
+  await guest.page.getByText(say('request_unloaded')).waitFor()
+  for (const part of ['#link', '#words']) assert.equal(await guest.page.locator(part).isVisible(), false)
+})
