@@ -100,3 +100,35 @@ test('without scripts, who sends to or passes on a link that is not encrypted is
   await guest.page.getByText(say('request_unloaded')).waitFor()
   for (const part of ['#link', '#words']) assert.equal(await guest.page.locator(part).isVisible(), false)
 })
+
+test('a form with errors takes the place of the same form alone', async (t) => {
+  const { guest } = await arriveNew(scene, t)
+  const [{ link }, sender] = [await askFor(guest, { encrypt: true }), await scene.guest(t)]
+  const page = async (path) => {
+    await guest.go(path)
+    return guest.page.content()
+  }
+  const create = await page('/')
+  const bare = create.replace('id="encrypt"', '')
+  const keyless = (await page(link)).replace(/data-keys="[^"]*"/, '')
+  guest.foresee(422)
+  sender.foresee(422)
+  for (const [who, to, body, field, button, words] of [
+    [sender, link, create, '#payload', 'answer_send', 'answer_cut'],
+    [sender, link, keyless, '#payload', 'answer_send', 'answer_cut'],
+    [guest, guest.at, bare, '#payload', 'create_submit', 'create_connection_lost'],
+  ]) {
+    await who.page.route(new RegExp(`^${to.replace(/#.*/, '')}/?$`), (route) => route.request().method() === 'POST' ? route.fulfill({ status: 422, contentType: 'text/html', body }) : route.continue())
+    await who.go('about:blank')
+    await who.go(to)
+    await who.page.locator(field).fill('not in clear')
+    for (let times = 0; times < 2; times++) {
+      await who.press(say(button))
+      await who.page.locator('#failed').getByText(say(words)).waitFor()
+    }
+    assert.equal(await who.page.locator(who === guest ? '#encrypt' : '#closed').count(), 1)
+    await who.page.locator(field).fill('')
+  }
+  for (const { page } of [guest, sender]) await page.unrouteAll()
+  scene.unheard('not in clear', 'not+in+clear')
+})

@@ -15,7 +15,7 @@ function run() {
   })
 }
 
-// Finds out whether the form may be sent, and says why if it may not.
+// Finds out whether the form may be sent, or says why not.
 async function check() {
   const form = one('[data-sends]')
   const { keys, changed = '', https = '', endless, unloaded = '' } = form.dataset

@@ -1,6 +1,6 @@
 // The form for a new request. If its answers are encrypted, its keys are made here. The private
-// ones are only in the fragment of the address that the form leads to, and until then here, for
-// request.js: a redirect can replace that fragment.
+// ones are only in the fragment of the address that the form leads to, and until then kept for
+// request.js: a redirect can replace it.
 
 const one = (selector) => document.querySelector(selector)
 const form = one('#ask')

@@ -1,6 +1,5 @@
-// A form that sends a push: its files are dropped and pasted, and what it sends may be encrypted
-// here first. The page sends it by a request of its own, with progress: if that fails or is
-// refused, the page is still there, with all that was typed.
+// A form that sends a push: files are dropped and pasted, and what it sends may be encrypted here
+// first. A request of its own sends it: if that fails, all that was typed is still there.
 
 const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
@@ -169,10 +168,12 @@ async function send() {
 
 // What was typed, and a page that is shown again may lack.
 const typed = '#payload, #url, .login :is(input, textarea)'
-const kept = `${typed}, #login, #passphrase, #encrypt, #name, #note, #mail-to`
+const kept = `${typed}, .kinds input, #login, #passphrase, #encrypt, #name, #note, #mail-to`
 
-// Goes on to the page that says what was sent; or if something was wrong, replaces this page by that of the
-// answer, and keeps what was typed.
+const filled = () => files.length || [...all(typed)].some(({ value }) => value)
+
+// Goes on to the page that says what was sent; or if something was wrong, replaces this form by the same one
+// in the answer, which must encrypt if this one does, and keeps what was typed.
 function answered(status, page, url) {
   if (status === 200 && url.pathname.includes(form.dataset.sends)) {
     leaving = true
@@ -185,9 +186,10 @@ function answered(status, page, url) {
   }
   const next = page?.querySelector('main')
   if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
-  if (!next || (status === 422 && !next.querySelector('[data-sends]'))) return end(form.dataset.cut)
+  const lacks = (part) => one(part) && !next.querySelector(part)
+  if (!next || (status === 422 && [`[data-sends="${form.dataset.sends}"]`, '#closed', '#encrypt', '[data-keys]'].some(lacks))) return end(form.dataset.cut)
   if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
-  const fields = [...all(kept)].map(({ id, value, checked }) => ({ id, value, checked }))
+  const fields = all(kept)
   main.replaceChildren(...next.childNodes)
   for (const menu of document.querySelectorAll('.language')) menu.replaceWith(page.querySelector('.language') ?? menu)
   document.title = page.title
@@ -203,7 +205,7 @@ function start() {
   good = !('changed' in form.dataset)
   form.addEventListener('checked', ({ detail }) => {
     good = detail
-    form.hidden = !good && ![...all(typed)].some(({ value }) => value) && !files.length
+    form.hidden = !good && !filled()
     if (!good) upload?.abort()
   })
   for (const part of all('[data-encrypts]')) part.hidden = part.disabled = false
@@ -242,7 +244,7 @@ document.addEventListener('paste', (event) => {
 })
 
 addEventListener('beforeunload', (event) => {
-  if (!leaving && (upload || files.length || [...all(typed)].some((field) => field.value))) event.preventDefault()
+  if (!leaving && (upload || filled())) event.preventDefault()
 })
 
 // Back from the page that says what was sent: it must not be sent again.
