@@ -170,12 +170,17 @@ func (a administration) createHook(ctx context.Context, email string, h record.H
 		if err := a.may(h.Owner); err != nil {
 			return 0, err
 		}
-		var events []string
-		for _, e := range h.Events.Events() {
-			events = append(events, e.String())
-		}
-		return cold.CreateHook(ctx, a.store.engine, h, a.event(record.AdminWebhookAdd, matter{h.Owner, email, 0, strings.Join(events, ", ")}))
+		return cold.CreateHook(ctx, a.store.engine, h, a.event(record.AdminWebhookAdd, matter{h.Owner, email, 0, eventNames(h.Events)}))
 	})
+}
+
+// eventNames lists the names of events.
+func eventNames(s record.EventSet) string {
+	var names []string
+	for _, e := range s.Events() {
+		names = append(names, e.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 func (a administration) setHook(ctx context.Context, h record.Hook) error {

@@ -123,9 +123,7 @@ func (s *Store) addHook(ctx context.Context, by Actor, email string, address sec
 	if err != nil {
 		return HookInfo{}, err
 	}
-	h := record.Hook{Owner: a.ID, CreatedAt: s.time.Read().Now, Events: record.NewEventSet(events...)}
-	target := HookTarget{URL: address, Secret: newHookSecret()}
-	s.sealHook(&h, target)
+	h, target := s.newHook(a, address, events)
 	err = s.changeHooks(ctx, func(b *subscriptions) (err error) {
 		checkHookCount(b, a.ID, &bad)
 		if err := bad.Err(); err != nil {
@@ -135,6 +133,14 @@ func (s *Store) addHook(ctx context.Context, by Actor, email string, address sec
 		return err
 	})
 	return HookInfo{Hook: h, HookTarget: target}, err
+}
+
+// newHook returns a webhook of an account that is not kept yet.
+func (s *Store) newHook(a record.Account, address secret.Text, events []record.Event) (record.Hook, HookTarget) {
+	h := record.Hook{Owner: a.ID, CreatedAt: s.time.Read().Now, Events: record.NewEventSet(events...)}
+	target := HookTarget{URL: address, Secret: newHookSecret()}
+	s.sealHook(&h, target)
+	return h, target
 }
 
 // of lists an account's webhooks, oldest first.

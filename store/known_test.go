@@ -222,10 +222,19 @@ func TestAMarkEndsWithThePasswordAndWithANewFactor(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	first := n.Mark
-	storetest.EnableTOTP(t, f, &n)
+	key, _ := storetest.EnableTOTP(t, f, &n)
+	stranger, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New(right), false)
+	if err != nil || !stranger.Mark.IsZero() {
+		t.Errorf("a session alone makes a browser that is known: %v, %v", stranger.Mark, err)
+	}
+	pending := storetest.SignIn(t, f)
+	n, err = f.SignInCode(ctx, anonymous, pending.Secret, storetest.Code(t, f, key, 30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
 	second := n.Mark
 	const next = "another password"
-	n, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New(next), false)
+	n, err = f.ChangePassword(ctx, store.Actor{Client: "192.0.2.200", Marks: []secret.Text{second}}, n.Secret, secret.New(right), secret.New(next), false)
 	if err != nil {
 		t.Fatal(err)
 	}

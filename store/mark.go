@@ -47,10 +47,20 @@ func (s *Store) newMark(by Actor, subject []byte) secret.Text {
 	if m := s.markOf(by, subject); !m.IsZero() {
 		return m
 	}
-	nonce := make([]byte, nonceSize, markSize)
+	nonce := make([]byte, nonceSize)
 	_, _ = rand.Read(nonce) // never fails: crypto/rand ends the program instead
+	return s.markWith(nonce, subject)
+}
+
+func (s *Store) markWith(nonce, subject []byte) secret.Text {
 	sum := s.ring.Load().Mark(subject, nonce)
-	return secret.New(record.Encoding.EncodeToString(append(nonce, sum[:]...)))
+	return secret.New(record.Encoding.EncodeToString(slices.Concat(nonce, sum[:])))
+}
+
+// nonceOf is what a mark keeps when its subject changes: tries count for it.
+func nonceOf(mark secret.Text) []byte {
+	b, _ := record.Encoding.DecodeString(mark.Reveal()) // markOf has read it
+	return b[:min(nonceSize, len(b))]
 }
 
 // markOf returns the mark that the actor sent for a subject; zero if there is none.

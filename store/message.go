@@ -141,13 +141,20 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 	if err := s.countChange(ctx, c.account.ID); err != nil {
 		return HookInfo{}, err
 	}
-	_, err = s.changeOwn(ctx, c, record.AdminWebhookAdd, "", func(a *record.Account) (record.SessionChange, error) {
-		return record.SessionChange{Untold: true}, use(a) // the webhook has the event
+	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) {
+		h, target := s.newHook(c.account, address, events)
+		err := s.changeHooks(ctx, func(b *subscriptions) error {
+			if checkHookCount(b, c.account.ID, &bad); bad.Err() != nil {
+				return bad.Err()
+			}
+			done, err := s.changeOwn(ctx, c, record.AdminWebhookAdd, eventNames(h.Events), func(a *record.Account) (record.SessionChange, error) {
+				return record.SessionChange{Hook: &h}, use(a) // in one transaction: the session may have ended meanwhile
+			})
+			h.ID = done.Hook
+			return err
+		})
+		return HookInfo{Hook: h, HookTarget: target}, err
 	})
-	if err != nil {
-		return HookInfo{}, err
-	}
-	return s.AddHook(ctx, c.by, c.account.Email, address, events)
 }
 
 // TestHook has send send a test to a webhook of the actor's account, and keeps the outcome. If

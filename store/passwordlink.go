@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -166,7 +167,11 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 	if !a.Active() || a.SignsInElsewhere() || !s.canMail(a) || a.ID == 0 {
 		return s.engine.SetLatestTime(ctx, at.Ends) // a commit, too: else the time would tell
 	}
-	return s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.forgottenQuotas(a, at.Now))
+	err = s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.forgottenQuotas(a, at.Now))
+	if quota := (*record.QuotaError)(nil); errors.As(err, &quota) {
+		return errors.Join(err, s.engine.SetLatestTime(ctx, at.Ends)) // nothing was written yet
+	}
+	return err
 }
 
 // maxForgotten is how many links for a password go to an address in a day, of those that are asked

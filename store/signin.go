@@ -45,7 +45,7 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 // trier returns the client that tries to sign in to an account, or to an address without one.
 func (s *Store) trier(by Actor, a record.Account, email string) trier {
 	if m := s.markOf(by, accountSubject(a)); !m.IsZero() {
-		return asKnown("browser "+m.Reveal(), by.Client)
+		return asKnown("browser "+string(nonceOf(m)), by.Client)
 	}
 	return asStranger(email, by.Client)
 }
@@ -211,6 +211,7 @@ func (s *Store) renew(ctx context.Context, c caller, k record.AdminKind, detail 
 		if c.at.Jumped {
 			return NewSession{}, record.ErrClock
 		}
+		known := s.markOf(c.by, accountSubject(c.account))
 		n, begins := s.newSession(c.by)
 		begins = s.options().Sessions.start(begins, c.at.Now)
 		c.session.SameVia(&begins)
@@ -221,7 +222,9 @@ func (s *Store) renew(ctx context.Context, c caller, k record.AdminKind, detail 
 		err := s.endingTokens(ctx, endTokens, func() error {
 			_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *record.Account) (record.SessionChange, error) {
 				err := change(a)
-				n.Mark = s.newMark(c.by, accountSubject(*a))
+				if !known.IsZero() { // else each change would make a browser that is known, with tries of its own
+					n.Mark = s.markWith(nonceOf(known), accountSubject(*a))
+				}
 				n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
 				return ends, err
 			})

@@ -23,7 +23,7 @@ type Connections struct {
 }
 
 // NewConnections returns bounds that Set has not set yet: nothing may connect. refused is
-// called for each connection that is closed, and each request that is reset, with the address of its peer, or an empty
+// called for each connection that is closed, and each request that is refused, with the address of its peer, or an empty
 // text.
 func NewConnections(refused func(peer string)) *Connections {
 	c := &Connections{slots: limit.NewSlots(0), refused: refused}
@@ -88,8 +88,9 @@ func (l boundListener) Accept() (net.Conn, error) {
 }
 
 // Handler returns next with the same bounds for requests over HTTP/2, which share connections: each
-// counts as a connection of its own for as long as it is answered. One too many is reset. A request
-// whose client does not read keeps its headers in memory until its deadline.
+// counts as a connection of its own for as long as it is answered. One too many gets 503, and its
+// connection ends. A request whose client does not read keeps its headers in memory until its
+// deadline.
 func (c *Connections) Handler(next http.Handler) http.Handler {
 	if c == nil {
 		return next
@@ -104,7 +105,10 @@ func (c *Connections) Handler(next http.Handler) http.Handler {
 		by := limit.Holder{Client: c.client(peer)}
 		if !c.slots.Take(by) {
 			c.refused(clientip.Client{Addr: peer}.IP())
-			panic(http.ErrAbortHandler)
+			w.Header().Set("Connection", "close") // GOAWAY: no more requests come by it
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
 		}
 		defer c.slots.Free(by)
 		next.ServeHTTP(w, r)

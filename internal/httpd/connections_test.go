@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"sync"
@@ -143,17 +144,17 @@ func TestRequestsOverHTTP2CountAsConnections(t *testing.T) {
 		inside <- struct{}{}
 		<-leave
 	}))
-	request := func(peer string, version int) (reset bool) {
-		defer func() { reset = recover() == http.ErrAbortHandler }()
-		handler.ServeHTTP(nil, &http.Request{ProtoMajor: version, RemoteAddr: peer + ":4000"})
-		return false
+	request := func(peer string, version int) (refused bool) {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, &http.Request{ProtoMajor: version, RemoteAddr: peer + ":4000"})
+		return w.Code == http.StatusServiceUnavailable
 	}
 	var all sync.WaitGroup
 	enter := func(n int, peer string, version int) {
 		for range n {
 			all.Go(func() {
 				if request(peer, version) {
-					t.Errorf("a request over HTTP/%d of %s was reset", version, peer)
+					t.Errorf("a request over HTTP/%d of %s was refused", version, peer)
 				}
 			})
 			<-inside

@@ -150,7 +150,7 @@ func changeAccount(t record.Tx, id record.AccountID, by record.SessionDigest, r 
 	if err != nil {
 		return c, err
 	}
-	if c.Account == old && len(gone) == 0 && change.Begin == nil && !change.EndTokens && change.Token == nil && change.Mail == nil {
+	if c.Account == old && len(gone) == 0 && change.Begin == nil && !change.EndTokens && change.Token == nil && change.Hook == nil && change.Mail == nil {
 		return c, nil
 	}
 	if err := changeTokens(t, &c, change, &ev); err != nil {
@@ -181,7 +181,7 @@ func changeAccount(t record.Tx, id record.AccountID, by record.SessionDigest, r 
 }
 
 // changeTokens sends the mail of a change of an account, ends its tokens with its webhooks, and begins
-// another token.
+// another token, or another webhook.
 func changeTokens(t record.Tx, c *record.AccountChange, change record.SessionChange, ev *record.AdminEvent) error {
 	ended, err := endedTokens(t, c.Account.ID, change)
 	if err != nil {
@@ -199,6 +199,15 @@ func changeTokens(t record.Tx, c *record.AccountChange, change record.SessionCha
 		if err := removeHooks(t, c.Account.ID); err != nil {
 			return err
 		}
+	}
+	if change.Hook != nil {
+		if err := t.Reserve(recordWeight + len(change.Hook.Sealed)); err != nil {
+			return err
+		}
+		if c.Hook, err = addHook(t, *change.Hook); err != nil {
+			return err
+		}
+		ev.Subject = uint64(c.Hook)
 	}
 	if change.Token == nil {
 		return nil

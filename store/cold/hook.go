@@ -16,16 +16,22 @@ func CreateHook(ctx context.Context, e record.TableEngine, h record.Hook, ev rec
 		if err := mayOwn(t, h.Owner); err != nil {
 			return 0, err
 		}
-		n, err := t.Next(record.Hooks.Table)
+		id, err := addHook(t, h)
 		if err != nil {
 			return 0, err
 		}
-		h.ID, ev.Subject = record.HookID(n), n
-		if err := t.Put(record.Hooks.Table, h); err != nil {
-			return 0, err
-		}
-		return h.ID, t.Tell(ev)
+		ev.Subject = uint64(id)
+		return id, t.Tell(ev)
 	})
+}
+
+func addHook(t record.Tx, h record.Hook) (record.HookID, error) {
+	n, err := t.Next(record.Hooks.Table)
+	if err != nil {
+		return 0, err
+	}
+	h.ID = record.HookID(n)
+	return h.ID, t.Put(record.Hooks.Table, h)
 }
 
 // Hooks lists webhooks by owner and ID, from the first after the given pair.

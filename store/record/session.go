@@ -70,6 +70,7 @@ type SessionChange struct {
 
 	EndTokens bool      // all of its API tokens end, and its webhooks
 	Token     *APIToken // one that begins, under a new ID; nil: none
+	Hook      *Hook     // a webhook that is added, under a new ID; nil: none
 
 	Mail *MailBatch // nil: none
 
@@ -93,6 +94,7 @@ type AccountChange struct {
 	Account Account
 	Session Session // the one that began
 	Token   TokenID // of the API token that began
+	Hook    HookID  // of the webhook that was added
 }
 
 // SameVia notes in a session that its user came the same way as to this one.
