@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -18,9 +19,10 @@ import (
 // empty engine.
 type suite map[string]func(*testing.T, record.Engine)
 
-// suites are the suites of all roles. What UpkeepEngine does with space is for the
-// tests of each engine; every test here ends with its Check. The tests of package cold are a suite
-// for tables, too.
+// suites are the suites of all roles. What UpkeepEngine does with space is for the tests of each
+// engine; every test here ends with its Check. The tests of package cold are a suite for tables,
+// too. The model of the engine suite checks what methods do one after the other; the other tests
+// have what it cannot reach: several goroutines, refusals, and the outbox.
 var suites = map[string]suite{
 	"pushes":  pushSuite,
 	"files":   fileSuite,
@@ -74,24 +76,31 @@ func CheckClean(t *testing.T, e record.Engine) {
 // epoch is when the first push of the suites begins.
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// pushID is the ID of the n-th push. Later ones are greater.
-func pushID(n int) (id record.ID) {
+// PushID is the ID of the n-th push. Later ones are greater.
+func PushID(n int) (id record.ID) {
 	binary.BigEndian.PutUint64(id[:8], uint64(epoch.UnixMilli()+int64(n))<<16)
 	mac := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(n)))
 	copy(id[6:], mac[:])
 	return id
 }
 
-// livePush is the n-th push, as a store would create it: created n milliseconds after
+func pushIDs(numbers ...int) (ids []record.ID) {
+	for _, n := range numbers {
+		ids = append(ids, PushID(n))
+	}
+	return ids
+}
+
+// LivePush is the n-th push, as a store would create it: created n milliseconds after
 // epoch, ending n hours after that.
-func livePush(n int, owner record.AccountID) record.Push {
+func LivePush(n int, owner record.AccountID) record.Push {
 	created := epoch.Add(time.Duration(n) * time.Millisecond)
 	var link []byte
 	if owner != 0 {
 		link = []byte("sealed link")
 	}
 	return record.Push{
-		ID: pushID(n), Kind: record.Text, State: record.Live, Owner: owner,
+		ID: PushID(n), Kind: record.Text, State: record.Live, Owner: owner,
 		CreatedAt: created, UpdatedAt: created, ExpiresAt: created.Add(time.Duration(n) * time.Hour),
 		Days: 7, ViewLimit: 5, RetrievalStep: true, Seq: 1,
 		Wrap: []byte("sealed key"), Link: link, Details: []byte("sealed details"),
@@ -101,42 +110,79 @@ func livePush(n int, owner record.AccountID) record.Push {
 // Told is an event for changes of which no test reads the event.
 var Told = record.AdminEvent{Kind: record.AdminAccountCreate, At: epoch, Sealed: []byte("sealed actor")}
 
-func payloadOf(n int) []byte { return binary.BigEndian.AppendUint64([]byte("payload "), uint64(n)) }
+// Payload is that of the n-th push.
+func Payload(n int) []byte { return binary.BigEndian.AppendUint64([]byte("payload "), uint64(n)) }
 
-func creation(p record.Push) record.Entry {
+// Creation is the first entry of a push.
+func Creation(p record.Push) record.Entry {
 	return record.Entry{Kind: record.EntryCreation, At: p.CreatedAt, Sealed: []byte("sealed sender")}
 }
 
 // create keeps the n-th push and returns it.
 func create(t *testing.T, e record.Engine, n int, owner record.AccountID) record.Push {
 	t.Helper()
-	p := livePush(n, owner)
-	Must(t, e.CreatePush(t.Context(), p, payloadOf(n), creation(p)))
+	p := LivePush(n, owner)
+	Must(t, e.CreatePush(t.Context(), p, Payload(n), Creation(p)))
 	return p
+}
+
+// RequestOf is the n-th request, which takes so many answers for a day.
+func RequestOf(n int, owner record.AccountID, answers int) record.Request {
+	at := epoch.Add(time.Duration(n) * time.Millisecond)
+	return record.Request{
+		ID: record.RequestID(PushID(n)), Owner: owner, CreatedAt: at, ExpiresAt: at.Add(24 * time.Hour),
+		Texts: true, MaxAnswers: answers, Lifetime: time.Hour, Views: 3, Sealed: []byte("sealed request"),
+	}
+}
+
+// AnswerTo is the n-th push, as an answer to a request.
+func AnswerTo(r record.Request, n int) record.Push {
+	p := LivePush(n, r.Owner)
+	p.Request, p.WrappedKey = r.ID, []byte("wrapped key")
+	return p
+}
+
+// EndRequest ends a request, at the time of its creation.
+func EndRequest(r record.Request) (record.Request, bool, error) {
+	r.EndedAt = r.CreatedAt
+	return r, false, nil
+}
+
+// APIToken is the n-th API token, before it gets its ID.
+func APIToken(n int, owner record.AccountID) record.APIToken {
+	return record.APIToken{
+		Digest: record.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n), Scopes: record.ScopeRead,
+		CreatedAt: epoch, ExpiresAt: epoch.Add(time.Hour),
+	}
+}
+
+// Session is the n-th session, before it gets its ID and owner. Later ones have lesser digests.
+func Session(n int, pending bool) *record.Session {
+	return &record.Session{
+		Digest: record.SessionDigest{0: byte(200 - n), 31: byte(n)}, CreatedAt: epoch, LastUsedAt: epoch,
+		ExpiresAt: epoch.Add(time.Duration(n) * time.Hour), Pending: pending, Sealed: []byte("sealed origin"),
+	}
 }
 
 // account keeps an active account of that address.
 func account(t *testing.T, e record.Engine, email string) record.AccountID {
 	t.Helper()
-	id, err := cold.CreateAccount(t.Context(), e, record.Account{Email: email, PasswordHash: "$argon2id$", CreatedAt: epoch}, Told)
-	Must(t, err)
-	return id
+	return got(cold.CreateAccount(t.Context(), e, record.Account{Email: email, PasswordHash: "$argon2id$", CreatedAt: epoch}, Told)).of(t)
 }
 
 // change applies a rule that must not fail.
 func change(t *testing.T, e record.Engine, id record.ID, r record.Rule) record.Change {
 	t.Helper()
-	c, err := e.Change(t.Context(), id, r)
-	Must(t, err)
-	return c
+	return got(e.Change(t.Context(), id, r)).of(t)
 }
 
-var errLimit = errors.New("no view is left")
+// ErrLimit is the error of View where no view is left.
+var ErrLimit = errors.New("no view is left")
 
-// view counts a view, or fails where none is left. The last one ends the push.
-func view(p record.Push) (record.Push, record.Entry, error) {
+// View counts a view, or fails where none is left. The last one ends the push.
+func View(p record.Push) (record.Push, record.Entry, error) {
 	if !p.Live() {
-		return p, record.Entry{}, errLimit
+		return p, record.Entry{}, ErrLimit
 	}
 	p.Views++
 	p.Seq++
@@ -170,9 +216,11 @@ func ended(p record.Push, s record.State) record.Push {
 	return p
 }
 
-func leave(p record.Push) (record.Push, record.Entry, error) { return p, record.Entry{}, nil }
+// Leave changes nothing.
+func Leave(p record.Push) (record.Push, record.Entry, error) { return p, record.Entry{}, nil }
 
-func purge(p record.Push) (record.Push, record.Entry, error) {
+// Purge removes a push.
+func Purge(p record.Push) (record.Push, record.Entry, error) {
 	p.State = record.Purged
 	return p, record.Entry{}, nil
 }
@@ -183,6 +231,27 @@ func Must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A result is what a method returned.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+func got[T any](value T, err error) result[T] { return result[T]{value, err} }
+
+// of returns the value, and ends the test if there is an error.
+func (r result[T]) of(t *testing.T) T {
+	t.Helper()
+	Must(t, r.err)
+	return r.value
+}
+
+// fails fails the test unless the error is want.
+func (r result[T]) fails(t *testing.T, want error) {
+	t.Helper()
+	WantErr(t, r.err, want)
 }
 
 // WantErr fails the test unless err is want.

@@ -21,12 +21,10 @@ func begin(t *testing.T, e record.Engine, owner record.AccountID, n int, pending
 
 func changeAccount(t *testing.T, e record.Engine, id record.AccountID, to record.SessionChange, f func(*record.Account)) record.AccountChange {
 	t.Helper()
-	c, err := cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
+	return got(cold.ChangeAccount(t.Context(), e, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		f(&a)
 		return a, to, Told, nil
-	})
-	Must(t, err)
-	return c
+	})).of(t)
 }
 
 // Fill puts a few of everything into an empty engine.
@@ -40,29 +38,27 @@ func Fill(t *testing.T, e record.Engine) {
 		create(t, e, n, []record.AccountID{0, owner}[n%2])
 	}
 	for n := range 10 {
-		change(t, e, pushID(n), view)
+		change(t, e, PushID(n), View)
 	}
-	change(t, e, pushID(1), sendMail(mailOf(2, owner, 7, 9)))
-	change(t, e, pushID(2), sendMail(mailTo(7, 9, 1, 2)))
-	change(t, e, pushID(10), end(record.Expired))
-	change(t, e, pushID(11), end(record.Deleted))
-	change(t, e, pushID(12), purge)
+	change(t, e, PushID(1), SendMail(mailOf(2, owner, 7, 9)))
+	change(t, e, PushID(2), SendMail(MailTo(7, 9, 1, 2)))
+	change(t, e, PushID(10), end(record.Expired))
+	change(t, e, PushID(11), end(record.Deleted))
+	change(t, e, PushID(12), Purge)
 	for n := 30; n < 33; n++ { // live, closed with its grants alive, and given up
-		p := createFiles(t, e, n, 0)
+		p := CreateFiles(t, e, n, 0)
 		for k := range []int{1, p.ViewLimit, 1}[n-30] {
 			issue(t, e, n, k+1)
 		}
 	}
-	change(t, e, pushID(32), release)
+	change(t, e, PushID(32), Release)
 	upload(t, e, 33)
-	_, err := cold.CreateToken(t.Context(), e, APIToken(1, owner), Told)
-	Must(t, err)
+	got(cold.CreateToken(t.Context(), e, APIToken(1, owner), Told)).of(t)
 	for _, n := range []int{40, 42} {
 		Must(t, cold.CreateRequest(t.Context(), e, RequestOf(n, owner, 1)))
 	}
 	p := AnswerTo(RequestOf(40, owner, 1), 41)
-	_, err = e.AnswerRequest(t.Context(), p, payloadOf(41), creation(p))
-	Must(t, err)
+	got(e.AnswerRequest(t.Context(), p, Payload(41), Creation(p))).of(t)
 	begin(t, e, owner, 1, false)
 	begin(t, e, owner, 2, true)
 	Must(t, e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, Told))
@@ -73,48 +69,34 @@ func Fill(t *testing.T, e record.Engine) {
 func CheckFilled(t *testing.T, e record.Engine) {
 	t.Helper()
 	for n := range 30 {
-		p, err := e.Push(t.Context(), pushID(n))
+		p, err := e.Push(t.Context(), PushID(n))
 		if n == 12 {
 			WantErr(t, err, record.ErrNotFound)
 			continue
 		}
 		Must(t, err)
 		Same(t, "live", p.Live(), n != 10 && n != 11)
-		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
-		Must(t, err)
-		Same(t, "number of entries", len(entries), int(p.Seq))
+		Same(t, "number of entries", len(got(e.Entries(t.Context(), p.ID, 0, 10)).of(t)), int(p.Seq))
 	}
 	for n, open := range map[int]bool{30: true, 31: false} {
 		Same(t, "live", mustPush(t, e, n).Live(), open)
 		wantChunks(t, e, n, newGrant(n, 1).Grant)
 	}
 	wantOrphans(t, e, 32, 33)
-	owner, err := cold.AccountByEmail(t.Context(), e, "owner@example.org")
-	Must(t, err)
-	list, err := e.Pushes(t.Context(), owner.ID, true, record.ID{}, 0, 100)
-	Must(t, err)
-	Same(t, "pushes of the owner", len(list), 15)
-	requests, err := cold.Requests(t.Context(), e, owner.ID, record.Request{}, 0, 9)
-	Must(t, err)
+	owner := got(cold.AccountByEmail(t.Context(), e, "owner@example.org")).of(t)
+	Same(t, "pushes of the owner", len(got(e.Pushes(t.Context(), owner.ID, true, record.ID{}, 0, 100)).of(t)), 15)
+	requests := got(cold.Requests(t.Context(), e, owner.ID, record.Request{}, 0, 9)).of(t)
 	Same(t, "requests of the owner", len(requests), 2)
-	Same(t, "answers", requests[1].Answers, []record.ID{pushID(41)})
+	Same(t, "answers", requests[1].Answers, []record.ID{PushID(41)})
 	_, a, err := cold.Token(t.Context(), e, APIToken(1, 0).Digest)
 	Must(t, err)
 	Same(t, "the token's account", a, owner)
-	sessions, err := cold.Sessions(t.Context(), e, owner.ID, 9)
-	Must(t, err)
-	Same(t, "sessions of the owner", len(sessions), 2)
-	ring, err := e.KeyRing(t.Context())
-	Must(t, err)
-	Same(t, "key ring", string(ring), "sealed")
-	waiting, err := e.CountMessages(t.Context())
-	Must(t, err)
-	Same(t, "recipients of messages", len(waiting) > 0, true)
+	Same(t, "sessions of the owner", len(got(cold.Sessions(t.Context(), e, owner.ID, 9)).of(t)), 2)
+	Same(t, "key ring", string(got(e.KeyRing(t.Context())).of(t)), "sealed")
+	Same(t, "recipients of messages", len(got(e.CountMessages(t.Context())).of(t)) > 0, true)
 	last, more, err := e.ClearQuotas(t.Context(), record.Addressee{}, 2, 7)
 	Must(t, err)
 	Same(t, "last quota of an address", last, record.Addressee{0, 2})
 	Same(t, "more", more, true)
-	at, err := e.LatestTime(t.Context())
-	Must(t, err)
-	Same(t, "latest time", at, epoch)
+	Same(t, "latest time", got(e.LatestTime(t.Context())).of(t), epoch)
 }

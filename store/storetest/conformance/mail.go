@@ -19,8 +19,8 @@ func mailOf(messages int, of record.AccountID, day, most uint64) *record.MailBat
 	return p
 }
 
-// sendMail is a change that sends mail.
-func sendMail(p *record.MailBatch) record.Rule {
+// SendMail is a change that sends mail.
+func SendMail(p *record.MailBatch) record.Rule {
 	return func(old record.Push) (record.Push, record.Entry, error) {
 		next := old
 		next.Seq, next.Minor = old.Seq+1, old.Minor+1
@@ -39,23 +39,19 @@ func wantQuota(t *testing.T, err error, of record.QuotaOf) {
 
 func sendsMail(t *testing.T, e record.Engine) {
 	owner := account(t, e, "a@example.org")
-	p := livePush(1, owner)
-	entry := creation(p)
+	p := LivePush(1, owner)
+	entry := Creation(p)
 	entry.Mail = mailOf(3, owner, 1, 2)
-	wantQuota(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.QuotaOfAccount)
-	_, err := e.Push(t.Context(), p.ID)
-	WantErr(t, err, record.ErrNotFound)
+	wantQuota(t, e.CreatePush(t.Context(), p, Payload(1), entry), record.QuotaOfAccount)
+	got(e.Push(t.Context(), p.ID)).fails(t, record.ErrNotFound)
 	wantWaiting(t, e, 0)
 	entry.Mail = mailOf(2, owner, 1, 2)
-	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
+	Must(t, e.CreatePush(t.Context(), p, Payload(1), entry))
 	wantWaiting(t, e, 2)
 
-	_, err = e.Change(t.Context(), p.ID, sendMail(mailOf(1, owner, 1, 2)))
-	wantQuota(t, err, record.QuotaOfAccount)
-	list, err := e.Entries(t.Context(), p.ID, 0, 9)
-	Must(t, err)
-	Same(t, "entries after a refusal", len(list), 1)
-	change(t, e, p.ID, sendMail(mailOf(3, owner, 2, 3)))
+	wantQuota(t, send(t, e, p, mailOf(1, owner, 1, 2)), record.QuotaOfAccount)
+	Same(t, "entries after a refusal", len(got(e.Entries(t.Context(), p.ID, 0, 9)).of(t)), 1)
+	change(t, e, p.ID, SendMail(mailOf(3, owner, 2, 3)))
 	wantWaiting(t, e, 5)
 	q := dueAt(0, 100)
 	q.Route = record.ByMail
@@ -63,49 +59,67 @@ func sendsMail(t *testing.T, e record.Engine) {
 	if due[0].Route != record.ByMail || due[0].Number == due[1].Number {
 		t.Errorf("the mail is %+v", due)
 	}
-	list, err = e.Entries(t.Context(), p.ID, 0, 9)
-	Must(t, err)
-	Same(t, "entries", len(list), 2)
+	Same(t, "entries", len(got(e.Entries(t.Context(), p.ID, 0, 9)).of(t)), 2)
+}
+
+// send has a change of a push send mail.
+func send(t *testing.T, e record.Engine, p record.Push, b *record.MailBatch) error {
+	t.Helper()
+	return got(e.Change(t.Context(), p.ID, SendMail(b))).err
+}
+
+// A mailing is mail of one of two accounts, and the quota that refuses it; 0: none does.
+type mailing struct {
+	by      int
+	mail    *record.MailBatch
+	refuses record.QuotaOf
+}
+
+// sendsInOrder sends mail of pushes of two accounts. Then the second account goes.
+func sendsInOrder(t *testing.T, e record.Engine, all func(ann, bob record.AccountID) []mailing) record.Push {
+	t.Helper()
+	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	pushes := []record.Push{create(t, e, 1, ann), create(t, e, 2, bob)}
+	for _, one := range all(ann, bob) {
+		if err := send(t, e, pushes[one.by], one.mail); one.refuses == 0 {
+			Must(t, err)
+		} else {
+			wantQuota(t, err, one.refuses)
+		}
+	}
+	change(t, e, pushes[1].ID, Purge)
+	Must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
+	return pushes[0]
 }
 
 func countsMail(t *testing.T, e record.Engine) {
-	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	hers, his := create(t, e, 1, ann), create(t, e, 2, bob)
-	send := func(p record.Push, n int, of record.AccountID, day, most uint64) error {
-		_, err := e.Change(t.Context(), p.ID, sendMail(mailOf(n, of, day, most)))
-		return err
-	}
-	Must(t, send(hers, 6, ann, 7, 6))
-	wantQuota(t, send(hers, 1, ann, 7, 6), record.QuotaOfAccount)
-	wantQuota(t, send(his, 5, bob, 7, 6), record.QuotaOfInstance) // ten of all
-	Must(t, send(his, 4, bob, 7, 6))
-	wantQuota(t, send(his, 1, bob, 7, 6), record.QuotaOfInstance)
-	Must(t, send(hers, 6, ann, 8, 6))
-	wantQuota(t, send(hers, 1, ann, 7, 6), record.QuotaOfAccount) // a clock that was set back begins no new day
-	Must(t, send(his, 4, bob, 8, 6))
-
-	_, err := e.Change(t.Context(), his.ID, purge)
-	Must(t, err)
-	Must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
+	sendsInOrder(t, e, func(ann, bob record.AccountID) []mailing {
+		return []mailing{
+			{0, mailOf(6, ann, 7, 6), 0},
+			{0, mailOf(1, ann, 7, 6), record.QuotaOfAccount},
+			{1, mailOf(5, bob, 7, 6), record.QuotaOfInstance}, // ten of all
+			{1, mailOf(4, bob, 7, 6), 0},
+			{1, mailOf(1, bob, 7, 6), record.QuotaOfInstance},
+			{0, mailOf(6, ann, 8, 6), 0},
+			{0, mailOf(1, ann, 7, 6), record.QuotaOfAccount}, // a clock that was set back begins no new day
+			{1, mailOf(4, bob, 8, 6), 0},
+		}
+	})
 }
 
 func createsWithTwoEntries(t *testing.T, e record.Engine) {
-	p := livePush(1, account(t, e, "a@example.org"))
-	entry := creation(p)
+	p := LivePush(1, account(t, e, "a@example.org"))
+	entry := Creation(p)
 	entry.Then = []record.Entry{{Kind: record.EntryMail, At: epoch, Sealed: []byte("sealed")}}
 	p.Seq, p.Minor = 2, 1
-	Must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
-	list, err := e.Entries(t.Context(), p.ID, 0, 9)
-	Must(t, err)
-	Same(t, "second entry", list[1], entry.Then[0])
-	change(t, e, p.ID, view)
-	list, err = e.Entries(t.Context(), p.ID, 0, 9)
-	Must(t, err)
-	Same(t, "entries", len(list), 3)
+	Must(t, e.CreatePush(t.Context(), p, Payload(1), entry))
+	Same(t, "second entry", got(e.Entries(t.Context(), p.ID, 0, 9)).of(t)[1], entry.Then[0])
+	change(t, e, p.ID, View)
+	Same(t, "entries", len(got(e.Entries(t.Context(), p.ID, 0, 9)).of(t)), 3)
 }
 
-// mailTo is a mail to each of these, at most that many on a day.
-func mailTo(day, most uint64, to ...byte) *record.MailBatch {
+// MailTo is a mail to each of these, at most that many on a day.
+func MailTo(day, most uint64, to ...byte) *record.MailBatch {
 	p := mailOf(len(to), 0, day, 100)
 	p.Quotas = nil
 	for _, n := range to {
@@ -115,41 +129,36 @@ func mailTo(day, most uint64, to ...byte) *record.MailBatch {
 }
 
 func countsMailToAddresses(t *testing.T, e record.Engine) {
-	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	hers, his := create(t, e, 1, ann), create(t, e, 2, bob)
-	send := func(p record.Push, day, most uint64, to ...byte) error {
-		_, err := e.Change(t.Context(), p.ID, sendMail(mailTo(day, most, to...)))
-		return err
-	}
-	Must(t, send(hers, 7, 2, 1, 2))
-	Must(t, send(his, 7, 2, 1))
-	wantQuota(t, send(hers, 7, 2, 1), record.QuotaOfAddressee)
-	wantQuota(t, send(his, 7, 2, 2, 1), record.QuotaOfAddressee)
-	wantWaiting(t, e, 3)
-	Must(t, send(his, 7, 2, 2)) // the refusal did not count for it
-	wantQuota(t, send(his, 7, 2, 2), record.QuotaOfAddressee)
-	Must(t, send(his, 8, 2, 1))
-	_, err := e.Change(t.Context(), his.ID, purge)
-	Must(t, err)
-	Must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
-	Must(t, send(hers, 8, 2, 1)) // his mail counts after his account has gone
-	wantQuota(t, send(hers, 8, 2, 1), record.QuotaOfAddressee)
+	hers := sendsInOrder(t, e, func(record.AccountID, record.AccountID) []mailing {
+		return []mailing{
+			{0, MailTo(7, 2, 1, 2), 0},
+			{1, MailTo(7, 2, 1), 0},
+			{0, MailTo(7, 2, 1), record.QuotaOfAddressee},
+			{1, MailTo(7, 2, 2, 1), record.QuotaOfAddressee},
+			{1, MailTo(7, 2, 2), 0}, // the refusal did not count for it
+			{1, MailTo(7, 2, 2), record.QuotaOfAddressee},
+			{1, MailTo(8, 2, 1), 0},
+		}
+	})
+	wantWaiting(t, e, 5)
+	Must(t, send(t, e, hers, MailTo(8, 2, 1))) // his mail counts after his account has gone
+	wantQuota(t, send(t, e, hers, MailTo(8, 2, 1)), record.QuotaOfAddressee)
 }
 
 func clearsQuotas(t *testing.T, e record.Engine) {
 	p := create(t, e, 1, account(t, e, "a@example.org"))
-	change(t, e, p.ID, sendMail(mailOf(2, p.Owner, 7, 2)))
-	change(t, e, p.ID, sendMail(mailTo(7, 1, 1, 3, 5)))
-	change(t, e, p.ID, sendMail(mailTo(8, 1, 2, 4)))
+	change(t, e, p.ID, SendMail(mailOf(2, p.Owner, 7, 2)))
+	change(t, e, p.ID, SendMail(MailTo(7, 1, 1, 3, 5)))
+	change(t, e, p.ID, SendMail(MailTo(8, 1, 2, 4)))
 	clear := func(after byte, limit int, day uint64, last byte, more bool) {
 		t.Helper()
 		from := record.Addressee{0, after}
 		if after == 0 {
 			from = record.Addressee{}
 		}
-		got, rest, err := e.ClearQuotas(t.Context(), from, limit, day)
+		read, rest, err := e.ClearQuotas(t.Context(), from, limit, day)
 		Must(t, err)
-		Same(t, "last", got, record.Addressee{0, last})
+		Same(t, "last", read, record.Addressee{0, last})
 		Same(t, "more", rest, more)
 	}
 	clear(0, 2, 7, 2, true)
@@ -160,51 +169,33 @@ func clearsQuotas(t *testing.T, e record.Engine) {
 	clear(0, 1, 8, 2, true)
 	clear(2, 1, 8, 4, true)
 	clear(4, 1, 8, 4, false)
-	_, err := e.Change(t.Context(), p.ID, sendMail(mailTo(8, 1, 2)))
-	wantQuota(t, err, record.QuotaOfAddressee)
-	_, err = e.Change(t.Context(), p.ID, sendMail(mailOf(1, p.Owner, 7, 2)))
-	wantQuota(t, err, record.QuotaOfAccount)
-	change(t, e, p.ID, sendMail(mailTo(7, 1, 1)))
+	wantQuota(t, send(t, e, p, MailTo(8, 1, 2)), record.QuotaOfAddressee)
+	wantQuota(t, send(t, e, p, mailOf(1, p.Owner, 7, 2)), record.QuotaOfAccount)
+	change(t, e, p.ID, SendMail(MailTo(7, 1, 1)))
 }
 
 // unconfirmed keeps an account whose address is not confirmed.
 func unconfirmed(t *testing.T, e record.Engine, email string) record.AccountID {
 	t.Helper()
-	id, err := cold.CreateAccount(t.Context(), e, record.Account{Email: email, CreatedAt: epoch, Unconfirmed: true}, Told)
-	Must(t, err)
-	return id
+	return got(cold.CreateAccount(t.Context(), e, record.Account{Email: email, CreatedAt: epoch, Unconfirmed: true}, Told)).of(t)
 }
 
 func sendsConfirmed(t *testing.T, e record.Engine) {
 	eve := unconfirmed(t, e, "e@example.org")
-	p := livePush(1, eve)
-	entry := creation(p)
-	entry.Mail = mailTo(7, 1, 1)
+	p := LivePush(1, eve)
+	entry := Creation(p)
+	entry.Mail = MailTo(7, 1, 1)
 	entry.Mail.Sender = eve
-	WantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), record.ErrUnconfirmed)
-	_, err := e.Push(t.Context(), p.ID)
-	WantErr(t, err, record.ErrNotFound)
+	WantErr(t, e.CreatePush(t.Context(), p, Payload(1), entry), record.ErrUnconfirmed)
+	got(e.Push(t.Context(), p.ID)).fails(t, record.ErrNotFound)
 	create(t, e, 1, eve)
-	_, err = e.Change(t.Context(), p.ID, sendMail(entry.Mail))
-	WantErr(t, err, record.ErrUnconfirmed)
+	WantErr(t, send(t, e, p, entry.Mail), record.ErrUnconfirmed)
 	wantWaiting(t, e, 0)
 	code := record.AddressCode{Sum: [16]byte{1}, SentAt: epoch, Wrong: 4, Sent: 5}
-	confirm := func(confirmed bool) record.AccountRule {
-		return func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
-			if a.Unconfirmed, a.Code = !confirmed, code; confirmed {
-				a.Code = record.AddressCode{}
-			}
-			return a, record.SessionChange{}, Told, nil
-		}
-	}
-	_, err = cold.ChangeAccount(t.Context(), e, eve, record.SessionDigest{}, confirm(false))
-	Must(t, err)
-	a, err := cold.Account(t.Context(), e, eve)
-	Must(t, err)
-	Same(t, "code", a.Code, code)
-	_, err = cold.ChangeAccount(t.Context(), e, eve, record.SessionDigest{}, confirm(true))
-	Must(t, err)
-	change(t, e, p.ID, sendMail(entry.Mail)) // the refusals did not count
+	Alter(t, e, eve, func(a *record.Account) { a.Code = code })
+	Same(t, "code", got(cold.Account(t.Context(), e, eve)).of(t).Code, code)
+	Alter(t, e, eve, func(a *record.Account) { a.Unconfirmed, a.Code = false, record.AddressCode{} })
+	change(t, e, p.ID, SendMail(entry.Mail)) // the refusals did not count
 	wantWaiting(t, e, 1)
 }
 
@@ -212,15 +203,14 @@ func leavesMailOut(t *testing.T, e record.Engine) {
 	eve, ann := unconfirmed(t, e, "e@example.org"), account(t, e, "a@example.org")
 	p := create(t, e, 1, ann)
 	optional := func(sender record.AccountID, most uint64) *record.MailBatch {
-		b := mailTo(7, most, 1)
+		b := MailTo(7, most, 1)
 		b.Sender, b.Optional = sender, true
 		return b
 	}
 	kept := func(b *record.MailBatch, want bool) {
 		t.Helper()
-		before, err := e.Push(t.Context(), p.ID)
-		Must(t, err)
-		c := change(t, e, p.ID, sendMail(b))
+		before := got(e.Push(t.Context(), p.ID)).of(t)
+		c := change(t, e, p.ID, SendMail(b))
 		Same(t, "it is kept", c.Entry.Mail != nil, want)
 		Same(t, "audit entries", c.Push.Seq, before.Seq+1)
 	}
@@ -246,20 +236,16 @@ func changesWithMail(t *testing.T, e record.Engine) {
 	}
 	want := func(code byte, waiting, events int) {
 		t.Helper()
-		a, err := cold.Account(t.Context(), e, eve)
-		Must(t, err)
-		Same(t, "code", a.Code.Sum[0], code)
+		Same(t, "code", got(cold.Account(t.Context(), e, eve)).of(t).Code.Sum[0], code)
 		wantWaiting(t, e, waiting)
-		list, err := cold.AdminEvents(t.Context(), e, 0, 9)
-		Must(t, err)
-		Same(t, "events", len(list), events)
+		Same(t, "events", len(got(cold.AdminEvents(t.Context(), e, 0, 9)).of(t)), events)
 	}
 	want(0, 0, 1)
-	Must(t, send(1, mailTo(7, 1, 1), true))
+	Must(t, send(1, MailTo(7, 1, 1), true))
 	want(1, 1, 1)
-	wantQuota(t, send(2, mailTo(7, 1, 1), false), record.QuotaOfAddressee)
+	wantQuota(t, send(2, MailTo(7, 1, 1), false), record.QuotaOfAddressee)
 	want(1, 1, 1)
-	Must(t, send(0, mailTo(7, 1, 2), true)) // mail alone is a change
+	Must(t, send(0, MailTo(7, 1, 2), true)) // mail alone is a change
 	want(1, 2, 1)
 	Must(t, send(3, nil, true))
 	want(3, 2, 1)
@@ -273,19 +259,15 @@ func answersWithoutMail(t *testing.T, e record.Engine) {
 	Must(t, cold.CreateRequest(t.Context(), e, r))
 	for n, most := range []uint64{1, 1} {
 		p := AnswerTo(r, 10+n)
-		en := creation(p)
+		en := Creation(p)
 		en.Mail = mailOf(1, ann, 7, most)
 		en.Mail.Sender, en.Mail.Optional = ann, true
-		kept, err := e.AnswerRequest(t.Context(), p, payloadOf(10+n), en)
-		Must(t, err)
-		Same(t, "with mail", kept.Mail != nil, n == 0)
+		Same(t, "with mail", got(e.AnswerRequest(t.Context(), p, Payload(10+n), en)).of(t).Mail != nil, n == 0)
 		wantWaiting(t, e, 1)
 	}
 	p := AnswerTo(r, 20)
-	en := creation(p)
+	en := Creation(p)
 	en.Messages = []record.Message{messageAt(1)}
-	kept, err := e.AnswerRequest(t.Context(), p, payloadOf(20), en)
-	Must(t, err)
-	Same(t, "messages", len(kept.Messages), 1)
+	Same(t, "messages", len(got(e.AnswerRequest(t.Context(), p, Payload(20), en)).of(t).Messages), 1)
 	wantWaiting(t, e, 2)
 }

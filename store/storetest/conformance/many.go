@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -29,27 +30,26 @@ func Together(n int, f func(i int)) {
 func countsConcurrently(t *testing.T, e record.Engine) {
 	const racers, each = 64, 2
 	for n, limit := range []int{1, 2, 3, 5, 100} {
-		p := livePush(1+n, 0)
+		p := LivePush(1+n, 0)
 		p.ViewLimit = limit
-		Must(t, e.CreatePush(t.Context(), p, payloadOf(1+n), creation(p)))
+		Must(t, e.CreatePush(t.Context(), p, Payload(1+n), Creation(p)))
 		var delivered atomic.Int32
 		Together(racers, func(int) {
 			for range each {
-				c, err := e.Change(t.Context(), p.ID, view)
+				c, err := e.Change(t.Context(), p.ID, View)
 				switch {
 				case err == nil:
 					delivered.Add(1)
-					Same(t, "payload", c.Payload, payloadOf(1+n))
-				case !errors.Is(err, errLimit):
+					Same(t, "payload", c.Payload, Payload(1+n))
+				case !errors.Is(err, ErrLimit):
 					t.Error(err)
 				}
 			}
 		})
 		Same(t, "views delivered", int(delivered.Load()), limit)
-		got, err := e.Push(t.Context(), p.ID)
-		Must(t, err)
-		Same(t, "views counted", got.Views, limit)
-		Same(t, "state", got.State, record.Expired)
+		kept := got(e.Push(t.Context(), p.ID)).of(t)
+		Same(t, "views counted", kept.Views, limit)
+		Same(t, "state", kept.State, record.Expired)
 	}
 }
 
@@ -62,7 +62,7 @@ func isolatesFailures(t *testing.T, e record.Engine) {
 				t.Error("an account got no ID")
 			}
 		case 1:
-			_, err := e.Change(t.Context(), pushID(1000), func(record.Push) (record.Push, record.Entry, error) {
+			_, err := e.Change(t.Context(), PushID(1000), func(record.Push) (record.Push, record.Entry, error) {
 				panic("no")
 			})
 			if err == nil {
@@ -71,15 +71,15 @@ func isolatesFailures(t *testing.T, e record.Engine) {
 		case 2:
 			ctx, cancel := context.WithCancel(t.Context())
 			go cancel()
-			p := livePush(i, 0)
-			err := e.CreatePush(ctx, p, payloadOf(i), creation(p))
+			p := LivePush(i, 0)
+			err := e.CreatePush(ctx, p, Payload(i), Creation(p))
 			_, found := e.Push(t.Context(), p.ID)
 			if (err == nil) != (found == nil) {
 				t.Errorf("create returned %v, look-up %v", err, found)
 			}
 		default:
-			p := livePush(i, 0)
-			if err := e.CreatePush(t.Context(), p, payloadOf(i), creation(p)); err != nil {
+			p := LivePush(i, 0)
+			if err := e.CreatePush(t.Context(), p, Payload(i), Creation(p)); err != nil {
 				t.Errorf("create beside failures: %v", err)
 			}
 			if got, err := e.Push(t.Context(), p.ID); err != nil || got.ID != p.ID {
@@ -95,8 +95,8 @@ func ordersOwnership(t *testing.T, e record.Engine) {
 		var created, removed atomic.Bool
 		Together(2, func(i int) {
 			if i == 0 {
-				p := livePush(round, owner)
-				created.Store(e.CreatePush(t.Context(), p, payloadOf(round), creation(p)) == nil)
+				p := LivePush(round, owner)
+				created.Store(e.CreatePush(t.Context(), p, Payload(round), Creation(p)) == nil)
 			} else {
 				removed.Store(cold.RemoveAccount(t.Context(), e, owner, Told) == nil)
 			}
@@ -113,11 +113,11 @@ func isLinear(t *testing.T, e record.Engine) {
 	Together(16, func(int) {
 		for range 8 {
 			before := seen.Load()
-			p, err := e.Push(t.Context(), pushID(1))
+			p, err := e.Push(t.Context(), PushID(1))
 			if err != nil || int64(p.Seq) < before {
 				t.Errorf("entry %d was acknowledged, and the push read after has %d: %v", before, p.Seq, err)
 			}
-			c, err := e.Change(t.Context(), pushID(1), fail)
+			c, err := e.Change(t.Context(), PushID(1), fail)
 			if err != nil {
 				t.Error(err)
 			}
@@ -129,7 +129,107 @@ func isLinear(t *testing.T, e record.Engine) {
 			}
 		}
 	})
-	entries, err := e.Entries(t.Context(), pushID(1), 0, 1000)
-	Must(t, err)
-	Same(t, "number of entries", len(entries), 1+16*8)
+	Same(t, "number of entries", len(got(e.Entries(t.Context(), PushID(1), 0, 1000)).of(t)), 1+16*8)
+}
+
+// Uploads, in large steps, run beside creates and views, which are small.
+func uploadsConcurrently(t *testing.T, e record.Engine) {
+	const uploads, steps, small = 8, 6, 100
+	create(t, e, 1000, 0)
+	Together(uploads+small, func(i int) {
+		if i >= uploads {
+			p := LivePush(i, 0)
+			if err := e.CreatePush(t.Context(), p, Payload(i), Creation(p)); err != nil {
+				t.Errorf("create beside uploads: %v", err)
+			}
+			if _, err := e.Change(t.Context(), PushID(1000), fail); err != nil {
+				t.Errorf("change beside uploads: %v", err)
+			}
+			return
+		}
+		p := filePush(i, 0)
+		p.Stored = 0
+		for n := range steps {
+			step := [][]byte{make([]byte, 100_000), make([]byte, 100_000)}
+			p.Stored += 200_000
+			step[0][0], step[1][0] = byte(i), byte(i)
+			if err := e.PutChunks(t.Context(), p.ID, 0, n*len(step), step); err != nil {
+				t.Errorf("upload %d: %v", i, err)
+			}
+		}
+		if err := e.CreatePush(t.Context(), p, Payload(i), Creation(p)); err != nil {
+			t.Errorf("create with files: %v", err)
+		}
+	})
+	wantOrphans(t, e)
+	Same(t, "entries beside uploads", int(mustPush(t, e, 1000).Seq), 1+small)
+	for n := range uploads {
+		g := issue(t, e, n, 1)
+		_, sealed, err := e.Chunk(t.Context(), g.Digest, 0, 2*steps-1, nil)
+		Must(t, err)
+		Same(t, "chunk", [2]int{len(sealed), int(sealed[0])}, [2]int{100_000, n})
+	}
+}
+
+func ordersAdoption(t *testing.T, e record.Engine) {
+	for n := range 8 {
+		upload(t, e, n)
+		var created error
+		Together(2, func(i int) {
+			if i == 0 {
+				p := filePush(n, 0)
+				created = e.CreatePush(t.Context(), p, Payload(n), Creation(p))
+			} else if more, err := e.FreeOrphans(t.Context(), PushID(n), 100); more || err != nil {
+				t.Errorf("more: %t, error %v", more, err)
+			}
+		})
+		if created == nil {
+			wantChunks(t, e, n, issue(t, e, n, 1))
+		} else {
+			WantErr(t, created, record.ErrCorrupt)
+		}
+	}
+	wantOrphans(t, e)
+}
+
+func ordersRelease(t *testing.T, e record.Engine) {
+	for n := range 8 {
+		CreateFiles(t, e, n, 0)
+		g := issue(t, e, n, 1)
+		var mu sync.Mutex
+		grants := []record.Grant{g}
+		var gone atomic.Bool
+		Together(4, func(i int) {
+			switch i {
+			case 0:
+				if _, err := e.Change(t.Context(), PushID(n), Release); err != nil {
+					t.Error(err)
+				}
+				gone.Store(true)
+			case 1:
+				_, err := e.ChangeGrant(t.Context(), g.Digest, slide(time.Hour))
+				if err != nil && !errors.Is(err, record.ErrNotFound) {
+					t.Error(err)
+				}
+			case 2:
+				before := gone.Load()
+				_, sealed, err := e.Chunk(t.Context(), g.Digest, 0, 0, nil)
+				if err == nil && (before || string(sealed) != string(chunkOf(n, 0, 0))) || err != nil && !errors.Is(err, record.ErrNotFound) {
+					t.Errorf("files were given up: %t, and chunk %q was read, error %v", before, sealed, err)
+				}
+			default:
+				k := newGrant(n, 2)
+				if _, err := e.Change(t.Context(), PushID(n), retrieve(k)); err != nil && !errors.Is(err, ErrLimit) {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				grants = append(grants, k.Grant)
+			}
+		})
+		for _, g := range grants {
+			WantErr(t, third(e.Grant(t.Context(), g.Digest)), record.ErrNotFound)
+		}
+	}
+	wantOrphans(t, e, 0, 1, 2, 3, 4, 5, 6, 7)
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,129 +16,95 @@ var resealSuite = suite{
 	"a key ring is found while it is there":                 findsTheRing,
 }
 
-// nothingSealed is a Resealer that finds nothing to do.
-type nothingSealed struct{}
+// NothingSealed is a Resealer that finds nothing to do.
+type NothingSealed struct{ marker }
 
-func (nothingSealed) ResealPush(p record.Push) (record.Push, error) { return p, nil }
+// A marker is a Resealer that ends with its mark what is sealed.
+type marker struct{ mark string }
 
-func (nothingSealed) ResealEntry(_ record.ID, e record.Entry) (record.Entry, error) { return e, nil }
-
-func (nothingSealed) ResealRecord(r record.Record) (record.Record, error) { return r, nil }
-
-func (nothingSealed) ResealMessage(m record.Message) (record.Message, error) { return m, nil }
-
-// marker is a Resealer that marks what is sealed.
-type marker struct{}
-
-const mark = " sealed anew"
-
-func marked(b []byte) []byte {
-	if bytes.HasSuffix(b, []byte(mark)) {
+func (m marker) marked(b []byte) []byte {
+	if bytes.HasSuffix(b, []byte(m.mark)) {
 		return b
 	}
-	return append(bytes.Clone(b), mark...)
+	return append(bytes.Clone(b), m.mark...)
 }
 
-func (marker) ResealPush(p record.Push) (record.Push, error) {
-	p.Details = marked(p.Details)
+func (r marker) ResealPush(p record.Push) (record.Push, error) {
+	p.Details = r.marked(p.Details)
 	return p, nil
 }
 
-func (marker) ResealEntry(_ record.ID, e record.Entry) (record.Entry, error) {
-	e.Sealed = marked(e.Sealed)
+func (r marker) ResealEntry(_ record.ID, e record.Entry) (record.Entry, error) {
+	e.Sealed = r.marked(e.Sealed)
 	return e, nil
 }
 
-func (marker) ResealRecord(found record.Record) (record.Record, error) {
+func (r marker) ResealRecord(found record.Record) (record.Record, error) {
 	switch one := found.(type) {
 	case record.Account:
-		one.TOTP = string(marked([]byte(one.TOTP)))
+		one.TOTP = string(r.marked([]byte(one.TOTP)))
 		return one, nil
 	case record.Session:
-		one.Sealed = marked(one.Sealed)
+		one.Sealed = r.marked(one.Sealed)
 		return one, nil
 	case record.Hook:
-		one.Sealed = marked(one.Sealed)
+		one.Sealed = r.marked(one.Sealed)
 		return one, nil
 	case record.Request:
-		one.Sealed = marked(one.Sealed)
+		one.Sealed = r.marked(one.Sealed)
 		return one, nil
 	case record.AdminEvent:
-		one.Sealed = marked(one.Sealed)
+		one.Sealed = r.marked(one.Sealed)
 		return one, nil
 	default:
 		return found, nil
 	}
 }
 
-func (marker) ResealMessage(m record.Message) (record.Message, error) {
-	m.Sealed = marked(m.Sealed)
+func (r marker) ResealMessage(m record.Message) (record.Message, error) {
+	m.Sealed = r.marked(m.Sealed)
 	return m, nil
 }
 
 func resealsEverything(t *testing.T, e record.Engine) {
+	const mark = " sealed anew"
 	Fill(t, e)
-	owner, err := cold.AccountByEmail(t.Context(), e, "owner@example.org")
-	Must(t, err)
-	_, err = cold.CreateHook(t.Context(), e, Hook(owner.ID), Told)
-	Must(t, err)
-	change(t, e, pushID(1), withMessages(messageAt(1)))
+	owner := got(cold.AccountByEmail(t.Context(), e, "owner@example.org")).of(t).ID
+	got(cold.CreateHook(t.Context(), e, Hook(owner), Told)).of(t)
+	change(t, e, PushID(1), withMessages(messageAt(1)))
 	for _, want := range []bool{true, false} {
-		changed, err := e.Reseal(t.Context(), marker{}, func(int64, int64) {})
-		Must(t, err)
-		Same(t, "something was sealed anew", changed > 0, want)
+		Same(t, "something was sealed anew", got(e.Reseal(t.Context(), marker{mark}, func(int64, int64) {})).of(t) > 0, want)
 	}
 	CheckFilled(t, e)
-	has := func(what string, sealed []byte) {
-		if !strings.HasSuffix(string(sealed), mark) {
-			t.Errorf("%s is not sealed anew: %q", what, sealed)
-		}
+	sealed := map[string][][]byte{
+		"second factors": {[]byte(got(cold.Account(t.Context(), e, owner)).of(t).TOTP)},
+		"sessions":       each(got(cold.Sessions(t.Context(), e, owner, 10)).of(t), func(s record.Session) []byte { return s.Sealed }),
+		"webhooks":       each(got(cold.Hooks(t.Context(), e, 0, 0, 10)).of(t), func(h record.Hook) []byte { return h.Sealed }),
+		"requests":       each(got(cold.ScanRequests(t.Context(), e, record.RequestID{}, 10)).of(t), func(r record.Request) []byte { return r.Sealed }),
+		"messages":       each(got(e.Messages(t.Context(), record.Message{}, 10)).of(t), func(m record.Message) []byte { return m.Sealed }),
 	}
-	ps, err := e.Scan(t.Context(), record.ID{}, 100)
-	Must(t, err)
-	for _, p := range ps {
-		has("a push", p.Details)
-		es, err := e.Entries(t.Context(), p.ID, 0, 100)
-		Must(t, err)
-		for _, en := range es {
-			has("an entry", en.Sealed)
-		}
+	for _, p := range got(e.Scan(t.Context(), record.ID{}, 100)).of(t) {
+		sealed["pushes"] = append(sealed["pushes"], p.Details)
+		entries := got(e.Entries(t.Context(), p.ID, 0, 100)).of(t)
+		sealed["entries"] = append(sealed["entries"], each(entries, func(en record.Entry) []byte { return en.Sealed })...)
 	}
-	owner, err = cold.Account(t.Context(), e, owner.ID)
-	Must(t, err)
-	has("a second factor", []byte(owner.TOTP))
-	sessions, err := cold.Sessions(t.Context(), e, owner.ID, 10)
-	Must(t, err)
-	for _, s := range sessions {
-		has("a session", s.Sealed)
-	}
-	hooks, err := cold.Hooks(t.Context(), e, 0, 0, 10)
-	Must(t, err)
-	for _, h := range hooks {
-		has("a webhook", h.Sealed)
-	}
-	rs, err := cold.ScanRequests(t.Context(), e, record.RequestID{}, 10)
-	Must(t, err)
-	for _, r := range rs {
-		has("a request", r.Sealed)
-	}
-	ms, err := e.Messages(t.Context(), record.Message{}, 10)
-	Must(t, err)
-	for _, m := range ms {
-		has("a message", m.Sealed)
-	}
-	for what, n := range map[string]int{"pushes": len(ps), "sessions": len(sessions), "webhooks": len(hooks), "requests": len(rs), "messages": len(ms)} {
-		if n == 0 {
-			t.Errorf("there are no %s", what)
+	for _, what := range []string{"second factors", "sessions", "webhooks", "requests", "messages", "pushes", "entries"} {
+		if len(sealed[what]) == 0 || slices.ContainsFunc(sealed[what], func(b []byte) bool { return !bytes.HasSuffix(b, []byte(mark)) }) {
+			t.Errorf("these %s are not all sealed anew: %q", what, sealed[what])
 		}
 	}
 }
 
+func each[T any](list []T, of func(T) []byte) (all [][]byte) {
+	for _, one := range list {
+		all = append(all, of(one))
+	}
+	return all
+}
+
 func findsTheRing(t *testing.T, e record.Engine) {
 	find := func(text string) bool {
-		found, err := e.FindRing(t.Context(), func(b []byte) bool { return strings.HasPrefix(string(b), text) })
-		Must(t, err)
-		return found
+		return got(e.FindRing(t.Context(), func(b []byte) bool { return strings.HasPrefix(string(b), text) })).of(t)
 	}
 	Must(t, e.SetKeyRing(t.Context(), []byte("the first ring"), Keys{}, Told))
 	Same(t, "the first is found", find("the first ring"), true)

@@ -21,58 +21,32 @@ var engineSuite = suite{
 // methods calls each method that takes a context, where each could succeed.
 var methods = map[string]func(context.Context, record.Engine) error{
 	"CreatePush": func(ctx context.Context, e record.Engine) error {
-		p := livePush(2, 0)
-		return e.CreatePush(ctx, p, payloadOf(2), creation(p))
+		p := LivePush(2, 0)
+		return e.CreatePush(ctx, p, Payload(2), Creation(p))
 	},
-	"Push": func(ctx context.Context, e record.Engine) error { _, err := e.Push(ctx, pushID(1)); return err },
-	"PushAndSize": func(ctx context.Context, e record.Engine) error {
-		_, _, err := e.PushAndSize(ctx, pushID(1))
-		return err
-	},
-	"Change": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Change(ctx, pushID(1), view)
-		return err
-	},
+	"Push":        func(ctx context.Context, e record.Engine) error { return got(e.Push(ctx, PushID(1))).err },
+	"PushAndSize": func(ctx context.Context, e record.Engine) error { return third(e.PushAndSize(ctx, PushID(1))) },
+	"Change":      func(ctx context.Context, e record.Engine) error { return got(e.Change(ctx, PushID(1), View)).err },
 	"Pushes": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Pushes(ctx, 1, true, record.ID{}, 0, 9)
-		return err
+		return got(e.Pushes(ctx, 1, true, record.ID{}, 0, 9)).err
 	},
-	"CountPushes": func(ctx context.Context, e record.Engine) error {
-		_, err := e.CountPushes(ctx, 1, true, 9)
-		return err
-	},
-	"Entries": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Entries(ctx, pushID(1), 0, 9)
-		return err
-	},
-	"Due": func(ctx context.Context, e record.Engine) error {
-		_, _, err := e.Due(ctx, record.Expiring, epoch, 9)
-		return err
-	},
-	"Scan": func(ctx context.Context, e record.Engine) error { _, err := e.Scan(ctx, pushID(1), 9); return err },
+	"CountPushes": func(ctx context.Context, e record.Engine) error { return got(e.CountPushes(ctx, 1, true, 9)).err },
+	"Entries":     func(ctx context.Context, e record.Engine) error { return got(e.Entries(ctx, PushID(1), 0, 9)).err },
+	"Due":         func(ctx context.Context, e record.Engine) error { return third(e.Due(ctx, record.Expiring, epoch, 9)) },
+	"Scan":        func(ctx context.Context, e record.Engine) error { return got(e.Scan(ctx, PushID(1), 9)).err },
 	"PutChunks": func(ctx context.Context, e record.Engine) error {
-		return e.PutChunks(ctx, pushID(4), 0, 0, [][]byte{chunkOf(4, 0, 0)})
+		return e.PutChunks(ctx, PushID(4), 0, 0, [][]byte{chunkOf(4, 0, 0)})
 	},
 	"Chunk": func(ctx context.Context, e record.Engine) error {
-		_, _, err := e.Chunk(ctx, newGrant(3, 1).Digest, 0, 0, nil)
-		return err
+		return third(e.Chunk(ctx, newGrant(3, 1).Digest, 0, 0, nil))
 	},
-	"Grant": func(ctx context.Context, e record.Engine) error {
-		_, _, err := e.Grant(ctx, newGrant(3, 1).Digest)
-		return err
-	},
+	"Grant": func(ctx context.Context, e record.Engine) error { return third(e.Grant(ctx, newGrant(3, 1).Digest)) },
 	"ChangeGrant": func(ctx context.Context, e record.Engine) error {
-		_, err := e.ChangeGrant(ctx, newGrant(3, 1).Digest, slide(time.Hour))
-		return err
+		return got(e.ChangeGrant(ctx, newGrant(3, 1).Digest, slide(time.Hour))).err
 	},
-	"Orphans": func(ctx context.Context, e record.Engine) error { _, err := e.Orphans(ctx, pushID(1), 9); return err },
-	"Space": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Space(ctx)
-		return err
-	},
-	"Compact": func(ctx context.Context, e record.Engine) error {
-		return e.Compact(ctx, func(int64, int64) {})
-	},
+	"Orphans": func(ctx context.Context, e record.Engine) error { return got(e.Orphans(ctx, PushID(1), 9)).err },
+	"Space":   func(ctx context.Context, e record.Engine) error { return got(e.Space(ctx)).err },
+	"Compact": func(ctx context.Context, e record.Engine) error { return e.Compact(ctx, func(int64, int64) {}) },
 	"Backup": func(ctx context.Context, e record.Engine) error {
 		b, temp, err := e.Backup(ctx, "", func(int64, int64) {})
 		if err == nil {
@@ -81,22 +55,14 @@ var methods = map[string]func(context.Context, record.Engine) error{
 		return err
 	},
 	"Reseal": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Reseal(ctx, nothingSealed{}, func(int64, int64) {})
-		return err
+		return got(e.Reseal(ctx, NothingSealed{}, func(int64, int64) {})).err
 	},
-	"RemoveCopies": func(ctx context.Context, e record.Engine) error {
-		_, err := e.RemoveCopies(ctx, time.Now())
-		return err
-	},
+	"RemoveCopies": func(ctx context.Context, e record.Engine) error { return got(e.RemoveCopies(ctx, time.Now())).err },
 	"FindRing": func(ctx context.Context, e record.Engine) error {
-		_, err := e.FindRing(ctx, func([]byte) bool { return false })
-		return err
+		return got(e.FindRing(ctx, func([]byte) bool { return false })).err
 	},
-	"Forget": func(ctx context.Context, e record.Engine) error { return e.Forget(ctx) },
-	"FreeOrphans": func(ctx context.Context, e record.Engine) error {
-		_, err := e.FreeOrphans(ctx, pushID(5), 9)
-		return err
-	},
+	"Forget":      func(ctx context.Context, e record.Engine) error { return e.Forget(ctx) },
+	"FreeOrphans": func(ctx context.Context, e record.Engine) error { return got(e.FreeOrphans(ctx, PushID(5), 9)).err },
 	"View": func(ctx context.Context, e record.Engine) error {
 		return e.View(ctx, func(record.View) error { return nil })
 	},
@@ -104,29 +70,21 @@ var methods = map[string]func(context.Context, record.Engine) error{
 		return e.Update(ctx, func(t record.Tx) error { return t.Put(record.Requests.Table, RequestOf(9, 0, 1)) })
 	},
 	"Touch": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Touch(ctx, record.Accounts.Table, [][]byte{record.NumberKey(1)}, func(r record.Record) (record.Record, error) { return nil, nil })
-		return err
+		drop := func(record.Record) (record.Record, error) { return nil, nil }
+		return got(e.Touch(ctx, record.Accounts.Table, [][]byte{record.NumberKey(1)}, drop)).err
 	},
 	"AnswerRequest": func(ctx context.Context, e record.Engine) error {
 		p := AnswerTo(RequestOf(1, 1, 1), 2)
-		_, err := e.AnswerRequest(ctx, p, payloadOf(2), creation(p))
-		return err
+		return got(e.AnswerRequest(ctx, p, Payload(2), Creation(p))).err
 	},
-	"DueMessages": func(ctx context.Context, e record.Engine) error {
-		_, _, err := e.DueMessages(ctx, dueAt(0, 9))
-		return err
-	},
-	"CountMessages": func(ctx context.Context, e record.Engine) error { _, err := e.CountMessages(ctx); return err },
+	"DueMessages":   func(ctx context.Context, e record.Engine) error { return third(e.DueMessages(ctx, dueAt(0, 9))) },
+	"CountMessages": func(ctx context.Context, e record.Engine) error { return got(e.CountMessages(ctx)).err },
 	"RetryMessage":  func(ctx context.Context, e record.Engine) error { return e.RetryMessage(ctx, messageAt(1), epoch) },
-	"Messages": func(ctx context.Context, e record.Engine) error {
-		_, err := e.Messages(ctx, record.Message{}, 9)
-		return err
-	},
+	"Messages":      func(ctx context.Context, e record.Engine) error { return got(e.Messages(ctx, record.Message{}, 9)).err },
 	"EndMessages": func(ctx context.Context, e record.Engine) error {
-		_, err := e.EndMessages(ctx, []record.Message{messageAt(1)})
-		return err
+		return got(e.EndMessages(ctx, []record.Message{messageAt(1)})).err
 	},
-	"KeyRing": func(ctx context.Context, e record.Engine) error { _, err := e.KeyRing(ctx); return err },
+	"KeyRing": func(ctx context.Context, e record.Engine) error { return got(e.KeyRing(ctx)).err },
 	"SetKeyRing": func(ctx context.Context, e record.Engine) error {
 		return e.SetKeyRing(ctx, []byte("sealed"), Keys{}, Told)
 	},
@@ -142,15 +100,16 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	"Load": func(ctx context.Context, e record.Engine) error {
 		return e.Load(ctx, func(func(record.DumpRecord, error) bool) {}, func(record.Records) error { return nil })
 	},
-	"Unlock":     func(ctx context.Context, e record.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
-	"LatestTime": func(ctx context.Context, e record.Engine) error { _, err := e.LatestTime(ctx); return err },
-	"Ready":      func(ctx context.Context, e record.Engine) error { return e.Ready(ctx) },
-	"SetLatestTime": func(ctx context.Context, e record.Engine) error {
-		return e.SetLatestTime(ctx, epoch)
-	},
-	"CountLive": func(ctx context.Context, e record.Engine) error { return e.CountLive(ctx) },
-	"Check":     func(ctx context.Context, e record.Engine) error { return e.Check(ctx, func(string) {}) },
+	"Unlock":        func(ctx context.Context, e record.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
+	"LatestTime":    func(ctx context.Context, e record.Engine) error { return got(e.LatestTime(ctx)).err },
+	"Ready":         func(ctx context.Context, e record.Engine) error { return e.Ready(ctx) },
+	"SetLatestTime": func(ctx context.Context, e record.Engine) error { return e.SetLatestTime(ctx, epoch) },
+	"CountLive":     func(ctx context.Context, e record.Engine) error { return e.CountLive(ctx) },
+	"Check":         func(ctx context.Context, e record.Engine) error { return e.Check(ctx, func(string) {}) },
 }
+
+// third is the error of a method with three results.
+func third[A, B any](_ A, _ B, err error) error { return err }
 
 // WantFromAll fails the test for every method of e that does not return want.
 func WantFromAll(ctx context.Context, t *testing.T, e record.Engine, want error) {
@@ -169,19 +128,15 @@ func WantLocked(t *testing.T, e record.Engine) {
 			t.Run(name, func(t *testing.T) { WantErr(t, call(t.Context(), e), record.ErrNoKeys) })
 		}
 	}
-	if _, err := e.Stats(); !errors.Is(err, record.ErrNoKeys) {
-		t.Errorf("stats: %v", err)
-	}
-	sealed, err := e.KeyRing(t.Context())
-	Must(t, err)
-	Same(t, "key ring", string(sealed), "sealed")
+	got(e.Stats()).fails(t, record.ErrNoKeys)
+	Same(t, "key ring", string(got(e.KeyRing(t.Context())).of(t)), "sealed")
 	Must(t, e.Unlock(t.Context(), Keys{}, nil))
 }
 
 func heedsContexts(t *testing.T, e record.Engine) {
 	begin(t, e, account(t, e, "a"), 1, false)
 	create(t, e, 1, 0)
-	createFiles(t, e, 3, 0)
+	CreateFiles(t, e, 3, 0)
 	g := issue(t, e, 3, 1)
 	upload(t, e, 5)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -191,17 +146,12 @@ func heedsContexts(t *testing.T, e record.Engine) {
 	defer cancel()
 	WantFromAll(ctx, t, e, context.DeadlineExceeded)
 
-	p, err := e.Push(t.Context(), pushID(1))
-	Must(t, err)
-	Same(t, "push", p, livePush(1, 0))
-	list, err := cold.Accounts(t.Context(), e, 0, 9)
-	Must(t, err)
+	Same(t, "push", got(e.Push(t.Context(), PushID(1))).of(t), LivePush(1, 0))
+	list := got(cold.Accounts(t.Context(), e, 0, 9)).of(t)
 	if len(list) != 1 || list[0].Disabled {
 		t.Errorf("accounts: %+v", list)
 	}
-	sessions, err := cold.Sessions(t.Context(), e, list[0].ID, 9)
-	Must(t, err)
-	Same(t, "sessions", len(sessions), 1)
+	Same(t, "sessions", len(got(cold.Sessions(t.Context(), e, list[0].ID, 9)).of(t)), 1)
 	wantOrphans(t, e, 5)
 	wantGrant(t, e, 3, g)
 	Same(t, "more", free(t, e, 5, files*chunks-1), true)
