@@ -61,7 +61,7 @@ var kits = map[string]string{
 	"internal/testkit/mailtest":    "internal/testkit/certtest internal/testkit/env",
 	"internal/testkit/oidctest":    "",
 	"internal/testkit/passkeytest": "",
-	"internal/testkit/pgtest":      "internal/secret",
+	"internal/testkit/pgtest":      "internal/secret internal/testkit/env",
 	"internal/testkit/unnamed":     "",
 	"internal/testkit/wraptest":    "internal/secret",
 	"internal/tools/attack":        "internal/tools/tool",

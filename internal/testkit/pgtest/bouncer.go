@@ -8,9 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 const bouncerPort = 6432
@@ -32,11 +32,7 @@ func NewBouncer(t testing.TB) Bouncer {
 		}
 		t.Fatal(missing)
 	}
-	dir, err := os.MkdirTemp("", "bc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // of the temporary directory
+	dir := env.ShortDir(t)
 	settings := filepath.Join(dir, "pgbouncer.ini")
 	// Few server connections, so that a client seldom gets the same one twice.
 	text := fmt.Sprintf(`[databases]
@@ -62,19 +58,16 @@ max_client_conn = 2000
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.end(syscall.SIGKILL) })
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf(".s.PGSQL.%d", bouncerPort))); err == nil {
-			return Bouncer{dir}
-		}
+	env.Eventually(t, "PgBouncer listens", func() bool {
 		select {
 		case <-c.waited:
 			t.Fatal("PgBouncer ended")
 		default:
 		}
-		if time.Since(begun) > time.Minute {
-			t.Fatal("PgBouncer does not start")
-		}
-	}
+		_, err := os.Stat(filepath.Join(dir, fmt.Sprintf(".s.PGSQL.%d", bouncerPort)))
+		return err == nil
+	})
+	return Bouncer{dir}
 }
 
 // Before returns the address by which PgBouncer gives the database at url.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // replicated are the settings of clusters that survive each other. The page cache survives
@@ -191,11 +191,7 @@ func (r *Replicas) Promote() {
 	standbys := r.Standbys()
 	for _, n := range standbys {
 		r.follow(n, "")
-		for begun := time.Now(); r.number(n, "select count(*) from pg_stat_wal_receiver") > 0; time.Sleep(10 * time.Millisecond) {
-			if time.Since(begun) > time.Minute {
-				r.t.Fatal("a standby does not leave the old primary")
-			}
-		}
+		env.Eventually(r.t, "a standby leaves the old primary", func() bool { return r.number(n, "select count(*) from pg_stat_wal_receiver") == 0 })
 	}
 	most := int64(-1)
 	for _, n := range standbys {
