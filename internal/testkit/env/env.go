@@ -1,5 +1,5 @@
 // Package env reads from the environment the length of long tests, and the seed of
-// random ones. It also gives tests a clock, addresses, and a directory with a short path.
+// random ones. It also gives tests a clock, addresses, a directory with a short path, and waits.
 package env
 
 import (
