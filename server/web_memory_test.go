@@ -173,7 +173,10 @@ func (e lister) Pushes(ctx context.Context, owner record.AccountID, live bool, b
 	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
 }
 
-func (e lister) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, error) {
+// A listerByID is a lister that calls read before pushes are read by their IDs, too.
+type listerByID struct{ lister }
+
+func (e listerByID) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, error) {
 	e.read()
 	return e.Engine.PushesByID(ctx, ids)
 }
@@ -185,7 +188,7 @@ func TestAListIsReadIntoMemoryThatIsReserved(t *testing.T) {
 	held := int64(-1)
 	a = servertest.On(t, func(s *storetest.Setup) {
 		s.Wrap = func(e record.Engine) record.Engine {
-			return newLister(e, func() { held = a.Handler.Stats().RequestMemory })
+			return listerByID{newLister(e, func() { held = a.Handler.Stats().RequestMemory })}
 		}
 	}, takesRequests)
 	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
