@@ -242,6 +242,16 @@ func (db *DB) boundJournal(t *testing.T, b journalBounds) {
 	}
 }
 
+// FoldNow folds all of the journal as it is usual, and tries again soon.
+func (db *DB) FoldNow(t *testing.T) {
+	b := usualJournal()
+	b.idle = 10 * time.Millisecond
+	db.writing.Lock()
+	db.journal.endsDue = time.Now()
+	db.writing.Unlock()
+	db.boundJournal(t, b)
+}
+
 // BoundJournal makes the journal fold from gather rows on, and hold at most most.
 func (db *DB) BoundJournal(t *testing.T, gather, most uint64) {
 	db.boundJournal(t, journalBounds{gather: gather, most: most, fold: 1, cut: 1, idle: time.Hour, ends: time.Hour})

@@ -333,52 +333,17 @@ func TestOnADiskThatAnotherProgramFillsPushesEnd(t *testing.T) {
 func TestWhereEndsUsedUpTheDiskSomeSpaceIsEnough(t *testing.T) {
 	t.Parallel()
 	dir := mount(t, "size=64m")
-	limits := record.SpaceLimits{MinFree: 8 << 20}
-	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), MinFree: limits.MinFree})
-	const pushes = 10_000
-	each := func(do func(p record.Push) error) {
-		t.Helper()
-		var g errgroup.Group
-		g.SetLimit(256)
-		for n := range pushes {
-			g.Go(func() error {
-				p := conformance.LivePush(n, 0)
-				p.ViewLimit = 1
-				scattered := sha256.Sum256(p.ID[:])
-				copy(p.ID[:], scattered[:])
-				return do(p)
-			})
-		}
-		if err := g.Wait(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	db.SetSpaceLimits(record.SpaceLimits{})
-	each(func(p record.Push) error {
-		return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
-	})
-	if err := db.Compact(t.Context(), func(int64, int64) {}); err != nil { // which leaves no page free
-		t.Fatal(err)
-	}
-	db.SetSpaceLimits(limits)
+	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db")})
+	createScattered(t, db, 10_000)
+	db.SetSpaceLimits(record.SpaceLimits{MinFree: 8 << 20})
 	other := filepath.Join(dir, "other")
-	free, _, err := durable.FreeSpace(dir)
-	if err == nil {
-		err = os.WriteFile(other, make([]byte, free-400<<10), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := fillBut(t, other, 400<<10)
 	var mu sync.Mutex
 	const step, most = 128 << 10, 16
 	given := 0
-	each(func(p record.Push) error {
+	scattered(t, 10_000, func(p record.Push) error {
 		for {
-			_, err := db.Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
-				next, e, err := conformance.View(p)
-				e.Sealed = make([]byte, 600)
-				return next, e, err
-			})
+			_, err := db.Change(t.Context(), p.ID, viewAtLength)
 			if !errors.Is(err, record.ErrFull) {
 				return err
 			}
@@ -397,4 +362,78 @@ func TestWhereEndsUsedUpTheDiskSomeSpaceIsEnough(t *testing.T) {
 	})
 	awaitEmpty(t, db)
 	conformance.CheckClean(t, db)
+}
+
+// What the journal has from before is folded in the order of its rows then, so that each commit gives
+// back what it takes.
+func TestAJournalFromBeforeTheDiskWasFullIsFolded(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=64m")
+	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db")})
+	createScattered(t, db, 10_000)
+	db.KeepJournal(t, 10_000)
+	scattered(t, 2_000, func(p record.Push) error {
+		_, err := db.Change(t.Context(), p.ID, viewAtLength)
+		return err
+	})
+	db.SetSpaceLimits(record.SpaceLimits{MinFree: 8 << 20})
+	other := filepath.Join(dir, "other")
+	full := fillBut(t, other, 0)
+	db.FoldNow(t)
+	if err := os.Truncate(other, full-1<<20); err != nil {
+		t.Fatal(err)
+	}
+	awaitEmpty(t, db)
+	conformance.CheckClean(t, db)
+}
+
+// viewAtLength is a last view with as long an entry as there can be.
+func viewAtLength(p record.Push) (record.Push, record.Entry, error) {
+	next, e, err := conformance.View(p)
+	e.Sealed = make([]byte, 600)
+	return next, e, err
+}
+
+// scattered calls do for so many pushes at the same time, whose IDs are far apart.
+func scattered(t *testing.T, pushes int, do func(p record.Push) error) {
+	t.Helper()
+	var g errgroup.Group
+	g.SetLimit(256)
+	for n := range pushes {
+		g.Go(func() error {
+			p := conformance.LivePush(n, 0)
+			p.ViewLimit = 1
+			sum := sha256.Sum256(p.ID[:])
+			copy(p.ID[:], sum[:])
+			return do(p)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// createScattered creates such pushes in a file that then has no page free.
+func createScattered(t *testing.T, db *bolt.DB, pushes int) {
+	t.Helper()
+	scattered(t, pushes, func(p record.Push) error {
+		return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+	})
+	if err := db.Compact(t.Context(), func(int64, int64) {}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fillBut writes a file that leaves so many bytes of its file system free, and returns how many were
+// free before.
+func fillBut(t *testing.T, path string, left int64) int64 {
+	t.Helper()
+	free, _, err := durable.FreeSpace(filepath.Dir(path))
+	if err == nil {
+		err = os.WriteFile(path, make([]byte, free-left), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return free
 }
