@@ -20,6 +20,7 @@ type requestFormView struct {
 	Kinds      []kindsChoice
 	Keeps      []timeChoice
 	Encryption string // in the sender's browser: a value of client_encryption
+	Encrypts   bool   // whether answers are encrypted there, as it is chosen
 
 	Unconfirmed bool // the address of the account is not: the page says so in place of the form
 	problemsView
@@ -74,6 +75,7 @@ func codeWithin(kinds []kindTerms) (code string) {
 func (s *Server) newRequestForm(p store.Policy, time, keep, chosen string) requestFormView {
 	kinds := answerKinds(p)
 	v := requestFormView{Times: newTimes(nil, numberField{Min: store.RequestDays.Min, Max: store.RequestDays.Max}, time), Encryption: s.encryptionFor(p)}
+	v.Encrypts = v.Encryption != "offered"
 	if len(kinds) > 0 {
 		v.Keeps = newTimes(kinds, newNumberField(kinds, kindTerms.daysRange, ""), keep)
 	}
@@ -102,6 +104,7 @@ func (s *Server) makeRequest(r *request, form webForm) (reply, error) {
 	v := s.newRequestForm(p, f.text(store.FieldDuration), f.text(store.FieldAnswerDuration), f.text(store.FieldKinds))
 	v.Text = secret.New(shownAgain(text.Reveal(), 4*record.MaxAsked)) // a character has at most 4 bytes
 	v.Answers = shownAgain(f.text(store.FieldMaxAnswers), maxNumber)
+	v.Encrypts = v.Encryption == "required" || f.text(store.FieldP256) != ""
 	if v.Unconfirmed = errors.Is(err, record.ErrUnconfirmed); v.Unconfirmed { // the page says so
 		return show(http.StatusForbidden, "ask", v), nil
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -515,6 +516,21 @@ func TestClientEncryptionDecidesHowRequestsAreEncrypted(t *testing.T) {
 		}
 		if box := ann.Get("/requests/new").Page().ID("encrypt"); (box == nil) != (mode == "off") {
 			t.Errorf("%s: the form has the wrong choice", mode)
+		}
+	}
+}
+
+var encryptChosen = regexp.MustCompile(`id="encrypt"[^>]* checked`)
+
+// A form with errors keeps the choice: the answers would otherwise come in clear.
+func TestAFormWithErrorsStaysEncrypted(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	for key, want := range map[string]bool{"": false, "AAAA": true} {
+		page := ann.Post("/requests/new", typedRequest("text", "  ", "public_key_p256", key)...).Want(http.StatusUnprocessableEntity)
+		if got := encryptChosen.MatchString(page.Body); got != want {
+			t.Errorf("with a key %v, encryption is chosen %v", want, got)
 		}
 	}
 }

@@ -1,6 +1,5 @@
-// The form for a new request. If its answers are encrypted, its keys are made here. The private
-// ones are only in the fragment of the address that the form leads to, and until then kept for
-// request.js: a redirect can replace it.
+// The form for a new request. Its keys are made here. The private ones are only in the fragment of
+// the address that it leads to, and until then kept for request.js: a redirect can replace it.
 
 const one = (selector) => document.querySelector(selector)
 const form = one('#ask')
@@ -8,7 +7,8 @@ const box = one('#encrypt')
 const fields = form.querySelectorAll('[type=hidden]')
 let made // the keys are in the form
 
-delete sessionStorage.asked // of a request that was not made
+if (box && sessionStorage.asked) box.checked = true // it has errors
+delete sessionStorage.asked
 if (!crypto.subtle) Object.assign(box ?? {}, { checked: false, disabled: true })
 for (const part of form.querySelectorAll('[data-encrypts]')) part.hidden = part.disabled = false
 
