@@ -380,7 +380,7 @@ func TestAJournalFromBeforeTheDiskWasFullIsFolded(t *testing.T) {
 	other := filepath.Join(dir, "other")
 	full := fillBut(t, other, 0)
 	db.FoldNow(t)
-	if err := os.Truncate(other, full-1<<20); err != nil {
+	if err := os.Truncate(other, full-2<<20); err != nil {
 		t.Fatal(err)
 	}
 	awaitEmpty(t, db)

@@ -129,6 +129,14 @@ type pending struct {
 	gone   bool     // the push was purged, or written to its places, and all rows before with it
 }
 
+// firstRow is the number of the oldest row; 0 if there is none.
+func (p pending) firstRow() uint64 {
+	if len(p.rows) == 0 {
+		return 0
+	}
+	return p.rows[0]
+}
+
 // A generation is what the journal has of pushes in rows that are folded together.
 type generation struct {
 	mu     sync.RWMutex
@@ -180,6 +188,7 @@ type journal struct {
 	gens                atomic.Pointer[generations] // for readers
 	first, sealed, next uint64
 	fold                []record.ID        // pushes of the old generation that still have to be folded, in order
+	byRow               bool               // they are in order of their rows, not of their IDs
 	aside               map[record.ID]bool // pushes whose places are damaged: their rows stay in the journal until the next start
 	paused              time.Time          // until when commits leave it alone, as the disk was full
 	part                int                // pushes to fold at a time while it is unknown which one is damaged, or the disk is full; 0: as many as usual

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"maps"
 	"runtime/debug"
@@ -85,24 +86,29 @@ func (db *DB) releaseMapping() {
 func (j *journal) seal() {
 	g := j.gens.Load().current
 	j.fold = slices.SortedFunc(maps.Keys(g.pushes), func(a, b record.ID) int { return bytes.Compare(a[:], b[:]) })
-	j.sealed, j.endsDue = j.next, time.Time{}
+	j.sealed, j.endsDue, j.byRow = j.next, time.Time{}, false
 	j.gens.Store(&generations{current: newGeneration(), old: g})
 }
 
 // nextPart returns the next part of the work on the old generation: about fold rows to
 // fold, and cut rows to remove. Pushes go in order of their IDs, since neighbours share
-// pages. Where the disk is full, this work is refused before any view is.
+// pages. Where the disk is full, this work is refused before any view is; and then pushes go in
+// order of their rows, which are removed at once: else all would have to fit twice.
 func (j *journal) nextPart(fold, cut int) *journalWork {
 	g, n := j.gens.Load().old, 0
 	if j.part > 0 {
+		j.sortByRow(g)
 		cut = min(cut, j.part)
 	}
 	for rows := 0; n < len(j.fold) && rows < fold && (j.part == 0 || n < j.part); n++ {
 		rows += len(g.pushes[j.fold[n]].rows)
 	}
 	w := &journalWork{folds: j.fold[:n], cuts: j.first}
-	if n == len(j.fold) {
+	switch {
+	case n == len(j.fold):
 		w.cuts = min(j.sealed, j.first+uint64(cut))
+	case j.part > 0:
+		w.cuts = max(j.first, min(g.pushes[j.fold[n]].firstRow(), j.first+uint64(cut)))
 	}
 	w.run = func(t *tx) (err error) {
 		for _, id := range w.folds {
@@ -120,6 +126,14 @@ func (j *journal) nextPart(fold, cut int) *journalWork {
 	w.bytes, w.done = 1, make(chan struct{}, 1)
 	w.state.Store(opBegun)
 	return w
+}
+
+// sortByRow puts the pushes that still have to be folded in order of their first rows.
+func (j *journal) sortByRow(g *generation) {
+	if !j.byRow {
+		slices.SortFunc(j.fold, func(a, b record.ID) int { return cmp.Compare(g.pushes[a].firstRow(), g.pushes[b].firstRow()) })
+		j.byRow = true
+	}
 }
 
 // done takes the outcome of a work whose commit has been answered.
