@@ -104,7 +104,7 @@ func (s *Server) endpointHelp(api *openapi.API, e endpoint, base string) endpoin
 	for _, f := range e.fieldsOf(api) {
 		help.Fields = append(help.Fields, fieldHelp{Field: f, Type: typeWords(f.Schema)})
 	}
-	help.Statuses = append(help.Statuses, statusHelp{Status: e.success(), Name: http.StatusText(e.success()), Text: e.Done})
+	help.Statuses = append(help.Statuses, statusHelp{Status: e.Success(), Name: http.StatusText(e.Success()), Text: e.Done})
 	if e.HasParts() {
 		help.Statuses = append(help.Statuses, statusHelp{
 			Status: http.StatusPartialContent, Name: http.StatusText(http.StatusPartialContent), Text: openapi.Part,

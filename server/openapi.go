@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -84,7 +83,7 @@ func (s *Server) endpoints(api *openapi.API, v1 bool) (all []endpoint) {
 	for _, row := range s.served() {
 		op := api.Operations[row.name]
 		if inAPI(row.pattern) && (row.method != http.MethodHead || op.IsFile()) { // for others HEAD needs no words
-			all = append(all, s.endpoint(op, row, routeErrors[row.name]))
+			all = append(all, s.endpoint(api, op, row, routeErrors[row.name]))
 		}
 	}
 	return all
@@ -95,7 +94,7 @@ func inAPI(pattern string) bool {
 }
 
 // endpoint documents a route.
-func (s *Server) endpoint(op openapi.Operation, row route, errs []error) endpoint {
+func (s *Server) endpoint(api *openapi.API, op openapi.Operation, row route, errs []error) endpoint {
 	e := endpoint{Endpoint: openapi.Endpoint{Operation: op, ID: row.name, Method: row.method, Deprecated: row.has(isV1)}, route: row}
 	var parts []string
 	for part := range strings.SplitSeq(row.pattern, "/") {
@@ -114,7 +113,7 @@ func (s *Server) endpoint(op openapi.Operation, row route, errs []error) endpoin
 	} else {
 		e.Params = append(e.Params, op.Parameters...)
 	}
-	e.Security = s.security(row.access)
+	e.Security = s.security(api, row.access)
 	e.replies = repliesTo(s.errorsOf(row, errs))
 	for _, r := range e.replies {
 		e.Errors = append(e.Errors, r.response())
@@ -124,14 +123,14 @@ func (s *Server) endpoint(op openapi.Operation, row route, errs []error) endpoin
 
 // security returns who may call an endpoint. An empty object allows anonymous callers; an
 // empty list is for a route that ignores tokens.
-func (s *Server) security(a access) []openapi.Object {
+func (s *Server) security(api *openapi.API, a access) []openapi.Object {
 	needs := []openapi.Object{}
 	if a != public && !s.needsToken(a) {
 		needs = append(needs, openapi.Object{})
 	}
 	if a != public {
-		for _, scheme := range []string{"bearer", "token"} {
-			needs = append(needs, openapi.Object{{Name: scheme, Value: []any{}}})
+		for _, scheme := range api.Security {
+			needs = append(needs, openapi.Object{{Name: scheme.Name, Value: []any{}}})
 		}
 	}
 	return needs
@@ -168,7 +167,7 @@ func (s *Server) endpointV1(api *openapi.API, row route) endpoint {
 	if strings.HasSuffix(row.pattern, jsonSuffix) || row.name == "v1_openapi" {
 		row.pattern, op.Suffix = strings.TrimSuffix(row.pattern, jsonSuffix), jsonSuffix
 	}
-	return s.endpoint(op, row, errs)
+	return s.endpoint(api, op, row, errs)
 }
 
 // fieldsOf returns the parameters and the fields of an endpoint's request.
@@ -178,6 +177,3 @@ func (e endpoint) fieldsOf(api *openapi.API) (all []openapi.Field) {
 	}
 	return append(all, api.Fields(e.Body)...)
 }
-
-// success is the status of the endpoint's answer.
-func (e endpoint) success() int { return cmp.Or(e.Status, http.StatusOK) }

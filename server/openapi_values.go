@@ -96,10 +96,10 @@ func formsOf(wrapper, name string) []bodyForm {
 // A newPush documents the body of a new push in one of its forms.
 type newPush struct {
 	bodyForm
-	server *Server
-	how    spelling
-	offers []kindTerms
-	Files  bool // whether it may have files
+	kinds   []kindTerms // that it may have, whatever the form
+	offers  []kindTerms // those that come in this form
+	OneKind bool        // so the push needs no field for it
+	Files   bool        // whether it may have files
 }
 
 // newPushSchemas are the names of the schemas of a new push, by the object that has its
@@ -118,7 +118,7 @@ func (s *Server) newPushes(v1 bool) (all []newPush) {
 		if offers := s.offers(how); len(offers) > 0 {
 			files := s.store.Policy("").Terms[record.File].Enabled && (!how.v1 || how.kind == record.File)
 			form := bodyForm{Wrapper: how.wrapper, Name: newPushSchemas[how.wrapper], Media: body.TypeJSON}
-			all = append(all, newPush{form, s, how, offers, files})
+			all = append(all, newPush{form, offers, offers, how.kind != 0, files})
 		}
 	}
 	return all
@@ -129,7 +129,7 @@ func (s *Server) newPushes(v1 bool) (all []newPush) {
 func (s *Server) newRequests() (all []newPush) {
 	offers := slices.DeleteFunc(s.offers(pushV2), func(t kindTerms) bool { return t.kind != record.Text && t.kind != record.File })
 	for _, form := range formsOf(requestWrapper, "NewRequest") {
-		all = append(all, newPush{bodyForm: form, server: s, offers: offers})
+		all = append(all, newPush{bodyForm: form, kinds: offers})
 	}
 	return all
 }
@@ -137,7 +137,7 @@ func (s *Server) newRequests() (all []newPush) {
 // Bodies are all forms of the body.
 func (p newPush) Bodies() []newPush {
 	all := []newPush{p}
-	if p.how.kind != record.File { // whose files need parts
+	if len(p.kinds) > 1 || p.kinds[0].kind != record.File { // whose files need parts
 		form := p
 		form.Form, form.Media, form.Files = "Form", body.TypeForm, false
 		form.offers = slices.DeleteFunc(slices.Clone(p.offers), func(o kindTerms) bool { return o.kind == record.File })
@@ -147,12 +147,9 @@ func (p newPush) Bodies() []newPush {
 	return append(all, p)
 }
 
-// OneKind reports whether the kind of the push needs no field.
-func (p newPush) OneKind() bool { return p.how.kind != 0 }
-
 // Kinds are the names of the kinds that it may have, whatever the form.
 func (p newPush) Kinds() (names []string) {
-	for _, o := range p.server.offers(p.how) {
+	for _, o := range p.kinds {
 		names = append(names, o.kind.String())
 	}
 	return names
@@ -176,20 +173,12 @@ func (p newPush) AllDays() numberText { return p.number(kindTerms.daysRange) }
 func (p newPush) AllViews() numberText { return p.number(kindTerms.viewsRange) }
 
 func (p newPush) number(of func(kindTerms) store.Range) numberText {
-	widest := newNumberField(p.all(), of, "")
+	widest := newNumberField(p.kinds, of, "")
 	return numberText{
 		Min: widest.Min, Max: widest.Max,
 		Bounds: p.perKind(func(o kindTerms) string { return boundsText(of(o)) }),
 		Absent: p.perKind(func(o kindTerms) string { return strconv.Itoa(of(o).Default) }),
 	}
-}
-
-// all are the kinds whatever the form; those of an answer, where the body is a request's.
-func (p newPush) all() []kindTerms {
-	if p.how.wrapper == "" {
-		return p.offers
-	}
-	return p.server.offers(p.how)
 }
 
 // RetrievalStep is what an absent retrieval_step means.
@@ -205,7 +194,7 @@ func (p newPush) flag(of func(kindTerms) store.Choice) string {
 // perKind joins the texts for all kinds. Kinds with the same text share one part.
 func (p newPush) perKind(say func(kindTerms) string) string {
 	var texts, kinds []string
-	for _, o := range p.all() {
+	for _, o := range p.kinds {
 		if i := slices.Index(texts, say(o)); i >= 0 {
 			kinds[i] += ", " + o.kind.String()
 			continue

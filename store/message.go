@@ -135,17 +135,14 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 	if c.account.Unconfirmed {
 		return HookInfo{}, record.ErrUnconfirmed
 	}
-	if checkHookCount(s.hooks.Load(), c.account.ID, &bad); bad.Err() != nil { // before the factor is used up
-		return HookInfo{}, bad.Err()
-	}
-	if err := s.countChange(ctx, c.account.ID); err != nil {
-		return HookInfo{}, err
-	}
 	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) {
 		h, target := s.newHook(c.account, address, events)
 		err := s.changeHooks(ctx, func(b *subscriptions) error {
 			if checkHookCount(b, c.account.ID, &bad); bad.Err() != nil {
 				return bad.Err()
+			}
+			if err := s.countChange(ctx, c.account.ID); err != nil {
+				return err
 			}
 			done, err := s.changeOwn(ctx, c, record.AdminWebhookAdd, eventNames(h.Events), func(a *record.Account) (record.SessionChange, error) {
 				return record.SessionChange{Hook: &h}, use(a) // in one transaction: the session may have ended meanwhile

@@ -4,8 +4,10 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"text/template"
 
@@ -14,11 +16,6 @@ import (
 
 //go:embed api.yaml
 var source string
-
-var parsed = template.Must(template.New("api.yaml").Option("missingkey=error").Funcs(template.FuncMap{
-	"json": asJSON,
-	"join": func(words []string) string { return strings.Join(words, ", ") },
-}).Parse(source))
 
 // asJSON writes a value as JSON, which is YAML, too.
 func asJSON(v any) (string, error) {
@@ -52,7 +49,7 @@ type Operation struct {
 	Done        string   // describes the answer of a success
 	Answer      string   // the name of its schema; "list of" before it: a list of those
 	Type        string   // its media type; empty: JSON
-	Example     yaml.Node
+	Example     Value
 	Headers     []string // of a success
 	Curl        string   // options of the example command
 }
@@ -66,10 +63,20 @@ type Body struct {
 	Content Object // by media type
 }
 
+// Success is the status of the operation's answer.
+func (o Operation) Success() int { return cmp.Or(o.Status, http.StatusOK) }
+
 // Read fills values into the data and returns what it then says.
 func Read(values map[string]any) (*API, error) {
+	t, err := template.New("api.yaml").Option("missingkey=error").Funcs(template.FuncMap{
+		"json": asJSON,
+		"join": func(words []string) string { return strings.Join(words, ", ") },
+	}).Parse(source)
+	if err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
-	if err := parsed.Execute(&b, values); err != nil {
+	if err := t.Execute(&b, values); err != nil {
 		return nil, err
 	}
 	a := new(API)

@@ -103,7 +103,7 @@ func (a *API) responses(e Endpoint) (all Object) {
 	if e.Method != http.MethodHead {
 		success.Set("content", e.content())
 	}
-	all.Set(strconv.Itoa(cmp.Or(e.Status, http.StatusOK)), success)
+	all.Set(strconv.Itoa(e.Success()), success)
 	if e.HasParts() {
 		part := slices.Clone(success)
 		part.Set("description", Part)
@@ -128,8 +128,8 @@ func (e Endpoint) content() Object {
 	default:
 		media.Set("schema", ref(name))
 	}
-	if v, err := valueOf(&e.Example); err == nil && v != nil {
-		media.Set("example", v)
+	if e.Example.V != nil {
+		media.Set("example", e.Example.V)
 	}
 	return Object{{cmp.Or(e.Type, mediaJSON), media}}
 }

@@ -76,13 +76,18 @@ func (o Object) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalYAML reads an object of YAML.
-func (o *Object) UnmarshalYAML(n *yaml.Node) error {
-	v, err := valueOf(n)
-	if err != nil {
-		return err
-	}
-	*o, _ = v.(Object)
-	return nil
+func (o *Object) UnmarshalYAML(n *yaml.Node) (err error) {
+	*o, err = objectOf(n)
+	return err
+}
+
+// A Value is the value of a member.
+type Value struct{ V any }
+
+// UnmarshalYAML reads a value of YAML.
+func (v *Value) UnmarshalYAML(n *yaml.Node) (err error) {
+	v.V, err = valueOf(n)
+	return err
 }
 
 // valueOf returns what a node of YAML says.

@@ -275,49 +275,25 @@ func TestOnADiskThatAnotherProgramFillsPushesEnd(t *testing.T) {
 	dir := mount(t, "size=16m")
 	limits := record.SpaceLimits{MinFree: 8 << 20}
 	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), MinFree: limits.MinFree})
-	const pushes = 3000
 	changeEach := func(rule record.Rule) {
 		t.Helper()
-		var g errgroup.Group
-		g.SetLimit(256)
-		for n := range pushes {
-			g.Go(func() error {
-				_, err := db.Change(t.Context(), conformance.LivePush(n, 0).ID, rule)
-				return err
-			})
-		}
-		if err := g.Wait(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	db.SetSpaceLimits(record.SpaceLimits{})
-	var g errgroup.Group
-	g.SetLimit(256)
-	for n := range pushes {
-		g.Go(func() error {
-			p := conformance.LivePush(n, 0)
-			return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+		eachOf(t, 3000, func(p record.Push) error {
+			_, err := db.Change(t.Context(), p.ID, rule)
+			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	db.SetSpaceLimits(record.SpaceLimits{})
+	eachOf(t, 3000, func(p record.Push) error {
+		return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+	})
 	db.SetSpaceLimits(limits)
-	free, _, err := durable.FreeSpace(dir)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "other"), make([]byte, free-200<<10), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fillBut(t, filepath.Join(dir, "other"), 200<<10)
 	if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told); !errors.Is(err, record.ErrFull) {
 		t.Errorf("an account more: %v", err)
 	}
 	changeEach(func(p record.Push) (record.Push, record.Entry, error) {
 		p.ViewLimit = p.Views + 1
-		next, e, err := conformance.View(p)
-		e.Sealed = make([]byte, 600)
-		return next, e, err
+		return viewAtLength(p)
 	})
 	if left, _, err := durable.FreeSpace(dir); err != nil || left == 0 {
 		t.Errorf("%d bytes are left, %v", left, err)
@@ -394,23 +370,28 @@ func viewAtLength(p record.Push) (record.Push, record.Entry, error) {
 	return next, e, err
 }
 
-// scattered calls do for so many pushes at the same time, whose IDs are far apart.
-func scattered(t *testing.T, pushes int, do func(p record.Push) error) {
+// eachOf calls do with each of so many pushes, many of them at the same time.
+func eachOf(t *testing.T, pushes int, do func(p record.Push) error) {
 	t.Helper()
 	var g errgroup.Group
 	g.SetLimit(256)
 	for n := range pushes {
-		g.Go(func() error {
-			p := conformance.LivePush(n, 0)
-			p.ViewLimit = 1
-			sum := sha256.Sum256(p.ID[:])
-			copy(p.ID[:], sum[:])
-			return do(p)
-		})
+		g.Go(func() error { return do(conformance.LivePush(n, 0)) })
 	}
 	if err := g.Wait(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// scattered is eachOf with pushes whose IDs are far apart, and that one view ends.
+func scattered(t *testing.T, pushes int, do func(p record.Push) error) {
+	t.Helper()
+	eachOf(t, pushes, func(p record.Push) error {
+		p.ViewLimit = 1
+		sum := sha256.Sum256(p.ID[:])
+		copy(p.ID[:], sum[:])
+		return do(p)
+	})
 }
 
 // createScattered creates such pushes in a file that then has no page free.
@@ -424,8 +405,8 @@ func createScattered(t *testing.T, db *bolt.DB, pushes int) {
 	}
 }
 
-// fillBut writes a file that leaves so many bytes of its file system free, and returns how many were
-// free before.
+// fillBut writes a file as large as its file system has space, but for some bytes. It returns how many
+// bytes were free before.
 func fillBut(t *testing.T, path string, left int64) int64 {
 	t.Helper()
 	free, _, err := durable.FreeSpace(filepath.Dir(path))

@@ -266,10 +266,6 @@ func RemoveAccount(ctx context.Context, e record.TableEngine, id record.AccountI
 		if err != nil {
 			return err
 		}
-		hooks, err := record.Hooks.List(t, ownedBy(nil, id, math.MaxInt))
-		if err != nil {
-			return err
-		}
 		requests, err := record.Requests.List(t, ownedBy(record.RequestsByOwner, id, math.MaxInt))
 		if err != nil {
 			return err
@@ -277,7 +273,7 @@ func RemoveAccount(ctx context.Context, e record.TableEngine, id record.AccountI
 		if err := t.Disown(id); err != nil {
 			return err
 		}
-		err = errors.Join(remove(t, record.Tokens, tokens), remove(t, record.Sessions, sessions), remove(t, record.Hooks, hooks),
+		err = errors.Join(remove(t, record.Tokens, tokens), remove(t, record.Sessions, sessions), removeHooks(t, id),
 			remove(t, record.Requests, requests), t.Delete(record.Accounts.Table, a))
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package cold
 
 import (
 	"context"
+	"math"
 
 	"pushbox/store/record"
 )
@@ -71,4 +72,13 @@ func RemoveHook(ctx context.Context, e record.TableEngine, owner record.AccountI
 		}
 		return t.Tell(ev)
 	})
+}
+
+// removeHooks removes the webhooks of an account.
+func removeHooks(t record.Tx, owner record.AccountID) error {
+	all, err := record.Hooks.List(t, ownedBy(nil, owner, math.MaxInt))
+	if err != nil {
+		return err
+	}
+	return remove(t, record.Hooks, all)
 }

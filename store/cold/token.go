@@ -3,7 +3,6 @@ package cold
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"pushbox/store/record"
@@ -50,16 +49,6 @@ func endedTokens(v record.View, owner record.AccountID, change record.SessionCha
 		return nil, err
 	}
 	return all, nil
-}
-
-// removeHooks removes the webhooks of an account.
-func removeHooks(t record.Tx, owner record.AccountID) error {
-	all, err := record.Hooks.List(t, record.Range{After: record.PairKey(uint64(owner), 0), Limit: math.MaxInt})
-	if err != nil {
-		return err
-	}
-	theirs := slices.DeleteFunc(all, func(h record.Hook) bool { return h.Owner != owner })
-	return remove(t, record.Hooks, theirs)
 }
 
 func addToken(t record.Tx, a record.APIToken) (record.TokenID, error) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/sync/errgroup"
 
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
@@ -318,16 +317,8 @@ func TestEachOfManyPushesIsSealedAnew(t *testing.T) {
 	db := openURL(t, pgtest.URL(t))
 	defer db.Close()
 	const pushes = 501
-	var g errgroup.Group
-	g.SetLimit(16)
 	for n := range pushes {
-		g.Go(func() error {
-			p := conformance.LivePush(n, 0)
-			return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
-		})
-	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
+		pushed(t, db, conformance.LivePush(n, 0))
 	}
 	if err := db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
 		t.Fatal(err)

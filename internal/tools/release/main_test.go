@@ -148,7 +148,7 @@ func TestEachDependencyIsExplained(t *testing.T) {
 func TestMinisignVerifiesTheSignature(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("minisign"); err != nil {
-		t.Skip("there is no minisign")
+		t.Skip("minisign is not installed here")
 	}
 	j := aJob(t)
 	public, sums := filepath.Join(j.work, "minisign.pub"), filepath.Join(j.dist, sumsName)
