@@ -35,21 +35,24 @@ func freeIn(t *testing.T, dir string) int64 {
 // not count as its own space beside what the file system then has free.
 func TestHolesDoNotCountTwiceAsSpace(t *testing.T) {
 	t.Parallel()
-	const size = 1 << 20
+	const size, pushes = 1 << 19, 80
 	dir := mount(t, "size=64m")
 	path := filepath.Join(dir, "pushbox.db")
 	db := open(t, bolt.Options{Path: path, NoErase: true}) // but when the test says so
-	for n := range 20 {
+	for n := range pushes {
 		payloadPush(t, db, n, size)
 	}
-	for n := range 20 {
+	for n := range pushes {
 		mustPurge(t, db, n)
 	}
 	db.FoldJournal(t)
 	blocks, free := allocated(t, path), freeIn(t, dir)
 	db.EraseFree(t)
 	gained := freeIn(t, dir) - free
-	if punched := blocks - allocated(t, path); punched < 12*size || gained < 12*size {
+	// A commit takes single pages from where many are free, at random. What is left of a value
+	// without its first page is no longer known to be one, and is overwritten: so a value is lost
+	// for each page that the few commits since took.
+	if punched := blocks - allocated(t, path); punched < pushes/2*size || gained < pushes/2*size {
 		t.Fatalf("%d bytes were punched, %d more are free on the file system", punched, gained)
 	}
 	// As much may be created as the file system has free beside what must stay free, and
@@ -57,7 +60,7 @@ func TestHolesDoNotCountTwiceAsSpace(t *testing.T) {
 	db.SetSpaceLimits(record.SpaceLimits{MinFree: freeIn(t, dir) - 4*size})
 	left := int(4 + (allocated(t, path)-db.UsedPages(t)*pageSize)/size)
 	made := 0
-	for ; made < 30; made++ {
+	for ; made < pushes; made++ {
 		if err := db.CreatePush(t.Context(), newPush(100+made), make([]byte, size), record.Entry{Kind: record.EntryCreation}); errors.Is(err, record.ErrFull) {
 			break
 		} else if err != nil {
@@ -65,7 +68,7 @@ func TestHolesDoNotCountTwiceAsSpace(t *testing.T) {
 		}
 	}
 	if made < left-2 || made > left {
-		t.Errorf("%d MiB were created where there was space for %d", made, left)
+		t.Errorf("%d pushes were created where there was space for %d", made, left)
 	}
 	closeDB(t, db)
 }
