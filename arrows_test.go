@@ -26,7 +26,6 @@ var owners = map[string]string{
 	"golang.org/x/text":                   "pushbox/internal/lang pushbox/internal/email",
 	"golang.org/x/net":                    "pushbox/server/display pushbox/server/servertest",
 	"github.com/boombuler/barcode":        "pushbox/server/display",
-	"github.com/pquerna/otp":              "pushbox/store",
 	"github.com/go-ldap/ldap/v3":          "pushbox/internal/directory pushbox/internal/testkit/ldaptest",
 	"github.com/go-webauthn":              "pushbox/internal/passkey",
 	"github.com/wneessen/go-mail":         "pushbox/internal/mail",
@@ -40,7 +39,6 @@ var owners = map[string]string{
 	"github.com/letsencrypt/pebble/v2":    "pushbox/internal/testkit/acmetest",
 	"github.com/spf13/cobra":              "pushbox/internal/cli",
 	"github.com/prometheus":               "pushbox/internal/metrics",
-	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }
 
 // gauge measures bbolt and pgx themselves. It is not part of the server.

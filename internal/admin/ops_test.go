@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pquerna/otp/totp"
-
 	"pushbox/internal/admin"
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -144,11 +142,8 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, err := totp.GenerateCode(setup.Secret.Reveal(), r.f.Clock.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), store.Factor{}, setup.Secret, secret.New(code))
+		code := storetest.Code(t, r.f, setup.Secret, 0)
+		n, _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), store.Factor{}, setup.Secret, code)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/internal/terminal"
 )
@@ -118,7 +119,10 @@ func (c *console) line(ctx context.Context, explanation, question string) (strin
 	})
 }
 
-const progressPeriod = 100 * time.Millisecond // between two updates of a bar
+const (
+	progressPeriod = 100 * time.Millisecond // between two updates of a line
+	progressWidth  = 20                     // characters of a bar
+)
 
 // A progress shows on a terminal how much of a task is done. It is safe for concurrent
 // use.
@@ -126,9 +130,10 @@ type progress struct {
 	what string
 
 	mu          sync.Mutex
-	out         io.Writer                // nil: there is no terminal, or the end was shown
-	bar         *progressbar.ProgressBar // nil: nothing was set so far
-	done, total int64                    // what it shows
+	out         io.Writer // nil: there is no terminal, or the end was shown
+	done, total int64     // bytes; a total of 0 or less is not known
+	shown       time.Time // when it was last shown; zero: never
+	width       int       // characters of the line then
 }
 
 // progress begins to show the progress of a task. The caller must call end. If standard
@@ -138,7 +143,7 @@ func (a *app) progress(what string) *progress {
 	if !terminal.Is(a.stderr) {
 		return &progress{}
 	}
-	const longest = 32 // characters, which leave room for the bar
+	const longest = 26 // characters, which leave room for the bar
 	if all := []rune(what); len(all) > longest {
 		what = string(all[:longest-1]) + "…"
 	}
@@ -150,50 +155,35 @@ func (a *app) progress(what string) *progress {
 func (p *progress) set(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.out == nil:
-		return
-	case p.bar == nil, (total > 0) != (p.total > 0):
-		p.bar = p.newBar(total)
-	case total > 0 && (total != p.total || done > total):
-		p.bar.ChangeMax64(beyond(done, total))
-	}
 	p.done, p.total = done, total
-	_ = p.bar.Set64(done) // it fails only if the terminal fails
-}
-
-// beyond returns the length of a bar: one more than the total, because a bar ends when it
-// reaches its length, and the total may still grow.
-func beyond(done, total int64) int64 { return max(done, total) + 1 }
-
-func (p *progress) newBar(total int64) *progressbar.ProgressBar {
-	length := int64(-1) // not known
-	if total > 0 {
-		length = beyond(0, total)
+	if time.Since(p.shown) >= progressPeriod {
+		p.show()
 	}
-	return progressbar.NewOptions64(
-		length,
-		progressbar.OptionSetWriter(p.out),
-		progressbar.OptionSetDescription(p.what),
-		progressbar.OptionSetWidth(20),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionShowCount(),
-		progressbar.OptionUseIECUnits(true),
-		progressbar.OptionThrottle(progressPeriod),
-		progressbar.OptionSetPredictTime(false),
-		progressbar.OptionSetSpinnerChangeInterval(0), // or it starts a goroutine
-	)
 }
 
-// end shows a complete bar as full, and goes to the next line.
+// end shows what was done last, and goes to the next line.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar != nil && p.out != nil {
-		if p.total > 0 && p.done == p.total {
-			p.bar.ChangeMax64(p.total)
-		}
+	if p.out != nil && !p.shown.IsZero() {
+		p.show()
 		_, _ = io.WriteString(p.out, "\n")
 	}
 	p.out = nil
+}
+
+func (p *progress) show() {
+	if p.out == nil {
+		return
+	}
+	line := p.what + "  " + humanize.Size(p.done)
+	if p.total > 0 {
+		part := min(1, float64(p.done)/float64(p.total))
+		bar := strings.Repeat("#", int(part*progressWidth))
+		line = fmt.Sprintf("%s %3d%% [%-*s]  %s of %s", p.what, int(part*100), progressWidth, bar, humanize.Size(p.done), humanize.Size(p.total))
+	}
+	width := utf8.RuneCountInString(line)
+	// Spaces cover what is left of a longer line. If the terminal fails, the task continues.
+	_, _ = fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", max(0, p.width-width)))
+	p.shown, p.width = time.Now(), width
 }

@@ -21,16 +21,17 @@ func TestProgressIsShownInBytesOfTheTotal(t *testing.T) {
 		steps []step
 		want  []string
 	}{
-		{"to its end", []step{{0, 2048}, {1024, 2048}, {2048, 2048}}, []string{"copying 100%", "(2.0/2.0 KiB"}},
-		{"not to its end", []step{{0, 2048}}, []string{"copying   0%", "( 0 B/2.0 KiB"}},
-		{"a total that grows", []step{{1024, 1024}, {1024, 4096}, {4096, 4096}}, []string{"copying 100%", "4.0/4.0 KiB"}},
-		{"a total that shrinks", []step{{1024, 4096}, {1024, 1024}}, []string{"copying 100%", "1.0/1.0 KiB"}},
-		{"more than the total", []step{{0, 1024}, {4096, 1024}}, []string{"copying"}},
-		{"a total that is not known", []step{{512, 0}}, []string{"copying", "(512 B"}},
-		{"one known later", []step{{512, -1}, {512, 1024}, {1024, 1024}}, []string{"copying 100%", "1.0/1.0 KiB"}},
-		{"one not known any more", []step{{512, 1024}, {700, 0}}, []string{"copying", "(700 B"}},
-		{"back to the start", []step{{1024, 1024}, {0, 1024}, {1024, 1024}}, []string{"copying 100%", "1.0/1.0 KiB"}},
-		{"very much", []step{{1 << 40, 1 << 40}}, []string{"copying 100%", "1.0/1.0 TiB"}},
+		{"to its end", []step{{0, 2048}, {1024, 2048}, {2048, 2048}}, []string{"copying 100%", "[####################]  2 KiB of 2 KiB"}},
+		{"not to its end", []step{{0, 2048}}, []string{"copying   0%", "[                    ]  0 B of 2 KiB"}},
+		{"a total that grows", []step{{1024, 1024}, {1024, 4096}, {4096, 4096}}, []string{"copying 100%", "4 KiB of 4 KiB"}},
+		{"a total that shrinks", []step{{1024, 4096}, {1024, 1024}}, []string{"copying 100%", "1 KiB of 1 KiB"}},
+		{"more than the total", []step{{0, 1024}, {4096, 1024}}, []string{"copying 100%", "4 KiB of 1 KiB"}},
+		{"a total that is not known", []step{{512, 0}}, []string{"copying", "512 B"}},
+		{"one known later", []step{{512, -1}, {512, 1024}, {1024, 1024}}, []string{"copying 100%", "1 KiB of 1 KiB"}},
+		{"one no longer known", []step{{512, 1024}, {700, 0}}, []string{"copying  700 B"}},
+		{"half", []step{{1, 1024}, {512, 1024}}, []string{"copying  50% [##########          ]  512 B of 1 KiB"}},
+		{"back to the start", []step{{1024, 1024}, {0, 1024}, {1024, 1024}}, []string{"copying 100%", "1 KiB of 1 KiB"}},
+		{"very much", []step{{1 << 40, 1 << 40}}, []string{"copying 100%", "1 TiB of 1 TiB"}},
 	} {
 		var out bytes.Buffer
 		p := &progress{what: "copying", out: &out}
