@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -442,5 +443,47 @@ func TestAMessageOpensForItsWebhookAlone(t *testing.T) {
 	}
 	if v, ok := seal.SealedUnder(seal.DetailKeys, due[0].Sealed); !ok || v != 1 {
 		t.Errorf("it is sealed under key %d, %v", v, ok)
+	}
+}
+
+// A thief with a session and the password adds webhooks while the owner changes the password.
+func TestNoWebhookIsAddedBesideANewPasswordAndOutlivesIt(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	for range 20 {
+		var sessions [2]secret.Text
+		for i := range sessions {
+			n, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(right))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sessions[i] = n.Secret
+		}
+		adding, done := make(chan struct{}), make(chan error, 1)
+		go func() {
+			begun := sync.OnceFunc(func() { close(adding) })
+			defer begun()
+			for range store.MaxHooks {
+				_, err := f.AddOwnHook(ctx, storetest.Anonymous, sessions[0], secret.New(right), store.Factor{}, secret.New(hookURL), []record.Event{record.EventView})
+				if err != nil {
+					done <- err
+					return
+				}
+				begun()
+			}
+			done <- nil
+		}()
+		<-adding
+		if _, err := f.ChangePassword(ctx, storetest.Anonymous, sessions[1], secret.New(right), secret.New(right), true); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil && !errors.Is(err, record.ErrSession) {
+			t.Fatal(err)
+		}
+		if kept, err := f.Hooks(ctx, email); err != nil || len(kept) > 0 {
+			t.Fatalf("%d webhooks outlived the password: %v", len(kept), err)
+		}
+		f.Clock.Advance(time.Hour) // so that its tries are not counted together
 	}
 }
