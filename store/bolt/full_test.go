@@ -268,6 +268,34 @@ func TestTheLastSpaceIsForWhatEndsPushes(t *testing.T) {
 	closeDB(t, db)
 }
 
+// An edit with a longer note needs space for it, and an edit with a shorter one does not.
+func TestAnEditTakesSpaceForWhatItsNoteGrowsBy(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=16m")
+	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db")})
+	p := conformance.LivePush(1, 0)
+	p.Stored = 4 << 20
+	free, _, err := durable.FreeSpace(dir)
+	if err := errors.Join(err, db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); err != nil {
+		t.Fatal(err)
+	}
+	db.SetSpaceLimits(record.SpaceLimits{MinFree: 8 * (free - 1<<20)}) // of which an eighth is for what ends pushes
+	for _, c := range []struct {
+		grows int64
+		want  error
+	}{{2 << 20, record.ErrFull}, {1 << 19, nil}, {0, nil}, {-2 << 20, nil}, {2 << 20, record.ErrFull}} {
+		_, err := db.Change(t.Context(), p.ID, func(p record.Push) (record.Push, record.Entry, error) {
+			p.Stored += c.grows
+			p.Seq++
+			return p, record.Entry{Kind: record.EntryEdit}, nil
+		})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%d bytes more: %v, want %v", c.grows, err, c.want)
+		}
+	}
+	closeDB(t, db)
+}
+
 // Whatever clients send with them, and however little another program has left: pushes can end, and
 // what else clients ask for takes nothing of what that needs.
 func TestOnADiskThatAnotherProgramFillsPushesEnd(t *testing.T) {
