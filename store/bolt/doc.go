@@ -6,8 +6,8 @@
 // Every method of DB is one step: it happens as a whole or not at all, and a change is
 // on the disk when the method returns nil. All changes go through one goroutine, the
 // committer: it takes all operations that wait, runs them in one bbolt transaction, syncs
-// once, and then answers each. There is no timer: while one commit syncs, the next batch
-// gathers.
+// once, and then answers each, since a sync costs more than all else that a request does.
+// There is no timer: while one commit syncs, the next batch gathers.
 //
 // An operation decides before it writes. Where it fails all the same after it began to
 // write, the committer undoes the batch and runs it again without that operation, so
@@ -15,20 +15,35 @@
 //
 // # The journal
 //
-// A view changes two counts of a record and appends an audit entry, on pages that lie
-// where the push does, and a disk writes scattered pages one by one. The end of a push
-// also destroys its key and its payload, and moves its rows in two indexes. So these
-// changes first go to the bucket journal, where they lie side by side. An index in memory
-// says which rows the journal has; readers apply them to the records and to the index
-// rows that they find. Any other change of a push writes to its places, and before it
-// what the journal has of the push.
+// A view changes a few counts of a record and appends an audit entry, on two pages that lie
+// where the push does, and a disk writes scattered pages one by one: about 15 µs each. The
+// end of a push also destroys its key and its payload, and moves its rows in two indexes:
+// seven pages. So these changes first go to the bucket journal, where they lie side by side.
+// An index in memory says which rows the journal has; readers apply them to the records and
+// to the index rows that they find. So a push that has ended in the journal is over for all
+// of them. Only the count of what its sender has live changes at once: the next create
+// decides by it. Any other change of a push writes to its places, and before it what the
+// journal has of the push.
 //
-// After some thousand rows, soon after the first end, or when no operation has come for
-// some seconds, the rows are folded: written to their places, in the order of those
-// places, a part with each commit, and then removed. Close folds ends, too. A row says
-// what a push is, not what to add to it, so folding it twice does no harm, and opening a
-// file after a crash only reads the journal. A push whose places are damaged or forged
+// After 8,192 rows, one second after the first end, or when no operation has come for five
+// seconds, the rows are folded: written to their places, in the order of those places, a part
+// with each commit, and then removed. Close folds ends, too. A row says what a push is, not
+// what to add to it, so folding it twice does no harm, and opening a file after a crash only
+// reads the journal. No second generation of rows begins before the first is folded; from
+// 32,768 rows on, changes go to their places. A push whose places are damaged or forged
 // cannot be folded: its rows stay in the journal, and the others are folded.
+//
+// A reader must not combine what the journal says on one side of a commit with rows from the
+// other. Each commit has a number. A reader notes the last one before its transaction begins,
+// and begins again if a later commit changed what it reads.
+//
+// # Keys that grow
+//
+// Every key of a push begins with the time of its creation. Random keys would put each record
+// on a leaf page of its own; keys that grow lie side by side, so that a batch of creates writes
+// few pages. The time is part of the url_token, 45 of its 170 bits, so the ID can be derived
+// from the token alone. A server gives each url_token a millisecond of its own, so lists have
+// the order of the creations.
 //
 // # Erasure
 //
@@ -56,8 +71,8 @@
 //
 // # When things go wrong
 //
-// A commit that found the disk full and provably left no trace returns record.ErrFull, and
-// the store keeps running. After any other failed commit, and after a panic of bbolt over a
+// A commit that found the disk full, and of which the file's own transaction number shows that it
+// left no trace, returns record.ErrFull, and the store keeps running. After any other failed commit, and after a panic of bbolt over a
 // damaged page, it is unknown what the file holds: the DB refuses everything with
 // record.ErrFailed until the file is opened again, which reads what is there.
 //

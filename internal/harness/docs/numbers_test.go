@@ -93,10 +93,6 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("Up to %s chunks are one operation", word(n("store", "maxStep"))),
 			f("All uploads together may have %s operations under way", word(n("store", "maxInFlight"))),
 			f("at least %d KiB of chunks", kib("store/bolt", "minBulkBytes")),
-			f("folded after %s of them", thousands(journal("gather"))),
-			f("after %s seconds without a request", word(journal("idle"))),
-			f("reaches %s rows", thousands(journal("most"))),
-			f("(%d of its %d bits)", n("store", "timeBits"), 5*n("store", "tokenLength")),
 			f("in doubt for %s minutes", word(minutes(span("store/clock", "doubtLasts")))),
 		},
 		"SECURITY.md": {
@@ -344,6 +340,10 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("%s damages each", thousands(n("store/harness/damage", "damagesPerProcess"))),
 		},
 		"store/bolt/doc.go": {
+			f("After %s rows", thousands(journal("gather"))),
+			f("has come for %s seconds", word(journal("idle"))),
+			f("from %s rows on", thousands(journal("most"))),
+			f("%d of its %d bits", n("store", "timeBits"), 5*n("store", "tokenLength")),
 			f("Chunks of files are rows of %d KiB", kib("store/seal", "ChunkSize")),
 		},
 	} {
