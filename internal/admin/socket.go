@@ -98,7 +98,7 @@ func Serve(ctx context.Context, l net.Listener, s *store.Store, own ...operation
 
 func newServer(s *store.Store, ops []operation) *http.Server {
 	const write = Longest + readTimeout // a stream sets its own
-	return httpd.NewServer(handler(s, ops), io.Discard, readTimeout, write)
+	return httpd.NewServer(handler(s, ops), io.Discard, readTimeout, write, 0)
 }
 
 func handler(s *store.Store, ops []operation) http.Handler {

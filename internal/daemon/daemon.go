@@ -170,16 +170,10 @@ func (d *daemon) warnOfRoom() {
 	}
 }
 
-// maxStreams is how many requests a connection may have at once. Go would take 250.
-const maxStreams = 32
-
 // server returns the HTTP server of an endpoint.
 func (d *daemon) server(handler http.Handler) *http.Server {
 	timeout := d.cfg.Limits.RequestTimeout
-	srv := httpd.NewServer(handler, debugWriter{d.log}, timeout, timeout+answerGrace)
-	// With HTTP/2, a peer that reads nothing blocks all streams of its connection. Each has its
-	// headers in memory before the bounds of requests see it.
-	srv.HTTP2 = &http.HTTP2Config{WriteByteTimeout: d.cfg.Limits.StallTimeout, MaxConcurrentStreams: maxStreams}
+	srv := httpd.NewServer(handler, debugWriter{d.log}, timeout, timeout+answerGrace, d.cfg.Limits.StallTimeout)
 	d.tls.secure(srv)
 	return srv
 }

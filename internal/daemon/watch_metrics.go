@@ -129,7 +129,7 @@ const (
 
 // expose serves metrics. If its listener breaks, the server continues.
 func (w *watch) expose(ctx context.Context) error {
-	srv := httpd.NewServer(w.scrape, debugWriter{w.log}, scrapeTimeout, scrapeTimeout)
+	srv := httpd.NewServer(w.scrape, debugWriter{w.log}, scrapeTimeout, scrapeTimeout, 0)
 	err := httpd.Run(ctx, w.listener, srv, scrapeDrain)
 	if err != nil && !errors.Is(err, httpd.ErrCut) {
 		w.log.Error().Err(err).Msg("the listener for metrics broke")

@@ -15,7 +15,7 @@ import (
 // one client, for whom the networks around its address count as well (limit.Holder). Peers
 // on this machine and trusted proxies are bounded by the total alone, since they carry the
 // connections of many clients. A connection too many is closed at once. Requests over HTTP/2 count
-// as well (see Handler). A nil *Connections bounds nothing.
+// as well, see Handler. A nil *Connections bounds nothing.
 type Connections struct {
 	slots   *limit.Slots
 	proxies atomic.Pointer[clientip.Proxies]
@@ -88,9 +88,9 @@ func (l boundListener) Accept() (net.Conn, error) {
 }
 
 // Handler returns next with the same bounds for requests over HTTP/2, which share connections: each
-// counts as a connection of its own for as long as it is answered. One too many gets 503, and its
-// connection ends. A request whose client does not read keeps its headers in memory until its
-// deadline.
+// counts as a connection of its own until its answer has gone to the kernel. Where a client does not
+// read, that takes until a deadline, and the headers are in memory for as long. So the connection of
+// one too many is closed at once.
 func (c *Connections) Handler(next http.Handler) http.Handler {
 	if c == nil {
 		return next
@@ -105,14 +105,29 @@ func (c *Connections) Handler(next http.Handler) http.Handler {
 		by := limit.Holder{Client: c.client(peer)}
 		if !c.slots.Take(by) {
 			c.refused(clientip.Client{Addr: peer}.IP())
-			w.Header().Set("Connection", "close") // GOAWAY: no more requests come by it
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
+			if conn, ok := r.Context().Value(connKey{}).(net.Conn); ok {
+				_ = innermost(conn).Close() // that of crypto/tls would write first, to a peer that may not read
+			}
+			panic(http.ErrAbortHandler)
 		}
 		defer c.slots.Free(by)
 		next.ServeHTTP(w, r)
+		_ = http.NewResponseController(w).Flush() // net/http keeps an answer of less than 4 KiB until the handler has returned
 	})
+}
+
+// connKey finds the connection in the context of its requests.
+type connKey struct{}
+
+// innermost returns the connection below those of package crypto/tls and of Connections.
+func innermost(c net.Conn) net.Conn {
+	for {
+		outer, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return c
+		}
+		c = outer.NetConn()
+	}
 }
 
 // A boundConn gives its slot back when it is closed.

@@ -1,17 +1,22 @@
 package httpd_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"pushbox/internal/httpd"
+	"pushbox/internal/testkit/env"
 )
 
 // A fakeListener accepts a connection from each peer, and then breaks.
@@ -145,9 +150,9 @@ func TestRequestsOverHTTP2CountAsConnections(t *testing.T) {
 		<-leave
 	}))
 	request := func(peer string, version int) (refused bool) {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, &http.Request{ProtoMajor: version, RemoteAddr: peer + ":4000"})
-		return w.Code == http.StatusServiceUnavailable
+		defer func() { refused = recover() == http.ErrAbortHandler }()
+		handler.ServeHTTP(httptest.NewRecorder(), &http.Request{ProtoMajor: version, RemoteAddr: peer + ":4000"})
+		return false
 	}
 	var all sync.WaitGroup
 	enter := func(n int, peer string, version int) {
@@ -172,6 +177,114 @@ func TestRequestsOverHTTP2CountAsConnections(t *testing.T) {
 	}
 	close(leave)
 	all.Wait()
+	if open := c.Open(); open != 0 {
+		t.Errorf("%d are still open", open)
+	}
+}
+
+// A heldConn writes nothing while it is held, as to a peer that does not read.
+type heldConn struct {
+	net.Conn
+	held   *atomic.Bool
+	closed chan struct{}
+	close  func() error
+}
+
+// Write waits for the end of a held connection.
+func (c heldConn) Write(p []byte) (int, error) {
+	if c.held.Load() {
+		<-c.closed
+	}
+	return c.Conn.Write(p)
+}
+
+// Close closes the connection once.
+func (c heldConn) Close() error { return c.close() }
+
+type heldListener struct {
+	net.Listener
+	held *atomic.Bool
+}
+
+// Accept returns the next connection.
+func (l heldListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	closed := make(chan struct{})
+	return heldConn{conn, l.held, closed, sync.OnceValue(func() error {
+		close(closed)
+		return conn.Close()
+	})}, nil
+}
+
+// The answers of this test fit into the buffer of net/http, which sends them when the handler has
+// returned.
+func TestAnswersOverHTTP2CountUntilTheyAreSent(t *testing.T) {
+	t.Parallel()
+	const most = 10
+	refused, inside := make(chan string, 1), make(chan struct{}, 2*most)
+	c := httpd.NewConnections(func(peer string) { refused <- peer })
+	c.Set(1+most, 0, nil) // loopback is bounded by the total alone
+	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		inside <- struct{}{}
+		_, _ = io.WriteString(w, "short")
+	})
+	srv := httpd.NewServer(c.Handler(answer), io.Discard, time.Minute, time.Minute, time.Minute)
+	srv.Protocols = new(http.Protocols)
+	srv.Protocols.SetUnencryptedHTTP2(true)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held atomic.Bool
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- httpd.Run(ctx, c.Wrap(heldListener{l, &held}), srv, 0) }()
+	client := &http.Client{Transport: &http.Transport{Protocols: srv.Protocols}}
+	get := func() error {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+l.Addr().String(), http.NoBody)
+		if err != nil {
+			return err
+		}
+		reply, err := client.Do(request) // it is not sent again: it may have had an effect
+		if err == nil {
+			err = reply.Body.Close()
+		}
+		return err
+	}
+	if err := get(); err != nil {
+		t.Fatal(err)
+	}
+	<-inside
+	held.Store(true)
+	var all sync.WaitGroup
+	ask := func() {
+		all.Go(func() {
+			if get() == nil {
+				t.Error("an answer arrived over a connection that is held")
+			}
+		})
+	}
+	ask()
+	<-inside
+	env.Eventually(t, "the first answer is in the buffer of its connection", func() bool { return c.Open() == 1 })
+	for range most {
+		ask()
+		<-inside
+	}
+	ask()
+	select {
+	case <-refused:
+	case <-inside:
+		t.Errorf("%d answers wait, and one more request was answered", most)
+	}
+	stop()
+	all.Wait()
+	if err := <-done; err != nil && !errors.Is(err, httpd.ErrCut) {
+		t.Error(err)
+	}
 	if open := c.Open(); open != 0 {
 		t.Errorf("%d are still open", open)
 	}

@@ -27,7 +27,7 @@ func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Durat
 	srv.BaseContext = func(net.Listener) context.Context { return work }
 	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		limitUnsent(c)
-		return ctx
+		return context.WithValue(ctx, connKey{}, c)
 	}
 	unused := &silent{conns: make(map[net.Conn]struct{})}
 	srv.ConnState = unused.note

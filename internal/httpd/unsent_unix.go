@@ -16,14 +16,7 @@ const unsent = 32 << 10
 // limitUnsent makes writes to a connection keep pace with the reads of its peer. Without it
 // the deadlines of progress are less exact.
 func limitUnsent(c net.Conn) {
-	for { // through those of package crypto/tls and of Connections
-		outer, ok := c.(interface{ NetConn() net.Conn })
-		if !ok {
-			break
-		}
-		c = outer.NetConn()
-	}
-	tcp, ok := c.(*net.TCPConn)
+	tcp, ok := innermost(c).(*net.TCPConn)
 	if !ok {
 		return
 	}
