@@ -20,6 +20,8 @@ const (
 
 	doublings = 6                  // of passphrasesPerPushWindow, at most
 	remembers = 7 * 24 * time.Hour // how long a client counts as known after a right passphrase
+
+	maxElsewhere = 16 // questions to a server that checks passwords, at the same time
 )
 
 // queueShare is the part of a queue that one network may have: an eighth.
@@ -42,9 +44,10 @@ type SignInLimits struct {
 
 // A guesser runs Argon2: at most once per core at a time. Passphrases and passwords have a
 // queue each, and where there are two cores, one of them is always left for the other
-// queue. How many tries there may be is counted by the engine (TallyEngine).
+// queue. Passwords that another server checks have a queue that takes no core. How many tries
+// there may be is counted by the engine (TallyEngine).
 type guesser struct {
-	passphrases, passwords *limit.Queue
+	passphrases, passwords, elsewhere *limit.Queue
 
 	mu    sync.Mutex
 	busy  map[string]chan struct{} // what is being guessed at; closed when that ends
@@ -62,6 +65,7 @@ func newGuesser(g Guessing, cores int) *guesser {
 	return &guesser{
 		passphrases: pool.NewQueue(each, g.Queue, queueShare),
 		passwords:   pool.NewQueue(each, g.Queue, queueShare),
+		elsewhere:   limit.NewPool(maxElsewhere).NewQueue(maxElsewhere, g.Queue, queueShare),
 		busy:        make(map[string]chan struct{}),
 		tried:       make(map[string]*underWay),
 	}
@@ -69,8 +73,9 @@ func newGuesser(g Guessing, cores int) *guesser {
 
 // bound replaces the lengths of the queues.
 func (g *guesser) bound(to Guessing) {
-	g.passphrases.SetWaiting(to.Queue)
-	g.passwords.SetWaiting(to.Queue)
+	for _, q := range []*limit.Queue{g.passphrases, g.passwords, g.elsewhere} {
+		q.SetWaiting(to.Queue)
+	}
 }
 
 // doQueued runs f for a client in a queue. ErrBusy if too many wait.

@@ -381,6 +381,57 @@ func TestASearchSaysWhereItStopped(t *testing.T) {
 	}
 }
 
+// A heldList is an engine that lists nothing until it is released, but says who asked.
+type heldList struct {
+	record.Engine
+	asked   chan record.AccountID
+	release chan struct{}
+}
+
+func (e heldList) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
+	e.asked <- owner
+	<-e.release
+	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
+}
+
+func TestTheSearchesOfOneAccountLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	e := heldList{asked: make(chan record.AccountID, 100), release: make(chan struct{})}
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(inner record.Engine) record.Engine {
+			e.Engine = inner
+			return e
+		}
+	})
+	alice, bob := f.Account("alice@example.com"), f.Account("bob@example.com")
+	search := func(by store.Actor, to chan<- error) {
+		_, err := f.SearchPushes(ctx, by, store.Search{Live: true, Words: "vpn"}, 1)
+		to <- err
+	}
+	const all, waiting = 40, 4
+	crowd, other := make(chan error, all), make(chan error, 1)
+	go search(alice, crowd)
+	<-e.asked
+	for range all - 1 {
+		go search(alice, crowd)
+	}
+	for range all - 1 - waiting {
+		if err := <-crowd; !errors.Is(err, record.ErrBusy) {
+			t.Errorf("one of many searches: %v", err)
+		}
+	}
+	go search(bob, other)
+	close(e.release)
+	if err := <-other; err != nil {
+		t.Errorf("the search of another account: %v", err)
+	}
+	for range 1 + waiting {
+		if err := <-crowd; err != nil {
+			t.Errorf("a search that waited: %v", err)
+		}
+	}
+}
+
 // An arrival is an engine that another push comes into before each but the first
 // look at a list.
 type arrival struct {
@@ -407,7 +458,7 @@ func TestASearchTellsNoPushTwiceWhenOthersCome(t *testing.T) {
 		}
 	})
 	alice := f.Account("alice@example.com")
-	for i := range 501 { // a batch and one more
+	for i := range 101 { // a batch and one more
 		f.Clock.Advance(time.Millisecond)
 		storetest.Push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New(map[bool]string{true: "mail", false: "VPN"}[i < 3]) })
 	}

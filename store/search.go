@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -63,8 +64,8 @@ const (
 	// MaxCounted is how far the pushes of an account are counted.
 	MaxCounted = 1000
 
-	searchBatch = 500
-	maxSearches = 16 // that may wait
+	searchBatch = 100
+	maxSearches = 32 // that may wait, of one account an eighth
 )
 
 // Found is a page of the pushes that a search found.
@@ -78,7 +79,7 @@ type Found struct {
 
 // SearchPushes lists a page, from 1, of the actor's own pushes that q selects. Case does not
 // matter. Names are sealed, so a search opens push after push, and only one search runs at
-// a time. ErrBusy as Pushes, and if too many searches wait.
+// a time; those of accounts take turns. ErrBusy as Pushes, and if too many searches wait.
 func (s *Store) SearchPushes(ctx context.Context, by Actor, q Search, page int) (f Found, err error) {
 	at, skip := s.time.Read(), (page-1)*PageSize
 	q.Words = strings.ToLower(strings.TrimSpace(q.Words))
@@ -86,7 +87,7 @@ func (s *Store) SearchPushes(ctx context.Context, by Actor, q Search, page int) 
 		f.Pushes, err = s.ownPushes(ctx, by, q.Live, skip, PageSize+1, at)
 		f.end()
 	} else {
-		err = doQueued(ctx, s.searches, "", func() (err error) {
+		err = doQueued(ctx, s.searches, fmt.Sprintf("account %d", by.Account), func() (err error) {
 			f, err = s.search(ctx, by, q, skip, at)
 			return err
 		})

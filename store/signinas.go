@@ -71,8 +71,8 @@ type Elsewhere func(ctx context.Context) (whose record.Identity, check func(cont
 // SignInAt is SignIn for a person whose password a provider checks. With local, where the account
 // of an address has a password here, that alone decides. A try that ends with ErrCredentials counts
 // as a wrong password of the person whom the provider finds, whatever was typed, and of what was
-// typed if it finds none. What a slow provider holds up is no other sign-in than those of the same
-// person.
+// typed if it finds none. A slow provider holds up no sign-ins but those that ask it. ErrBusy if too
+// many ask it.
 //
 // Errors: those of SignIn, and any other of the provider.
 func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, local bool, at Elsewhere) (n NewSession, err error) {
@@ -106,7 +106,14 @@ func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Accoun
 			return trier{}, typed, nil, err
 		}
 	}
-	whose, check, err := at(ctx)
+	var whose record.Identity
+	err = doQueued(ctx, s.guess.elsewhere, by.Client, func() (err error) {
+		whose, check, err = at(ctx)
+		return err
+	})
+	if errors.Is(err, record.ErrBusy) {
+		return trier{}, typed, nil, err
+	}
 	if err != nil {
 		_ = s.countTry(context.WithoutCancel(ctx), record.LimitSignInsPerClient, tries) // what the client is told is why the provider fails
 		return trier{}, typed, nil, err

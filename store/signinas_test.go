@@ -1,10 +1,13 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -478,5 +481,85 @@ func TestAProviderMakesNoAccountOfAnAddressThatPassesForAnother(t *testing.T) {
 	}
 	if all, err := f.Accounts(ctx); err != nil || len(all) != 1 {
 		t.Errorf("%d accounts, %v", len(all), err)
+	}
+}
+
+// heldElsewhere is a provider that finds a person, and answers to a password once it is released.
+func heldElsewhere(id record.Identity, inside chan<- struct{}, release <-chan struct{}) store.Elsewhere {
+	return func(context.Context) (record.Identity, func(context.Context) (store.External, error), error) {
+		return id, func(context.Context) (store.External, error) {
+			inside <- struct{}{}
+			<-release
+			return store.External{}, record.ErrCredentials
+		}, nil
+	}
+}
+
+func TestASlowProviderHoldsUpNoOtherPassword(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	storetest.AddMember(t, f, "bob@example.com")
+	id := record.Identity{Issuer: "ldap", Subject: "ann"}
+	if _, err := f.SignInAs(ctx, anonymous, store.External{Identity: id, Provider: "dir", Email: email, Verified: true, Link: true}); err != nil {
+		t.Fatal(err)
+	}
+	inside, release := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		_, err := f.SignInAt(ctx, anonymous, "ann", secret.New("wrong"), true, heldElsewhere(id, inside, release))
+		if !errors.Is(err, record.ErrCredentials) {
+			t.Errorf("at the provider: %v", err)
+		}
+	})
+	<-inside
+	for n := range 2 * runtime.GOMAXPROCS(0) {
+		by := store.Actor{Client: fmt.Sprintf("10.2.%d.2", n)}
+		if _, err := f.SignIn(ctx, by, email, secret.New("wrong")); !errors.Is(err, record.ErrCredentials) {
+			t.Errorf("a local password of the same account: %v", err)
+		}
+		if _, err := f.SignIn(ctx, by, "bob@example.com", secret.New(right)); err != nil {
+			t.Errorf("a password of another account: %v", err)
+		}
+	}
+	close(release)
+	all.Wait()
+}
+
+func TestOneNetworkLeavesRoomAtAProvider(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) { s.Guessing.Queue = 16 })
+	inside, release := make(chan struct{}, 100), make(chan struct{})
+	signIn := func(client string, to chan<- error) {
+		id := record.Identity{Issuer: "ldap", Subject: client}
+		_, err := f.SignInAt(ctx, store.Actor{Client: client}, client, secret.New("wrong"), true, heldElsewhere(id, inside, release))
+		to <- err
+	}
+	const running, waiting, more = 16, 2, 10
+	crowd, other := make(chan error, 100), make(chan error, 1)
+	enter := func(from, n int) {
+		for i := range n {
+			go signIn(fmt.Sprintf("203.0.113.%d", from+i), crowd)
+		}
+	}
+	enter(0, running)
+	for range running {
+		<-inside
+	}
+	enter(running, waiting+more)
+	for range more {
+		if err := <-crowd; !errors.Is(err, record.ErrBusy) {
+			t.Errorf("one of many sign-ins of a network: %v", err)
+		}
+	}
+	go signIn("198.51.100.7", other)
+	close(release)
+	if err := <-other; !errors.Is(err, record.ErrCredentials) {
+		t.Errorf("a sign-in of another network: %v", err)
+	}
+	for range running + waiting {
+		if err := <-crowd; !errors.Is(err, record.ErrCredentials) {
+			t.Errorf("a sign-in that was asked: %v", err)
+		}
 	}
 }

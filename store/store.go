@@ -89,7 +89,7 @@ func open(ctx context.Context, e record.Engine, key seal.RootKey, o Options, rin
 	}
 	s := &Store{shared: &shared{
 		engine: e, root: root{key: key, keeper: o.Root}, time: clock.NewKeeper(o.Clock, latest), kept: latest,
-		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewPool(1).NewQueue(1, maxSearches, 1),
+		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewPool(1).NewQueue(1, maxSearches, queueShare),
 	}}
 	s.opts.Store(&o)
 	s.refusals = newRefusals(o.Clock)

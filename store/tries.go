@@ -115,17 +115,25 @@ func asKnown(by, client string) trier { return trier{client, by, by} }
 func (s *Store) attempt(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
 	return s.inTries(ctx, who, func() (of record.AccountID, err error) {
 		err = doQueued(ctx, s.guess.passwords, who.client, func() error {
-			of, err = s.tryInTurn(ctx, who, try)
+			of, err = s.tryInTurn(ctx, who, who.wrong, try)
 			return err
 		})
 		return of, err
 	})
 }
 
-// attemptElsewhere is attempt for a password that another server checks: it takes no place
-// in the queue of passwords.
+// attemptElsewhere is attempt for a password that another server checks. That server may be slow, so
+// a try takes a place in a queue of its own, and only after its turn, which is none of those of attempt.
 func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
-	return s.inTries(ctx, who, func() (record.AccountID, error) { return s.tryInTurn(ctx, who, try) })
+	return s.inTries(ctx, who, func() (record.AccountID, error) {
+		return s.tryInTurn(ctx, who, "elsewhere, "+who.wrong, func() (of record.AccountID, err error) {
+			err = doQueued(ctx, s.guess.elsewhere, who.client, func() error {
+				of, err = try()
+				return err
+			})
+			return of, err
+		})
+	})
 }
 
 // inTries runs try, and counts it for the client.
@@ -159,10 +167,10 @@ func (s *Store) countRightSignIn(ctx context.Context, who trier, of record.Accou
 	return s.countTry(context.WithoutCancel(ctx), record.LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))
 }
 
-// tryInTurn runs try behind the others of the same trier, and counts it if it is wrong.
-func (s *Store) tryInTurn(ctx context.Context, who trier, try func() (record.AccountID, error)) (of record.AccountID, err error) {
+// tryInTurn runs try behind the others of the same turn, and counts it if it is wrong.
+func (s *Store) tryInTurn(ctx context.Context, who trier, turn string, try func() (record.AccountID, error)) (of record.AccountID, err error) {
 	wrong := s.wrongOf(who)
-	err = s.guess.inTurn(ctx, who.wrong, func() error {
+	err = s.guess.inTurn(ctx, turn, func() error {
 		if err := s.countTry(ctx, record.LimitSignInsPerAccount, wrong); err != nil {
 			return err
 		}
