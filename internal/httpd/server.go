@@ -34,7 +34,7 @@ func NewServer(handler http.Handler, notes io.Writer, read, write, stall time.Du
 			WriteByteTimeout: stall, MaxConcurrentStreams: maxStreams,
 			MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread,
 		},
-		ErrorLog:          log.New(notes, "", 0),
+		ErrorLog: log.New(notes, "", 0),
 
 		DisableGeneralOptionsHandler: true, // net/http would answer OPTIONS * without the headers of every answer
 	}
