@@ -141,7 +141,7 @@ func (j *journal) done(w *journalWork) {
 	switch {
 	case errors.Is(w.err, record.ErrFull) && j.halve(max(len(w.folds), int(w.cuts-j.first))):
 	case errors.Is(w.err, record.ErrFull):
-		j.paused = time.Now().Add(j.bounds.idle)
+		j.paused = time.Now().Add(min(j.bounds.idle, j.bounds.ends)) // what has ended is destroyed soon after there is space
 	case errors.Is(w.err, record.ErrCorrupt) && j.narrow(w.folds):
 	case w.err != nil:
 		j.stuck = true

@@ -144,6 +144,8 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("which looks again after %s seconds", word(seconds(span("server", "keepFindings")))),
 		},
 		"docs/limits.md": {
+			f("such a queue, %d at a time", n("store", "maxElsewhere")),
+			f("one at a time; %d wait", n("store", "maxSearches")),
 			f("by their address, for %s", one(span("store", "remembers"))),
 			f("%d a minute per client, then 429", limits.UnknownTokensPerMinute),
 			f("%d a minute per push", limits.PassphrasesPerClient),
