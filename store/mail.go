@@ -11,6 +11,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -152,7 +153,7 @@ func (s *Store) clearQuotas(ctx context.Context, at clock.Instant) error {
 	var last record.Addressee
 	for more := true; more; {
 		var err error
-		if last, more, err = s.engine.ClearQuotas(ctx, last, clearBatch, today); err != nil {
+		if last, more, err = cold.ClearQuotas(ctx, s.engine, last, clearBatch, today); err != nil {
 			return err
 		}
 	}

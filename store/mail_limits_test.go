@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
@@ -84,7 +85,7 @@ func quotaRows(t *testing.T, f *storetest.Fixture, before uint64) (n int) {
 	for more := true; more; n++ {
 		var err error
 		at := last
-		if last, more, err = f.Engine().ClearQuotas(ctx, last, 1, before); err != nil {
+		if last, more, err = cold.ClearQuotas(ctx, f.Engine(), last, 1, before); err != nil {
 			t.Fatal(err)
 		}
 		if last == at {

@@ -204,11 +204,23 @@ type endless struct {
 	read *int
 }
 
-func (e endless) Messages(_ context.Context, after record.Message, limit int) (page []record.Message, err error) {
-	for n := range limit {
-		page = append(page, record.Message{Route: record.ByMail, Number: after.Number + uint64(n) + 1, CreatedAt: e.now(), NextAt: e.now()})
+func (e endless) View(ctx context.Context, read func(record.View) error) error {
+	return e.Engine.View(ctx, func(v record.View) error { return read(endlessView{v, e}) })
+}
+
+type endlessView struct {
+	record.View
+	of endless
+}
+
+func (v endlessView) List(of *record.Table, r record.Range) (page []record.Record, err error) {
+	if of != record.Messages.Table {
+		return v.View.List(of, r)
 	}
-	*e.read += len(page)
+	for n := range r.Limit {
+		page = append(page, record.Message{Route: record.ByMail, Number: uint64(*v.of.read + n + 1), CreatedAt: v.of.now(), NextAt: v.of.now()})
+	}
+	*v.of.read += len(page)
 	return page, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -111,7 +112,7 @@ func (s *Store) endMessages(ctx context.Context, gone []record.Message) (n int, 
 	if len(gone) == 0 {
 		return 0, nil
 	}
-	n, err = s.engine.EndMessages(ctx, gone)
+	n, err = cold.EndMessages(ctx, s.engine, gone)
 	if err == nil {
 		err = s.uncount(ctx, gone, n)
 	}
@@ -127,7 +128,7 @@ func (s *Store) RetryMessage(ctx context.Context, m record.Message, wait time.Du
 	if at.Ends.Add(wait).Sub(m.CreatedAt) >= s.patience(m.Route) {
 		return false, s.EndMessages(ctx, []record.Message{m})
 	}
-	return true, instead(s.engine.RetryMessage(ctx, m, next), record.ErrNotFound, nil)
+	return true, instead(cold.RetryMessage(ctx, s.engine, m, next), record.ErrNotFound, nil)
 }
 
 // patience is how long a message of a route is tried.
@@ -170,7 +171,7 @@ func (s *Store) giveUpMail(ctx context.Context) (given int, err error) {
 	defer s.outbox.aging.Unlock()
 	for range mailPages {
 		at := s.time.Read()
-		page, err := s.engine.Messages(ctx, s.outbox.aged, sweepBatch)
+		page, err := cold.Messages(ctx, s.engine, s.outbox.aged, sweepBatch)
 		if err != nil {
 			return given, err
 		}

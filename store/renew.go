@@ -200,7 +200,7 @@ func (r resealer) ResealEntry(id record.ID, e record.Entry) (next record.Entry, 
 
 // ResealRecord seals what a record of a table has sealed anew: the secret of the authenticator
 // app and the names of passkeys of an account, the address of a session, the target of a webhook,
-// the text and the token of a request, and what an event says. The digest and the chain of an
+// the text and the token of a request, a message, and what an event says. The digest and the chain of an
 // event stay, since the text does.
 func (r resealer) ResealRecord(found record.Record) (record.Record, error) {
 	switch one := found.(type) {
@@ -220,6 +220,12 @@ func (r resealer) ResealRecord(found record.Record) (record.Record, error) {
 		sealed, err := r.again(seal.DetailKeys, one.Sealed,
 			func(b []byte) ([]byte, error) { return r.ring.OpenRequest(one.ID[:], b) },
 			func(b []byte) []byte { return r.ring.SealRequest(one.ID[:], b) })
+		one.Sealed = sealed
+		return one, err
+	case record.Message:
+		sealed, err := r.again(seal.DetailKeys, one.Sealed,
+			func(b []byte) ([]byte, error) { return r.ring.OpenMessage(messagePlace(one), b) },
+			func(b []byte) []byte { return r.ring.SealMessage(messagePlace(one), b) })
 		one.Sealed = sealed
 		return one, err
 	case record.AdminEvent:
@@ -254,12 +260,4 @@ func (r resealer) part(id, sealed []byte) ([]byte, error) {
 	return r.again(seal.AuditKeys, sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenAccount(id, b) },
 		func(b []byte) []byte { return r.ring.SealAccount(id, b) })
-}
-
-// ResealMessage seals a message of the outbox anew.
-func (r resealer) ResealMessage(m record.Message) (next record.Message, err error) {
-	m.Sealed, err = r.again(seal.DetailKeys, m.Sealed,
-		func(b []byte) ([]byte, error) { return r.ring.OpenMessage(messagePlace(m), b) },
-		func(b []byte) []byte { return r.ring.SealMessage(messagePlace(m), b) })
-	return m, err
 }

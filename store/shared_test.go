@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
@@ -158,7 +159,7 @@ func TestAFreezeByTwoServersIsToldOnce(t *testing.T) {
 			})
 		}
 		guesses.Wait()
-		all, err := a.Engine().Messages(ctx, record.Message{}, 10)
+		all, err := cold.Messages(ctx, a.Engine(), record.Message{}, 10)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d mails wait, %v", len(all), err)
 		}
@@ -279,7 +280,7 @@ func TestNoClientSeesARotationByAnotherServer(t *testing.T) {
 	over.Store(true)
 	load.Wait()
 	close(made)
-	all, err := a.Engine().Messages(ctx, record.Message{}, len(made)+1)
+	all, err := cold.Messages(ctx, a.Engine(), record.Message{}, len(made)+1)
 	if err != nil || len(all) != len(made) {
 		t.Errorf("%d messages about %d views wait: %v", len(all), len(made), err)
 	}

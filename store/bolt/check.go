@@ -145,7 +145,7 @@ func (c *checker) loadJournal() error {
 
 func (c *checker) rows() error {
 	for _, step := range []func() error{
-		c.buckets, c.tags, c.findStrays, c.pushes, c.checkRooms, c.orphans, c.chunks, c.grants, c.records, c.messages, c.quotas, c.events,
+		c.buckets, c.tags, c.findStrays, c.pushes, c.checkRooms, c.orphans, c.chunks, c.grants, c.records, c.events,
 	} {
 		if err := readable(step); err != nil {
 			return err

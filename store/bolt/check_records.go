@@ -76,6 +76,9 @@ func (c *checker) table(of *record.Table, b bucket) error {
 		if owner := r.Belongs(); owner != 0 && !c.has(accounts, uint64Key(uint64(owner))) {
 			c.notef("%s: account %d, its owner, does not exist", r.Title(), owner)
 		}
+		if m, ok := r.(record.Message); ok && m.Number > c.lastID(outbox) {
+			c.notef("message %d: only %d numbers were given out", m.Number, c.lastID(outbox))
+		}
 		for _, by := range of.Indexes {
 			for _, key := range by.Keys(r) {
 				if found, err := c.tables().Find(of, by, key); err != nil || !bytes.Equal(found.Key(), k) {

@@ -164,8 +164,8 @@ var faults = map[string]struct {
 			"sessions: a record is malformed, or has the key of another",
 			"hooks: a record is malformed, or has the key of another",
 			"requests: a record is malformed, or has the key of another",
-			"outbox: a key of 1 bytes instead of 16",
-			"quotas: a key of 1 bytes instead of 8",
+			"outbox: a record is malformed, or has the key of another",
+			"quotas: a record is malformed, or has the key of another",
 		},
 	},
 	"malformed webhooks and messages": {
@@ -174,13 +174,13 @@ var faults = map[string]struct {
 			message, _ := record.Message{Route: record.ByWebhook}.AppendBinary(nil)
 			return errors.Join(
 				t.put(hooks, record.PairKey(1, 1), []byte("?")), t.put(hooks, record.PairKey(9, 2), hook),
-				t.put(outbox, messageKey(record.Message{Number: 1}), []byte("?")), t.put(outbox, messageKey(record.Message{Number: 7}), message),
+				t.put(outbox, record.Message{Number: 1}.Key(), []byte("?")), t.put(outbox, record.Message{Number: 7}.Key(), message),
 			)
 		},
 		[]string{
 			"hooks: a record is malformed, or has the key of another",
 			"webhook 2: account 9, its owner, does not exist",
-			"outbox: a record is malformed",
+			"outbox: a record is malformed, or has the key of another",
 			"message 7: only 0 numbers were given out",
 		},
 	},
@@ -200,9 +200,9 @@ var faults = map[string]struct {
 	},
 	"malformed quotas": {
 		func(t *tx) error {
-			return errors.Join(t.put(quotas, uint64Key(0), []byte("?")), t.put(quotas, uint64Key(9), make([]byte, quotaLen)))
+			return errors.Join(t.put(quotas, uint64Key(0), []byte("?")), t.put(quotas, uint64Key(9), make([]byte, 16)))
 		},
-		[]string{"quotas: a record is malformed", "quota of account 9: it does not exist"},
+		[]string{"quotas: a record is malformed, or has the key of another", "quota of account 9: account 9, its owner, does not exist"},
 	},
 	"an account gone": {
 		func(t *tx) error { return t.delete(accounts, uint64Key(1)) },

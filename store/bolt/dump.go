@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -53,9 +52,9 @@ func (d *dump) run(t *tx) (err error) {
 	d.tx = t
 	parts := map[record.RecordKind]func() error{
 		record.RecordRing: d.ring, record.RecordTime: d.latest, record.RecordNumbers: d.numbers, record.RecordHead: d.head,
-		record.RecordQuota: d.rows(record.RecordQuota, quotas), record.RecordPush: d.pushes, record.RecordPayload: d.payloads,
+		record.RecordPush: d.pushes, record.RecordPayload: d.payloads,
 		record.RecordEntry: d.entries, record.RecordOrphan: d.rows(record.RecordOrphan, orphans), record.RecordChunk: d.chunks,
-		record.RecordGrant: d.rows(record.RecordGrant, grants), record.RecordMessage: d.rows(record.RecordMessage, outbox),
+		record.RecordGrant: d.rows(record.RecordGrant, grants),
 	}
 	for _, of := range record.Tables() {
 		parts[of.Dumped] = d.rows(of.Dumped, tables[of])
@@ -294,16 +293,15 @@ var errMalformed = fmt.Errorf("%w: its key is malformed", record.ErrCorrupt)
 func (t *tx) loadRecord(r record.DumpRecord) error {
 	if of := record.TableOf(r.Kind); of != nil {
 		one, err := readRecord(of, tables[of], r.Key, r.Value)
+		if m, ok := one.(record.Message); ok && err == nil {
+			err = t.raiseID(outbox, m.Number)
+		}
 		if err != nil {
 			return err
 		}
 		return t.tables().Put(of, one)
 	}
-	fits := len(r.Key) == loadKeys[r.Kind]
-	if r.Kind == record.RecordQuota {
-		_, fits = record.QuotaOfKey(r.Key)
-	}
-	if !fits {
+	if len(r.Key) != loadKeys[r.Kind] {
 		return errMalformed
 	}
 	switch r.Kind {
@@ -325,11 +323,6 @@ func (t *tx) loadRecord(r record.DumpRecord) error {
 			return err
 		}
 		return t.putGrant(g)
-	case record.RecordMessage:
-		if err := t.raiseID(outbox, binary.BigEndian.Uint64(r.Key[8:])); err != nil {
-			return err
-		}
-		return t.put(outbox, r.Key, r.Value)
 	default:
 		return t.put(loadBuckets[r.Kind], r.Key, r.Value)
 	}
@@ -340,9 +333,9 @@ func (t *tx) loadRecord(r record.DumpRecord) error {
 var (
 	loadKeys = map[record.RecordKind]int{
 		record.RecordPush: idLen, record.RecordPayload: idLen, record.RecordEntry: auditLen, record.RecordOrphan: idLen,
-		record.RecordGrant: digestLen, record.RecordMessage: messageLen,
+		record.RecordGrant: digestLen,
 	}
-	loadBuckets = map[record.RecordKind]bucket{record.RecordQuota: quotas, record.RecordEntry: audit, record.RecordOrphan: orphans}
+	loadBuckets = map[record.RecordKind]bucket{record.RecordEntry: audit, record.RecordOrphan: orphans}
 )
 
 func (t *tx) loadNumbers(v []byte) error {

@@ -1,11 +1,8 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"time"
 
 	"pushbox/internal/limit"
@@ -14,12 +11,8 @@ import (
 	"pushbox/store/record"
 )
 
-const (
-	// quotaLen is the length of a quota's row.
-	quotaLen = 8 + 8
-	// quotaWeight is about how many bytes a quota takes.
-	quotaWeight = 64
-)
+// quotaWeight is about how many bytes a quota takes.
+const quotaWeight = 64
 
 // putOrLeaveMail is putMail that leaves out optional mail where it would fail the step,
 // and returns what it put.
@@ -60,7 +53,7 @@ func (t *tx) putMail(p *record.MailBatch, l limits) error {
 			return err
 		}
 		m.Number = n
-		if err := t.putMessage(m); err != nil {
+		if err := t.tables().Put(record.Messages.Table, m); err != nil {
 			return err
 		}
 	}
@@ -81,88 +74,24 @@ func (t *tx) maySend(sender record.AccountID) error {
 
 // countQuotas counts against quotas, or refuses where one of them would be exceeded.
 func (t *tx) countQuotas(qs []record.Quota) error {
-	rows := make([][]byte, len(qs))
+	counts := make([]record.QuotaCount, len(qs))
 	for i, q := range qs {
-		day, n, err := t.quota(q.Key())
-		if err != nil {
+		now, err := record.Quotas.Get(t.tables(), q.Key())
+		if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return err
 		}
-		if day, n, err = q.Count(day, n); err != nil {
+		now.To, now.Of = q.To, q.Of
+		if now.Day, now.N, err = q.Count(now.Day, now.N); err != nil {
 			return err
 		}
-		rows[i] = binary.BigEndian.AppendUint64(uint64Key(day), n)
+		counts[i] = now
 	}
-	for i, q := range qs {
-		if err := t.put(quotas, q.Key(), rows[i]); err != nil {
+	for _, now := range counts {
+		if err := t.tables().Put(record.Quotas.Table, now); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// quota returns the last day on which something was counted, and how much.
-func (t *tx) quota(key []byte) (day, n uint64, err error) {
-	v := t.get(quotas, key)
-	if v == nil {
-		return 0, 0, nil
-	}
-	return readQuota(v)
-}
-
-func readQuota(v []byte) (day, n uint64, err error) {
-	if len(v) != quotaLen {
-		return 0, 0, fmt.Errorf("%w: %s: a record of %d bytes", record.ErrCorrupt, quotas, len(v))
-	}
-	return binary.BigEndian.Uint64(v), binary.BigEndian.Uint64(v[8:]), nil
-}
-
-// ClearQuotas removes counts of mail to addresses that are from days before a day.
-func (db *DB) ClearQuotas(ctx context.Context, after record.Addressee, limit int, day uint64) (last record.Addressee, more bool, err error) {
-	err = db.do(ctx, 0, func(t *tx) error {
-		var old [][]byte
-		n, prefix := 0, after.Key()[:1]
-		c := t.cursor(quotas)
-		last = after
-		for k, v := c.Seek(append(after.Key(), 0)); bytes.HasPrefix(k, prefix) && n < limit; k, v = c.Next() {
-			of, _, err := readQuota(v)
-			if err != nil {
-				return err
-			}
-			q, ok := record.QuotaOfKey(k)
-			if !ok {
-				return fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, quotas, len(k))
-			}
-			if n++; of < day {
-				old = append(old, bytes.Clone(k))
-			}
-			last = q.To
-		}
-		more = n == limit
-		for _, k := range old {
-			if err := t.delete(quotas, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return last, more, err
-}
-
-// quotas reports quotas of no account.
-func (c *checker) quotas() error {
-	return c.each(quotas, func(k, v []byte) error {
-		q, ok := record.QuotaOfKey(k)
-		_, _, err := readQuota(v)
-		switch {
-		case !ok:
-			c.notef("quotas: a key of %d bytes instead of 8", len(k))
-		case err != nil:
-			c.notef("quotas: a record is malformed")
-		case q.Whose() == record.QuotaOfAccount && !c.has(accounts, k):
-			c.notef("quota of account %d: it does not exist", q.Of)
-		}
-		return nil
-	})
 }
 
 // Tries implements record.TallyEngine.

@@ -158,12 +158,6 @@ func (t *tx) resealed(r record.Resealer, b bucket, key, value []byte) (encoding.
 		return r.ResealEntry(record.ID(key[:idLen]), e)
 	case journalRows:
 		return t.resealedJournal(r, value)
-	case outbox:
-		m, err := readMessage(key, value)
-		if err != nil {
-			return nil, err
-		}
-		return r.ResealMessage(m)
 	default:
 		of := tableIn(b)
 		if of == nil {
@@ -188,9 +182,7 @@ func tableIn(b bucket) *record.Table {
 }
 
 // sealedKeys are the lengths of the keys of records that have something sealed.
-var sealedKeys = [bucketCount]int{
-	pushes: idLen, audit: auditLen, outbox: messageLen,
-}
+var sealedKeys = [bucketCount]int{pushes: idLen, audit: auditLen}
 
 // resealedJournal returns a row of the journal whose entry, if it has one, is sealed anew.
 func (t *tx) resealedJournal(r record.Resealer, value []byte) (encoding.BinaryAppender, error) {

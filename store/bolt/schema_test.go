@@ -45,8 +45,8 @@ func TestKeysSortByTimeAndNumber(t *testing.T) {
 		"session": {record.PairKey(1, 0), record.PairKey(1, 255), record.PairKey(1, 256), record.PairKey(2, 0), record.PairKey(256, 0)},
 		"hook":    {record.PairKey(1, 0), record.PairKey(1, 255), record.PairKey(1, 256), record.PairKey(2, 0), record.PairKey(256, 0)},
 		"message": {
-			messageKey(record.Message{Number: 9}), messageKey(record.Message{NextAt: time.UnixMilli(255), Number: 2}),
-			messageKey(record.Message{NextAt: time.UnixMilli(256), Number: 1}), messageKey(record.Message{NextAt: time.UnixMilli(256), Number: 256}),
+			record.Message{Number: 9}.Key(), record.Message{NextAt: time.UnixMilli(255), Number: 2}.Key(),
+			record.Message{NextAt: time.UnixMilli(256), Number: 1}.Key(), record.Message{NextAt: time.UnixMilli(256), Number: 256}.Key(),
 		},
 		"owner": {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
 	} {

@@ -19,6 +19,8 @@ var tables = map[*record.Table]bucket{
 	record.Hooks.Table:       hooks,
 	record.AdminEvents.Table: events,
 	record.Requests.Table:    requests,
+	record.Messages.Table:    outbox,
+	record.Quotas.Table:      quotas,
 }
 
 // indexes are the buckets of their indexes. A row of one is the key of a record's row, or
@@ -70,11 +72,14 @@ func (t tableTx) touch(of *record.Table, key []byte, change func(record.Record) 
 	switch {
 	case err != nil:
 		return true, err
-	case next == nil:
-		return true, t.Delete(of, r)
-	default:
+	case next != nil && bytes.Equal(next.Key(), key):
 		return true, t.Put(of, next)
 	}
+	err = t.Delete(of, r)
+	if err == nil && next != nil {
+		err = t.Put(of, next)
+	}
+	return true, err
 }
 
 // recordWeight is about how many bytes a record takes beside its value, with its indexes and its event.

@@ -23,7 +23,6 @@ var rawAccess = map[string]string{
 	"check_tags.go":      "it verifies the rows itself",
 	"meta.go":            "the sealed key ring is read before there are keys",
 	"chunk.go":           "it deletes chunks by their keys alone",
-	"outbox.go":          "it compares a bucket's sequence",
 	"compact_batch.go":   "copies have the bytes of the file",
 	"compact_changes.go": "copies have the bytes of the file",
 	"compact_copy.go":    "copies have the bytes of the file",

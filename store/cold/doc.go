@@ -1,5 +1,5 @@
-// Package cold decides what becomes of accounts, sessions, API tokens, webhooks, requests and
-// the instance log: each function is one atomic, linearizable step over the tables of an engine,
+// Package cold decides what becomes of accounts, sessions, API tokens, webhooks, requests,
+// messages that wait and the instance log: each function is one atomic, linearizable step over the tables of an engine,
 // durable when it returns nil, with the errors of record.Engine beside those that it names.
 // Who may ask for it, and what is sealed, is decided above it, in package store.
 //
@@ -49,6 +49,30 @@ func touch[R record.Record](ctx context.Context, e record.TableEngine, of record
 		return r, nil
 	})
 	return err
+}
+
+// clearOver reads the records of a range, and removes those that are over. It returns the last that it
+// read, nil if there was none, and whether there may be more.
+func clearOver[R record.Record](ctx context.Context, e record.TableEngine, of record.Rows[R], r record.Range, over func(R) bool) (last *R, more bool, err error) {
+	looked, err := read(ctx, e, func(v record.View) ([]R, error) { return of.List(v, r) })
+	if err != nil || len(looked) == 0 {
+		return nil, false, err
+	}
+	var gone [][]byte
+	for _, one := range looked {
+		if over(one) {
+			gone = append(gone, one.Key())
+		}
+	}
+	if len(gone) > 0 {
+		_, err = e.Touch(ctx, of.Table, gone, func(found record.Record) (record.Record, error) {
+			if over(found.(R)) { // it may have changed just now
+				return nil, nil
+			}
+			return found, nil
+		})
+	}
+	return &looked[len(looked)-1], len(looked) == r.Limit, err
 }
 
 // found reports whether a record was found, from the error of looking for it.

@@ -50,27 +50,12 @@ func RemoveSession(ctx context.Context, e record.TableEngine, owner record.Accou
 // given one, and removes those that c.Ended. It returns the last digest that it read, and
 // whether there are more.
 func ClearSessions(ctx context.Context, e record.TableEngine, after record.SessionDigest, limit int, c record.SessionCutoff) (last record.SessionDigest, more bool, err error) {
-	looked, err := read(ctx, e, func(v record.View) ([]record.Session, error) {
-		return record.Sessions.List(v, record.Range{After: after[:], Limit: limit})
-	})
-	if err != nil || len(looked) == 0 {
-		return after, false, err
+	last = after
+	s, more, err := clearOver(ctx, e, record.Sessions, record.Range{After: after[:], Limit: limit}, c.Ended)
+	if s != nil {
+		last = s.Digest
 	}
-	var ended [][]byte
-	for _, s := range looked {
-		if c.Ended(s) {
-			ended = append(ended, s.Key())
-		}
-	}
-	if len(ended) > 0 {
-		_, err = e.Touch(ctx, record.Sessions.Table, ended, func(r record.Record) (record.Record, error) {
-			if c.Ended(r.(record.Session)) { // it may have been used just now
-				return nil, nil
-			}
-			return r, nil
-		})
-	}
-	return looked[len(looked)-1].Digest, len(looked) == limit, err
+	return last, more, err
 }
 
 // wantSession returns ErrSession unless by is the digest of a session of the account, or zero.

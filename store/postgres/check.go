@@ -66,7 +66,7 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	}
 	return db.snapshot(ctx, func(t pgx.Tx) error {
 		c := &checker{sealer: sealer{db.ring.Load()}, ctx: ctx, tx: t, report: report, rooms: make(map[string]record.Room)}
-		for _, step := range []func() error{c.pushes, c.checkRooms, c.strays, c.orphans, c.grants, c.accounts, c.sessions, c.tokens, c.hooks, c.requests, c.messages, c.quotas, c.meta, c.events} {
+		for _, step := range []func() error{c.pushes, c.checkRooms, c.strays, c.orphans, c.grants, c.records, c.meta, c.events} {
 			if err := step(); err != nil {
 				return err
 			}

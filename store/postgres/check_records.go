@@ -8,89 +8,52 @@ import (
 	"pushbox/store/record"
 )
 
-// records reports rows of a table that are not as pushbox wrote them: each by its number, if
-// that is its key.
-func (c *checker) records(of *record.Table, what string) error {
-	l := layouts[of]
-	return eachRow(c, l.selects(), func(r pgx.Rows) error {
-		_, _, err := l.scan(c.sealer, of, r)
-		if columns, _ := r.Values(); err != nil && len(l.keys[nil]) == 1 && len(columns) > 0 {
-			if n, ok := columns[0].(int64); ok {
-				return c.note(fmt.Sprintf("%s %d", what, n), err)
-			}
-		}
-		return c.note(what, err)
-	})
-}
-
-func (c *checker) accounts() error {
-	if err := c.records(record.Accounts.Table, "account"); err != nil {
+// records reports rows of tables that are not as pushbox wrote them, or belong to no account: each by
+// its number, if that is its key. The chain of events is walked apart.
+func (c *checker) records() error {
+	accounts, err := c.accountIDs()
+	if err != nil {
 		return err
+	}
+	for _, of := range record.Tables() {
+		if of == record.AdminEvents.Table {
+			continue
+		}
+		l := layouts[of]
+		err := eachRow(c, l.selects(""), func(r pgx.Rows) error {
+			one, _, err := l.scan(c.sealer, of, r)
+			if err == nil {
+				if owner := one.Belongs(); owner != 0 && !accounts[owner] {
+					c.notef("%s: account %d, its owner, does not exist", one.Title(), owner)
+				}
+				return nil
+			}
+			if columns, _ := r.Values(); len(l.keys[nil]) == 1 && len(columns) > 0 {
+				if n, ok := columns[0].(int64); ok {
+					return c.note(fmt.Sprintf("%s %d", of.Name, n), err)
+				}
+			}
+			return c.note(of.Name, err)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return c.reportRows("select id from push p where owner <> 0 and not exists (select from account a where a.id = p.owner)", func(id []byte) {
 		c.notef("push %s: its owner does not exist", idOf(id))
 	})
 }
 
-// owned reports rows whose account does not exist.
-func (c *checker) owned(table, what string) error {
-	return eachRow(c, "select id, owner from "+table+" t where not exists (select from account a where a.id = t.owner)", func(r pgx.Rows) error {
-		var id, owner int64
-		if err := r.Scan(&id, &owner); err != nil {
-			return err
-		}
-		c.notef("%s %d: account %d, its owner, does not exist", what, id, owner)
-		return nil
-	})
-}
-
-func (c *checker) sessions() error {
-	return c.ownedRecords(record.Sessions.Table, "sessions", "session")
-}
-
-func (c *checker) tokens() error { return c.ownedRecords(record.Tokens.Table, "tokens", "token") }
-
-func (c *checker) hooks() error { return c.ownedRecords(record.Hooks.Table, "webhooks", "webhook") }
-
-func (c *checker) ownedRecords(of *record.Table, what, one string) error {
-	if err := c.records(of, what); err != nil {
+// accountIDs has the IDs of all accounts, whatever their rows say.
+func (c *checker) accountIDs() (map[record.AccountID]bool, error) {
+	all := make(map[record.AccountID]bool)
+	err := eachRow(c, "select id from account", func(r pgx.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		all[record.AccountID(id)] = true
 		return err
-	}
-	return c.owned(layouts[of].name, one)
-}
-
-func (c *checker) requests() error {
-	if err := c.records(record.Requests.Table, "requests"); err != nil {
-		return err
-	}
-	return c.reportRows("select id from request r where not exists (select from account a where a.id = r.owner)", func(id []byte) {
-		c.notef("request %s: its owner does not exist", record.RequestID(idOf(id)))
 	})
-}
-
-func (c *checker) messages() error {
-	return eachRow(c, "select "+messageColumns+" from outbox", func(r pgx.Rows) error {
-		_, _, err := c.scanMessage(r)
-		return c.note("messages", err)
-	})
-}
-
-func (c *checker) quotas() error {
-	return eachRow(c, "select q.of, q.value, a.id is not null from quota q left join account a on int8send(a.id) = q.of", func(r pgx.Rows) error {
-		var key, stored []byte
-		var owned bool
-		if err := r.Scan(&key, &stored, &owned); err != nil {
-			return err
-		}
-		switch q, ok := record.QuotaOfKey(key); {
-		case !ok:
-			c.notef("quotas: a key of %d bytes instead of 8", len(key))
-		case q.Whose() == record.QuotaOfAccount && !owned:
-			c.notef("quota of account %d: it does not exist", q.Of)
-		}
-		_, _, err := c.readQuota(key, stored)
-		return c.note("quotas", err)
-	})
+	return all, err
 }
 
 func (c *checker) meta() error {

@@ -138,7 +138,7 @@ func (s sealer) withOwners(ctx context.Context, c *pgxpool.Conn, all []*creation
 			return ownerRow{}, err
 		}
 		return ownerRow{one.(record.Account).ID, stored}, nil
-	}, owners.selects()+" where id = any ($1)", ids)
+	}, owners.selects("")+" where id = any ($1)", ids)
 	for _, n := range all {
 		if n.push.Owner == 0 || slices.ContainsFunc(accounts, func(a ownerRow) bool { return a.id == n.push.Owner }) {
 			some = append(some, n)

@@ -81,9 +81,9 @@ func (d *dump) each(query string, to []any, fn func() error) error {
 func (d *dump) run() error {
 	parts := map[record.RecordKind]func() error{
 		record.RecordRing: d.ring, record.RecordTime: d.latest, record.RecordNumbers: d.head, // with RecordHead
-		record.RecordQuota: d.keyed(record.RecordQuota, tableQuota, "of"), record.RecordPush: d.pushes, record.RecordPayload: d.payloads,
+		record.RecordPush: d.pushes, record.RecordPayload: d.payloads,
 		record.RecordEntry: d.entries, record.RecordOrphan: d.orphans, record.RecordChunk: d.chunks,
-		record.RecordGrant: d.keyed(record.RecordGrant, tableGrants, "digest"), record.RecordMessage: d.messages,
+		record.RecordGrant: d.grants,
 	}
 	for _, of := range record.Tables() {
 		parts[of.Dumped] = d.records(of)
@@ -158,14 +158,11 @@ func (d *dump) records(of *record.Table) func() error {
 	}
 }
 
-// keyed gives a table whose key is bytes.
-func (d *dump) keyed(kind record.RecordKind, table, column string) func() error {
-	return func() error {
-		var key, stored []byte
-		return d.each(fmt.Sprintf("select %s, value from %s order by %s", column, table, column), []any{&key, &stored}, func() error {
-			return d.opened(kind, table, key, key, stored)
-		})
-	}
+func (d *dump) grants() error {
+	var digest, stored []byte
+	return d.each("select digest, value from grants order by digest", []any{&digest, &stored}, func() error {
+		return d.opened(record.RecordGrant, tableGrants, digest, digest, stored)
+	})
 }
 
 func (d *dump) pushes() error {
@@ -200,15 +197,6 @@ func (d *dump) chunks() error {
 	var file, number int64
 	return d.each("select id, file, number, data from chunk order by id, file, number", []any{&id, &file, &number, &data}, func() error {
 		return d.give(record.RecordChunk, chunkKey(id, file, number), data)
-	})
-}
-
-func (d *dump) messages() error {
-	var next, number int64
-	var stored []byte
-	return d.each("select next_at, number, value from outbox order by next_at, number", []any{&next, &number, &stored}, func() error {
-		key := pairKey(uint64(next), uint64(number))
-		return d.opened(record.RecordMessage, tableOutbox, key, key, stored)
 	})
 }
 

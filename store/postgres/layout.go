@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -18,59 +19,98 @@ type layout struct {
 	name    string
 	columns []keyColumn
 	keys    map[*record.Index][]string // the columns that make up a key, in their order; nil: the key of the row
+	beside  []besideColumn             // what a row begins with that its record does not say
 }
 
-// A keyColumn has a part of a record's keys.
+// A besideColumn has what a table needs of a row and its record does not say. A row has the value when it
+// is new, and again after each change of its record.
+type besideColumn struct {
+	name, kind string
+	value      any
+}
+
+// A keyColumn has a part of a record's keys, or another part of it that queries ask for.
 type keyColumn struct {
 	name, kind string
-	by         *record.Index // whose keys; nil: the key of the row
-	at         int           // where in the key the part begins
+	by         *record.Index             // whose keys; nil: the key of the row
+	at         int                       // where in the key the part begins
+	part       func(r record.Record) any // the other part; nil: a key
 }
 
-// The kinds of columns: a number of eight bytes, a byte that is 1 or 0, the rest of a key, and
-// all keys of an index.
+// inKey reports whether the column has a part of the key of the row.
+func (c keyColumn) inKey() bool { return c.by == nil && c.part == nil }
+
+// The kinds of columns: a number of eight bytes, one that is no part of a key, a byte that is 1 or 0, the
+// rest of a key, and all keys of an index.
 const (
-	bigint  = "bigint"
-	boolean = "boolean"
-	bytea   = "bytea"
-	byteas  = "bytea[]"
+	bigint   = "bigint"
+	smallint = "smallint"
+	boolean  = "boolean"
+	bytea    = "bytea"
+	byteas   = "bytea[]"
 )
 
 var layouts = map[*record.Table]*layout{
 	record.Accounts.Table: {
 		tableAccount,
-		[]keyColumn{{"id", bigint, nil, 0}, {"email", bytea, record.AccountsByEmail, 0}, {"identities", byteas, record.AccountsByIdentity, 0}},
+		[]keyColumn{{"id", bigint, nil, 0, nil}, {"email", bytea, record.AccountsByEmail, 0, nil}, {"identities", byteas, record.AccountsByIdentity, 0, nil}},
 		map[*record.Index][]string{nil: {"id"}, record.AccountsByEmail: {"email"}, record.AccountsByIdentity: {"identities"}},
+		nil,
 	},
 	record.Sessions.Table: {
 		tableSession,
-		[]keyColumn{{"digest", bytea, nil, 0}, {"owner", bigint, record.SessionsByOwner, 0}, {"id", bigint, record.SessionsByOwner, 8}},
+		[]keyColumn{{"digest", bytea, nil, 0, nil}, {"owner", bigint, record.SessionsByOwner, 0, nil}, {"id", bigint, record.SessionsByOwner, 8, nil}},
 		map[*record.Index][]string{nil: {"digest"}, record.SessionsByOwner: {"owner", "id"}},
+		nil,
 	},
 	record.Tokens.Table: {
 		tableToken,
-		[]keyColumn{{"digest", bytea, nil, 0}, {"owner", bigint, record.TokensByOwner, 0}, {"id", bigint, record.TokensByID, 0}},
+		[]keyColumn{{"digest", bytea, nil, 0, nil}, {"owner", bigint, record.TokensByOwner, 0, nil}, {"id", bigint, record.TokensByID, 0, nil}},
 		map[*record.Index][]string{nil: {"digest"}, record.TokensByOwner: {"owner", "id"}, record.TokensByID: {"id"}},
+		nil,
 	},
 	record.Hooks.Table: {
 		tableHook,
-		[]keyColumn{{"owner", bigint, nil, 0}, {"id", bigint, nil, 8}},
+		[]keyColumn{{"owner", bigint, nil, 0, nil}, {"id", bigint, nil, 8, nil}},
 		map[*record.Index][]string{nil: {"owner", "id"}},
+		nil,
 	},
 	record.Requests.Table: {
 		tableRequest,
-		[]keyColumn{{"id", bytea, nil, 0}, {"owner", bigint, record.RequestsByOwner, 0}, {"live", boolean, record.RequestsByOwner, 8}},
+		[]keyColumn{{"id", bytea, nil, 0, nil}, {"owner", bigint, record.RequestsByOwner, 0, nil}, {"live", boolean, record.RequestsByOwner, 8, nil}},
 		map[*record.Index][]string{nil: {"id"}, record.RequestsByOwner: {"owner", "live", "id"}},
+		nil,
+	},
+	record.Messages.Table: {
+		tableOutbox,
+		[]keyColumn{
+			{"next_at", bigint, nil, 0, nil},
+			{"number", bigint, nil, 8, nil},
+			{"route", smallint, nil, 0, func(r record.Record) any { return int16(r.(record.Message).Route) }},
+			{"recipient", bigint, nil, 0, func(r record.Record) any { return int64(r.(record.Message).To) }},
+		},
+		map[*record.Index][]string{nil: {"next_at", "number"}},
+		[]besideColumn{{"lease", bigint, int64(0)}, {"holder", bytea, []byte{}}},
+	},
+	record.Quotas.Table: {
+		tableQuota,
+		[]keyColumn{{"of", bytea, nil, 0, nil}},
+		map[*record.Index][]string{nil: {"of"}},
+		nil,
 	},
 	record.AdminEvents.Table: {
 		tableEvent,
-		[]keyColumn{{"number", bigint, nil, 0}},
+		[]keyColumn{{"number", bigint, nil, 0, nil}},
 		map[*record.Index][]string{nil: {"number"}},
+		[]besideColumn{{"op", bytea, []byte{}}},
 	},
 }
 
 // of returns what the column has of a record.
 func (c keyColumn) of(r record.Record) any {
+	if c.part != nil {
+		return c.part(r)
+	}
 	keys := [][]byte{r.Key()}
 	if c.by != nil {
 		keys = c.by.Keys(r)
@@ -87,11 +127,25 @@ func (c keyColumn) of(r record.Record) any {
 	}
 }
 
+// values are what the column has of the keys of rows. No row has a number that is too large for it.
+func (c keyColumn) values(keys [][]byte) any {
+	if c.kind != bigint {
+		return keys
+	}
+	all := make([]int64, len(keys))
+	for i, key := range keys {
+		all[i] = int64(binary.BigEndian.Uint64(key[c.at:]))
+	}
+	return all
+}
+
 // place is where a value of the column is scanned to.
 func (c keyColumn) place() any {
 	switch c.kind {
 	case bigint:
 		return new(int64)
+	case smallint:
+		return new(int16)
 	case boolean:
 		return new(bool)
 	case bytea:
@@ -112,7 +166,7 @@ func (c keyColumn) least() any {
 // keyIn is the key of a row whose columns were scanned.
 func keyIn(columns []keyColumn, scanned []any) (key []byte) {
 	for i, c := range columns {
-		if c.by != nil {
+		if !c.inKey() {
 			continue
 		}
 		switch v := scanned[i].(type) {
@@ -181,7 +235,7 @@ func arguments(columns []keyColumn, first int) string {
 // rowKey lists the columns that make up the key of a row.
 func (l *layout) rowKey() (columns []keyColumn) {
 	for _, c := range l.columns {
-		if c.by == nil {
+		if c.inKey() {
 			columns = append(columns, c)
 		}
 	}
@@ -197,15 +251,18 @@ func names(columns []keyColumn) string {
 	return strings.Join(all, ", ")
 }
 
-func (l *layout) selects() string { return "select " + names(l.columns) + ", value from " + l.name }
+// selects is a query for what scan reads; more are the columns that follow, after a comma.
+func (l *layout) selects(more string) string {
+	return "select " + names(l.columns) + ", value" + more + " from " + l.name
+}
 
-// scan reads the columns of a row, which must agree with its record, and the row.
-func (l *layout) scan(s sealer, of *record.Table, r pgx.Row) (one record.Record, stored []byte, err error) {
+// scan reads the columns of a row, which must agree with its record, the row, and what follows it.
+func (l *layout) scan(s sealer, of *record.Table, r pgx.Row, more ...any) (one record.Record, stored []byte, err error) {
 	to := make([]any, 0, len(l.columns)+1)
 	for _, c := range l.columns {
 		to = append(to, c.place())
 	}
-	if err := r.Scan(append(to, &stored)...); err != nil {
+	if err := r.Scan(append(append(to, &stored), more...)...); err != nil {
 		return nil, nil, err
 	}
 	key := keyIn(l.columns, to)
@@ -224,17 +281,22 @@ func (l *layout) scan(s sealer, of *record.Table, r pgx.Row) (one record.Record,
 	return one, stored, nil
 }
 
-// update is a statement that replaces a row, with its arguments from first on.
-func (l *layout) update(r record.Record, row []byte, first int) (text string, args []any) {
+// update is a statement that replaces the row under a key, with its arguments from first on.
+func (l *layout) update(key []byte, r record.Record, row []byte, first int) (text string, args []any) {
 	var set []string
+	put := func(name, kind string, v any) {
+		args = append(args, v)
+		set = append(set, fmt.Sprintf("%s = $%d::%s", name, first+len(args)-1, kind))
+	}
 	for _, c := range l.columns {
-		if c.by != nil {
-			args = append(args, c.of(r))
-			set = append(set, fmt.Sprintf("%s = $%d::%s", c.name, first+len(args)-1, c.kind))
+		if !c.inKey() || !bytes.Equal(key, r.Key()) {
+			put(c.name, c.kind, c.of(r))
 		}
 	}
-	args = append(args, row)
-	set = append(set, fmt.Sprintf("value = $%d::bytea", first+len(args)-1))
-	columns, values, _ := l.parts(nil, r.Key())
+	for _, c := range l.beside {
+		put(c.name, c.kind, c.value)
+	}
+	put("value", bytea, row)
+	columns, values, _ := l.parts(nil, key)
 	return "update " + l.name + " set " + strings.Join(set, ", ") + " where " + where(columns, first+len(args)), append(args, values...)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 
 	"github.com/jackc/pgx/v5"
 
@@ -180,11 +181,7 @@ func (l *load) copy(t loadTable) error {
 }
 
 func (l *load) row(t loadTable) ([]any, error) {
-	fits := len(l.now.Key) == t.key
-	if l.now.Kind == record.RecordQuota {
-		_, fits = record.QuotaOfKey(l.now.Key)
-	}
-	if !fits {
+	if t.key != 0 && len(l.now.Key) != t.key {
 		return nil, fmt.Errorf("%w: the key of %s is malformed", record.ErrCorrupt, l.now.Kind)
 	}
 	return t.row(l, bytes.Clone(l.now.Key), bytes.Clone(l.now.Value))
@@ -194,15 +191,18 @@ func (l *load) row(t loadTable) ([]any, error) {
 type loadTable struct {
 	table   string
 	columns []string
-	key     int // its length, where all have the same
+	key     int // its length; 0: row looks at it
 	row     func(l *load, k, v []byte) ([]any, error)
 }
 
 // loadedTable is where records of a table go.
-func loadedTable(of *record.Table, key int) loadTable {
+func loadedTable(of *record.Table) loadTable {
 	l := layouts[of]
-	t := loadTable{table: l.name, key: key}
+	t := loadTable{table: l.name}
 	for _, c := range l.columns {
+		t.columns = append(t.columns, c.name)
+	}
+	for _, c := range l.beside {
 		t.columns = append(t.columns, c.name)
 	}
 	t.columns = append(t.columns, "value")
@@ -215,6 +215,9 @@ func loadedTable(of *record.Table, key int) loadTable {
 		for _, c := range l.columns {
 			row = append(row, c.of(r))
 		}
+		for _, c := range l.beside {
+			row = append(row, c.value)
+		}
 		return append(row, to.sealValue(l.name, k, v)), nil
 	}
 	return t
@@ -223,18 +226,16 @@ func loadedTable(of *record.Table, key int) loadTable {
 func signed(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }
 
 // loadTables are the tables of records of which there may be many.
-var loadTables = map[record.RecordKind]loadTable{
-	record.RecordAccount: loadedTable(record.Accounts.Table, 8),
-	record.RecordSession: loadedTable(record.Sessions.Table, digestLen),
-	record.RecordToken:   loadedTable(record.Tokens.Table, digestLen),
-	record.RecordHook:    loadedTable(record.Hooks.Table, 2*8),
-	record.RecordRequest: loadedTable(record.Requests.Table, idLen),
-	record.RecordQuota: {tableQuota, []string{"of", "value"}, 0, func(l *load, k, v []byte) ([]any, error) {
-		return []any{k, l.sealValue(tableQuota, k, v)}, nil
-	}},
-	record.RecordEvent: {tableEvent, []string{"number", "op", "value"}, 8, func(l *load, k, v []byte) ([]any, error) {
-		return []any{signed(k), []byte{}, l.sealValue(tableEvent, k, v)}, nil
-	}},
+var loadTables = func() map[record.RecordKind]loadTable {
+	all := maps.Clone(loadOther)
+	for _, of := range record.Tables() {
+		all[of.Dumped] = loadedTable(of)
+	}
+	return all
+}()
+
+// loadOther are those of what belongs to pushes.
+var loadOther = map[record.RecordKind]loadTable{
 	record.RecordPush: {tablePush, []string{"id", "seq", "op", "owner", "live", "queue", "due", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
 		p := record.Push{ID: record.ID(k)}
 		err := p.UnmarshalBinary(v)
@@ -256,11 +257,6 @@ var loadTables = map[record.RecordKind]loadTable{
 		var g record.Grant
 		err := g.UnmarshalBinary(v)
 		return []any{g.Push[:], k, milliseconds(g.ExpiresAt), l.sealValue(tableGrants, k, v)}, err
-	}},
-	record.RecordMessage: {tableOutbox, []string{"number", "next_at", "route", "recipient", "lease", "holder", "value"}, 16, func(l *load, k, v []byte) ([]any, error) {
-		var m record.Message
-		err := m.UnmarshalBinary(v)
-		return []any{signed(k[8:]), signed(k), int16(m.Route), int64(m.To), int64(0), []byte{}, l.sealValue(tableOutbox, k, v)}, err
 	}},
 }
 

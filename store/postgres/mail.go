@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,43 +79,25 @@ func (m *mailPlan) count(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	}
 	slices.SortFunc(m.keys, bytes.Compare) // rows are locked in this order
 	m.old, m.values = make(map[string][]byte), make(map[string][]byte)
-	rows, err := c.Query(ctx, "select of, value from quota where of = any ($1)", m.keys)
+	t := &tableTx{sealer: s, ctx: ctx, conn: c}
+	found, err := t.all(record.Quotas.Table, m.keys)
 	if err != nil {
-		return err
+		return t.outcome(err)
 	}
-	var key, stored []byte
-	if _, err := pgx.ForEachRow(rows, []any{&key, &stored}, func() error {
-		m.old[string(key)] = bytes.Clone(stored)
-		return nil
-	}); err != nil {
-		return err
+	counts := make(map[string]record.QuotaCount)
+	for _, r := range found {
+		key := string(r.Key())
+		counts[key], m.old[key] = r.(record.QuotaCount), t.stored[tableQuota+key]
 	}
 	for _, q := range m.batch.Quotas {
-		var day, n uint64
-		key := q.Key()
-		if row := m.old[string(key)]; row != nil {
-			if day, n, err = s.readQuota(key, row); err != nil {
-				return err
-			}
-		}
-		if day, n, err = q.Count(day, n); err != nil {
+		now := counts[string(q.Key())]
+		day, n, err := q.Count(now.Day, now.N)
+		if err != nil {
 			return decide(err)
 		}
-		m.values[string(key)] = pairKey(day, n)
+		m.values[string(q.Key())] = pairKey(day, n)
 	}
 	return nil
-}
-
-// readQuota reads a row: the last day on which something was counted, and how much.
-func (s sealer) readQuota(key, row []byte) (day, n uint64, err error) {
-	v, err := s.open(tableQuota, key, row)
-	if err == nil && len(v) != 16 {
-		err = decide(fmt.Errorf("%w: quota: a record of %d bytes", record.ErrCorrupt, len(v)))
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	return binary.BigEndian.Uint64(v), binary.BigEndian.Uint64(v[8:]), nil
 }
 
 // read lists the rows that were read, in the order of their keys.
@@ -221,7 +202,7 @@ const (
 func (db *DB) messageRows(s sealer, all []record.Message) (r messageRows, err error) {
 	for _, m := range all {
 		m.Number = db.numbers.next()
-		v, err := s.seal(tableOutbox, messageKey(m), m)
+		v, err := s.seal(tableOutbox, m.Key(), m)
 		if err != nil {
 			return r, err
 		}
@@ -248,47 +229,4 @@ func (db *DB) addMessages(st *statement, s sealer, e record.Entry) error {
 	st.part("m", fmt.Sprintf("insert into outbox (%s) select %s from p, unnest(%s, %s, %s, %s, %s) as v (number, next_at, route, recipient, value)",
 		messageInsert, messageSelect, st.arg("bigint[]", r.numbers), st.arg("bigint[]", r.nexts), st.arg("smallint[]", r.routes), st.arg("bigint[]", r.to), st.arg("bytea[]", r.values)))
 	return nil
-}
-
-// ClearQuotas removes counts of mail to addresses that are from days before a day: each only
-// as it was read, since mail may be counted just now.
-func (db *DB) ClearQuotas(ctx context.Context, after record.Addressee, limit int, day uint64) (last record.Addressee, more bool, err error) {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return last, false, err
-	}
-	defer done()
-	err = db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
-		var keys, old [][]byte
-		n := 0
-		last = after
-		rows, err := c.Query(ctx, "select of, value from quota where of > $1 and octet_length(of) <> 8 order by of limit $2", after.Key(), limit)
-		if err != nil {
-			return err
-		}
-		var key, stored []byte
-		if _, err := pgx.ForEachRow(rows, []any{&key, &stored}, func() error {
-			q, ok := record.QuotaOfKey(key)
-			if !ok {
-				return decide(fmt.Errorf("%w: quota: a key of %d bytes", record.ErrCorrupt, len(key)))
-			}
-			of, _, err := s.readQuota(key, stored)
-			if err != nil {
-				return err
-			}
-			if of < day {
-				keys, old = append(keys, bytes.Clone(key)), append(old, bytes.Clone(stored))
-			}
-			n, last = n+1, q.To
-			return nil
-		}); err != nil {
-			return err
-		}
-		more = n == limit
-		if len(keys) > 0 {
-			_, err = c.Exec(ctx, "delete from quota where (of, value) in (select * from unnest($1::bytea[], $2::bytea[]))", keys, old)
-		}
-		return err
-	})
-	return last, more, err
 }

@@ -3,8 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
-	"errors"
 	"iter"
 	"time"
 
@@ -13,34 +11,6 @@ import (
 
 	"pushbox/store/record"
 )
-
-const messageColumns = "number, next_at, route, recipient, value"
-
-// scanMessage reads the columns of a message, which must agree, its row, and what follows
-// them.
-func (s sealer) scanMessage(r pgx.Row, more ...any) (m record.Message, stored []byte, err error) {
-	var number, next, to int64
-	var route int16
-	if err := r.Scan(append([]any{&number, &next, &route, &to, &stored}, more...)...); err != nil {
-		return m, nil, err
-	}
-	m.Number, m.NextAt = uint64(number), timeOf(next)
-	if err := s.read(tableOutbox, messageKey(m), stored, &m); err != nil {
-		return record.Message{}, nil, err
-	}
-	if int16(m.Route) != route {
-		return record.Message{}, nil, mismatch(tableOutbox, "route")
-	}
-	if int64(m.To) != to {
-		return record.Message{}, nil, mismatch(tableOutbox, "recipient")
-	}
-	return m, stored, nil
-}
-
-func (s sealer) listedMessage(r pgx.CollectableRow) (record.Message, error) {
-	m, _, err := s.scanMessage(r)
-	return m, err
-}
 
 // DueMessages lists the messages that q selects, earliest first, and returns the time of
 // the first one that only its Until or its Limit keeps off the list. With a lease, it
@@ -118,10 +88,14 @@ type leasedMessage struct {
 }
 
 func (db *DB) waitingPage(ctx context.Context, c *pgxpool.Conn, s sealer, by record.Route, after record.Message, except []int64) ([]leasedMessage, error) {
+	l := layouts[record.Messages.Table]
 	return collect(ctx, c, func(r pgx.CollectableRow) (m leasedMessage, err error) {
-		m.Message, _, err = s.scanMessage(r, &m.lease, &m.holder)
+		one, _, err := l.scan(s, record.Messages.Table, r, &m.lease, &m.holder)
+		if err == nil {
+			m.Message = one.(record.Message)
+		}
 		return m, err
-	}, "select "+messageColumns+`, lease, holder from outbox where route = $1 and (next_at, number) > ($2::bigint, $3::bigint)
+	}, l.selects(", lease, holder")+` where route = $1 and (next_at, number) > ($2::bigint, $3::bigint)
 		and recipient <> all ($4::bigint[]) order by next_at, number limit $5`, int16(by), milliseconds(after.NextAt), int64(after.Number), except, duePage)
 }
 
@@ -153,17 +127,6 @@ func (db *DB) claim(ctx context.Context, c *pgxpool.Conn, q record.MessageQuery,
 	return list, nil
 }
 
-// Messages lists all messages by the time of their next try and their number, from the
-// first after the given one.
-func (db *DB) Messages(ctx context.Context, after record.Message, limit int) ([]record.Message, error) {
-	number, ok := column(after.Number)
-	if !ok {
-		limit = 0
-	}
-	return listed(ctx, db, sealer.listedMessage, "select "+messageColumns+" from outbox where (next_at, number) > ($1, $2) order by next_at, number limit $3",
-		milliseconds(after.NextAt), number, limit)
-}
-
 // CountMessages returns how many messages wait for each recipient.
 func (db *DB) CountMessages(ctx context.Context) (map[record.Recipient]int, error) {
 	type count struct {
@@ -185,63 +148,4 @@ func (db *DB) CountMessages(ctx context.Context) (map[record.Recipient]int, erro
 		all[v.to] = v.n
 	}
 	return all, nil
-}
-
-// RetryMessage counts a try of a message, sets the time of the next one, and ends the
-// lease.
-func (db *DB) RetryMessage(ctx context.Context, m record.Message, next time.Time) error {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
-		number, at := int64(m.Number), milliseconds(m.NextAt)
-		now, before, err := s.scanMessage(c.QueryRow(ctx, "select "+messageColumns+" from outbox where number = $1 and next_at = $2", number, at))
-		if errors.Is(err, pgx.ErrNoRows) {
-			err = decide(record.ErrNotFound)
-		}
-		if err != nil {
-			return err
-		}
-		now.NextAt = next
-		now.Attempts++
-		after, err := s.seal(tableOutbox, messageKey(now), now)
-		if err != nil {
-			return decide(err)
-		}
-		t, err := c.Exec(ctx, `update outbox set next_at = $1::bigint, lease = 0, value = $2::bytea
-			where number = $3::bigint and value = $4::bytea and (select floor from ring) <= $5::bigint`,
-			milliseconds(next), after, number, before, s.version)
-		if err == nil && t.RowsAffected() == 0 {
-			return db.touchedElsewhere(ctx, c, s)
-		}
-		return err
-	})
-}
-
-// EndMessages removes messages, by number and NextAt, and returns how many there were.
-// After an attempt of unknown outcome it may count too few.
-func (db *DB) EndMessages(ctx context.Context, gone []record.Message) (n int, err error) {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	numbers, times := make([]int64, len(gone)), make([]int64, len(gone))
-	for i, m := range gone {
-		numbers[i], times[i] = int64(m.Number), milliseconds(m.NextAt)
-	}
-	err = db.step(ctx, func(ctx context.Context) error {
-		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			t, err := c.Exec(ctx, "delete from outbox where (number, next_at) in (select * from unnest($1::bigint[], $2::bigint[]))", numbers, times)
-			n = int(t.RowsAffected())
-			return err
-		})
-	})
-	return n, err
-}
-
-func messageKey(m record.Message) []byte {
-	return binary.BigEndian.AppendUint64(uint64Key(uint64(milliseconds(m.NextAt))), m.Number)
 }

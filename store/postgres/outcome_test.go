@@ -160,7 +160,7 @@ func loseSilently(l loser, db *postgres.DB, id record.AccountID) {
 	if err != nil || a.Code.Wrong != 3 {
 		l.Errorf("%d wrong codes are counted, %v", a.Code.Wrong, err)
 	}
-	waiting, err := db.Messages(l.Context(), record.Message{}, 9)
+	waiting, err := cold.Messages(l.Context(), db, record.Message{}, 9)
 	if err != nil || len(waiting) != 3 {
 		l.Errorf("%d mails wait, %v", len(waiting), err)
 	}

@@ -166,10 +166,7 @@ func decoded(table string, value []byte, r encoding.BinaryUnmarshaler, again fun
 func resealed(s sealer, r record.Resealer) []*resealTable {
 	bytesAt := func(k []any, i int) []byte { return *k[i].(*[]byte) }
 	numberAt := func(k []any, i int) uint64 { return uint64(*k[i].(*int64)) }
-	twoNumbers := func() []any { return []any{new(int64), new(int64)} }
-	oneKey := func() []any { return []any{new([]byte)} }
 	plain := func([]any, []byte) (encoding.BinaryAppender, error) { return nil, nil } // it has nothing sealed
-	byKey := func(k []any) []byte { return bytesAt(k, 0) }
 	all := []*resealTable{
 		resealedPushes(s, r), {
 			table: tableAudit, first: []any{[]byte{}, int64(0)}, scan: func() []any { return []any{new([]byte), new(int64)} },
@@ -183,22 +180,10 @@ func resealed(s sealer, r record.Resealer) []*resealTable {
 				return decoded(tableAudit, v, &e, func() (encoding.BinaryAppender, error) { return r.ResealEntry(idOf(bytesAt(k, 0)), e) })
 			},
 		}, {
-			table: tableGrants, first: []any{[]byte{}}, scan: oneKey, key: byKey, again: plain,
+			table: tableGrants, first: []any{[]byte{}}, scan: func() []any { return []any{new([]byte)} }, again: plain,
 			query: "select digest, value from grants where digest > $1 order by digest limit $2",
 			swap:  "update grants set value = $2::bytea where digest = $3::bytea and value = $1::bytea",
-		}, {
-			table: tableOutbox, first: []any{int64(-1), int64(-1)}, scan: twoNumbers,
-			query: "select next_at, number, value from outbox where (next_at, number) > ($1, $2) order by next_at, number limit $3",
-			swap:  "update outbox set value = $2::bytea where next_at = $3::bigint and number = $4::bigint and value = $1::bytea",
-			key:   func(k []any) []byte { return pairKey(numberAt(k, 0), numberAt(k, 1)) },
-			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
-				m := record.Message{NextAt: timeOf(int64(numberAt(k, 0))), Number: numberAt(k, 1)}
-				return decoded(tableOutbox, v, &m, func() (encoding.BinaryAppender, error) { return r.ResealMessage(m) })
-			},
-		}, {
-			table: tableQuota, first: []any{[]byte{}}, scan: oneKey, key: byKey, again: plain,
-			query: "select of, value from quota where of > $1 order by of limit $2",
-			swap:  "update quota set value = $2::bytea where of = $3::bytea and value = $1::bytea",
+			key:   func(k []any) []byte { return bytesAt(k, 0) },
 		}, {
 			table: tableHead, first: []any{}, scan: func() []any { return nil }, key: func([]any) []byte { return nil }, again: plain,
 			query: "select value from head where value is not null limit $1", swap: "update head set value = $2::bytea where value = $1::bytea",

@@ -3,8 +3,8 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -59,22 +59,29 @@ func (db *DB) Touch(ctx context.Context, of *record.Table, keys [][]byte, change
 	tried := false
 	err = db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 		t := &tableTx{sealer: s, ctx: ctx, conn: c}
-		again, wrote := tried, false
-		n, tried = 0, true
-		for _, k := range keys {
-			there, writes, err := t.touch(db, of, k, change)
-			if err != nil {
-				return t.outcome(err)
-			}
-			if there {
-				n++
-			}
-			wrote = wrote || writes
+		found, err := t.all(of, keys)
+		if err != nil {
+			return t.outcome(err)
 		}
-		if again && !wrote { // an attempt before may have written it
-			return confirm(ctx, c, record.ID{})
+		var b pgx.Batch
+		for _, r := range found {
+			if err := t.touch(&b, of, r, change); err != nil {
+				return decide(err)
+			}
 		}
-		return nil
+		n = len(found)
+		if b.Len() == 0 {
+			if tried { // an attempt before may have written it
+				return confirm(ctx, c, record.ID{})
+			}
+			return nil
+		}
+		tried = true
+		rows, err := queued(ctx, c, &b)
+		if err == nil && slices.Contains(rows, 0) {
+			err = db.touchedElsewhere(ctx, c, s)
+		}
+		return err
 	})
 	if err != nil {
 		return 0, err
@@ -120,7 +127,7 @@ func (t *tableTx) query(of *record.Table, rest string, args ...any) ([]record.Re
 			t.stored[l.name+string(one.Key())] = stored
 		}
 		return one, err
-	}, l.selects()+" "+rest, args...)
+	}, l.selects("")+" "+rest, args...)
 	return list, t.fail(err)
 }
 
@@ -213,15 +220,19 @@ func (t *tableTx) Put(of *record.Table, r record.Record) error {
 	old, there := t.stored[l.name+string(key)]
 	switch {
 	case !there:
-		columns, values := make([][2]string, 0, len(l.columns)+1), make([]any, 0, len(l.columns)+1)
+		var columns [][2]string
+		var values []any
 		for _, c := range l.columns {
 			columns, values = append(columns, [2]string{c.name, c.kind}), append(values, c.of(r))
+		}
+		for _, c := range l.beside {
+			columns, values = append(columns, [2]string{c.name, c.kind}), append(values, c.value)
 		}
 		t.change.insert(l.name, append(columns, [2]string{"value", bytea}), append(values, row)...)
 	case bytes.Equal(old, row):
 		return nil
 	default:
-		text, args := l.update(r, row, 2)
+		text, args := l.update(key, r, row, 2)
 		t.change.write(text, args...)
 	}
 	t.change.planned = true
@@ -260,37 +271,37 @@ func (t *tableTx) Disown(id record.AccountID) error {
 	return nil
 }
 
-// touch changes a row, or removes it, if it is there, and reports whether it is and whether it
-// wrote anything.
-func (t *tableTx) touch(db *DB, of *record.Table, key []byte, change func(record.Record) (record.Record, error)) (there, wrote bool, err error) {
-	r, err := t.Get(of, key)
-	switch {
-	case errors.Is(err, record.ErrNotFound):
-		return false, false, nil
-	case err != nil:
-		return false, false, err
+// all returns those of the records under keys that there are.
+func (t *tableTx) all(of *record.Table, keys [][]byte) ([]record.Record, error) {
+	columns := layouts[of].rowKey()
+	args, lists := make([]any, len(columns)), make([]string, len(columns))
+	for i, c := range columns {
+		args[i], lists[i] = c.values(keys), fmt.Sprintf("$%d::%s[]", i+1, c.kind)
 	}
+	return t.query(of, fmt.Sprintf("where (%s) in (select * from unnest(%s))", names(columns), strings.Join(lists, ", ")), args...)
+}
+
+// touch adds a statement that changes a record that was read, or removes it, if it is as it was; none if
+// it stays as it is.
+func (t *tableTx) touch(b *pgx.Batch, of *record.Table, r record.Record, change func(record.Record) (record.Record, error)) error {
 	next, err := change(r)
 	if err != nil {
-		return true, false, err
+		return err
 	}
-	l := layouts[of]
+	l, key := layouts[of], r.Key()
 	old := t.stored[l.name+string(key)]
 	columns, args, _ := l.parts(nil, key)
 	text := "delete from " + l.name + " where " + where(columns, 1)
 	if next != nil {
-		row, err := t.seal(l.name, key, next)
+		row, err := t.seal(l.name, next.Key(), next)
 		if err != nil || bytes.Equal(row, old) {
-			return true, false, err
+			return err
 		}
-		text, args = l.update(next, row, 1)
+		text, args = l.update(key, next, row, 1)
 	}
 	args = append(args, old, t.version)
-	done, err := t.conn.Exec(t.ctx, fmt.Sprintf("%s and value = $%d::bytea and (select floor from ring) <= $%d::bigint", text, len(args)-1, len(args)), args...)
-	if err == nil && done.RowsAffected() == 0 {
-		err = db.touchedElsewhere(t.ctx, t.conn, t.sealer)
-	}
-	return true, true, t.fail(err)
+	b.Queue(fmt.Sprintf("%s and value = $%d::bytea and (select floor from ring) <= $%d::bigint", text, len(args)-1, len(args)), args...)
+	return nil
 }
 
 // touchedElsewhere says why a row was not changed: another change came first, or the keys

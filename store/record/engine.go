@@ -125,28 +125,14 @@ type FileEngine interface {
 	FreeOrphans(ctx context.Context, id ID, limit int) (more bool, err error)
 }
 
-// An OutboxEngine keeps the messages that wait to be sent, which PushEngine.CreatePush
-// and PushEngine.Change put there.
+// An OutboxEngine has what is asked of the table Messages, the outbox, that no range says.
 type OutboxEngine interface {
 	// DueMessages lists the messages that q selects, by the time of their next try.
 	// next is the time of the first message that only q.Until, q.Limit or a lease keeps
 	// off the list (zero: none).
 	DueMessages(ctx context.Context, q MessageQuery) (due []Message, next time.Time, err error)
-	// Messages lists all messages by the time of their next try and then their number,
-	// beginning behind the given one. Of that one, only those two values count.
-	Messages(ctx context.Context, after Message, limit int) ([]Message, error)
 	// CountMessages returns how many messages wait for each recipient.
 	CountMessages(ctx context.Context) (map[Recipient]int, error)
-	// RetryMessage counts a try of a message and sets the time of the next one.
-	// ErrNotFound if no message waits with this number and NextAt.
-	RetryMessage(ctx context.Context, m Message, next time.Time) error
-	// EndMessages removes messages, by number and NextAt, and returns how many there
-	// were.
-	EndMessages(ctx context.Context, gone []Message) (n int, err error)
-	// ClearQuotas reads up to limit counts of mail to addresses, by addressee, from the
-	// first after the given one, and removes those of days before that day. It returns
-	// the last one that it read, and whether there are more.
-	ClearQuotas(ctx context.Context, after Addressee, limit int, day uint64) (last Addressee, more bool, err error)
 }
 
 // A TallyEngine counts tries: of passphrases, of passwords and codes, of sign-ups. All
@@ -268,7 +254,6 @@ type UpkeepEngine interface {
 type Resealer interface {
 	ResealPush(p Push) (Push, error)
 	ResealEntry(id ID, e Entry) (Entry, error)
-	ResealMessage(m Message) (Message, error)
 	// ResealRecord takes a record of any table.
 	ResealRecord(r Record) (Record, error)
 }

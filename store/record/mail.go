@@ -22,6 +22,29 @@ type Quota struct {
 	Most uint64 // on that day
 }
 
+// A QuotaCount is what counted against the quotas of an address, of an account, or of all, on
+// the last day on which anything did.
+type QuotaCount struct {
+	To  Addressee // as Quota has it
+	Of  AccountID
+	Day uint64
+	N   uint64
+}
+
+// AppendBinary appends the record of the count to b. To and Of are not part of it: they are the key.
+func (c QuotaCount) AppendBinary(b []byte) ([]byte, error) {
+	return append(b, PairKey(c.Day, c.N)...), nil
+}
+
+// UnmarshalBinary reads a record and leaves To and Of as they are.
+func (c *QuotaCount) UnmarshalBinary(b []byte) error {
+	if len(b) != 2*8 {
+		return ErrRecord
+	}
+	c.Day, c.N = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	return nil
+}
+
 // Whose says whose quota it is.
 func (q Quota) Whose() QuotaOf {
 	switch {

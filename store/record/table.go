@@ -6,6 +6,7 @@ import (
 	"encoding"
 	"encoding/binary"
 	"fmt"
+	"time"
 )
 
 // A Record is what an engine keeps beside pushes and what belongs to them.
@@ -60,6 +61,8 @@ var (
 	Hooks       = table("hook", RecordHook, readHook)
 	AdminEvents = table("event", RecordEvent, readEvent)
 	Requests    = table("request", RecordRequest, readRequest, RequestsByOwner)
+	Messages    = table("message", RecordMessage, readMessage)
+	Quotas      = table("quota", RecordQuota, readCount)
 )
 
 // Their indexes.
@@ -82,7 +85,7 @@ var (
 
 // Tables lists them all.
 func Tables() []*Table {
-	return []*Table{Accounts.Table, Sessions.Table, Tokens.Table, Hooks.Table, Requests.Table, AdminEvents.Table}
+	return []*Table{Accounts.Table, Sessions.Table, Tokens.Table, Hooks.Table, Requests.Table, Quotas.Table, AdminEvents.Table, Messages.Table}
 }
 
 // TableOf returns the table whose records are of that kind in a dump, or nil.
@@ -146,6 +149,20 @@ func readRequest(key []byte) (r Request, ok bool) {
 		return r, false
 	}
 	return Request{ID: RequestID(key)}, true
+}
+
+func readMessage(key []byte) (m Message, ok bool) {
+	if len(key) != 2*8 {
+		return m, false
+	}
+	m.NextAt = time.UnixMilli(int64(binary.BigEndian.Uint64(key))).UTC()
+	m.Number = binary.BigEndian.Uint64(key[8:])
+	return m, true
+}
+
+func readCount(key []byte) (c QuotaCount, ok bool) {
+	q, ok := QuotaOfKey(key)
+	return QuotaCount{To: q.To, Of: q.Of}, ok
 }
 
 // OwnedRequests is how the keys of RequestsByOwner begin for an account's requests: those that
@@ -217,6 +234,31 @@ func (e AdminEvent) Title() string { return fmt.Sprintf("event %d", e.Number) }
 // Belongs returns 0: an event outlives the account that it is about.
 func (AdminEvent) Belongs() AccountID { return 0 }
 
+// Key is the time of the next try, and the number.
+func (m Message) Key() []byte {
+	return PairKey(uint64(max(0, m.NextAt.UnixMilli())), m.Number)
+}
+
+// Title is the number.
+func (m Message) Title() string { return fmt.Sprintf("message %d", m.Number) }
+
+// Belongs returns 0: a message outlives what it is about.
+func (Message) Belongs() AccountID { return 0 }
+
+// Key is Quota.Key.
+func (c QuotaCount) Key() []byte { return Quota{To: c.To, Of: c.Of}.Key() }
+
+// Title names the account, if the quota is of one.
+func (c QuotaCount) Title() string {
+	if c.Of == 0 {
+		return "a quota"
+	}
+	return fmt.Sprintf("quota of account %d", c.Of)
+}
+
+// Belongs returns the account.
+func (c QuotaCount) Belongs() AccountID { return c.Of }
+
 // A View reads records of tables.
 type View interface {
 	// Get returns the record under a key, or ErrNotFound.
@@ -259,7 +301,8 @@ type TableEngine interface {
 	// was changed. It may call it several times; the last call counts.
 	Update(ctx context.Context, change func(Tx) error) error
 	// Touch applies change to each of the records that is still there, and returns how many
-	// those are: it keeps what that returns, or removes the record if that is nil. It is for what
+	// those are: it keeps what that returns, which may have another key, or removes the record if
+	// that is nil. It is for what
 	// nothing else depends on, such as when a record was last used. It may call change several
 	// times for a record. An error of change is returned as it is.
 	Touch(ctx context.Context, of *Table, keys [][]byte, change func(Record) (Record, error)) (n int, err error)

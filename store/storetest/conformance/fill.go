@@ -94,7 +94,7 @@ func CheckFilled(t *testing.T, e record.Engine) {
 	Same(t, "sessions of the owner", len(got(cold.Sessions(t.Context(), e, owner.ID, 9)).of(t)), 2)
 	Same(t, "key ring", string(got(e.KeyRing(t.Context())).of(t)), "sealed")
 	Same(t, "recipients of messages", len(got(e.CountMessages(t.Context())).of(t)) > 0, true)
-	last, more, err := e.ClearQuotas(t.Context(), record.Addressee{}, 2, 7)
+	last, more, err := cold.ClearQuotas(t.Context(), e, record.Addressee{}, 2, 7)
 	Must(t, err)
 	Same(t, "last quota of an address", last, record.Addressee{0, 2})
 	Same(t, "more", more, true)

@@ -156,7 +156,7 @@ func clearsQuotas(t *testing.T, e record.Engine) {
 		if after == 0 {
 			from = record.Addressee{}
 		}
-		read, rest, err := e.ClearQuotas(t.Context(), from, limit, day)
+		read, rest, err := cold.ClearQuotas(t.Context(), e, from, limit, day)
 		Must(t, err)
 		Same(t, "last", read, record.Addressee{0, last})
 		Same(t, "more", rest, more)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -130,7 +131,7 @@ func listsMessages(t *testing.T, e record.Engine) {
 	for _, limit := range []int{1, 2, 3, 100} {
 		var all []record.Message
 		for last := (record.Message{}); ; last = all[len(all)-1] {
-			ms := got(e.Messages(t.Context(), last, limit)).of(t)
+			ms := got(cold.Messages(t.Context(), e, last, limit)).of(t)
 			if len(ms) == 0 {
 				break
 			}
@@ -165,14 +166,14 @@ func retriesMessages(t *testing.T, e record.Engine) {
 	change(t, e, PushID(1), withMessages(messageAt(1), messageAt(2)))
 	first := wantMessages(t, e, 1, 2, 1)[0]
 	later := epoch.Add(5 * time.Minute)
-	Must(t, e.RetryMessage(t.Context(), first, later))
-	WantErr(t, e.RetryMessage(t.Context(), first, later), record.ErrNotFound)
+	Must(t, cold.RetryMessage(t.Context(), e, first, later))
+	WantErr(t, cold.RetryMessage(t.Context(), e, first, later), record.ErrNotFound)
 	wantMessages(t, e, 4, 5, 2)
 	again := wantMessages(t, e, 5, -1, 2, 1)[1]
 	want := first
 	want.NextAt, want.Attempts = later, 1
 	Same(t, "message that was put off", again, want)
-	Same(t, "messages that ended by what they were", got(e.EndMessages(t.Context(), []record.Message{first})).of(t), 0)
+	Same(t, "messages that ended by what they were", got(cold.EndMessages(t.Context(), e, []record.Message{first})).of(t), 0)
 	wantWaiting(t, e, 2)
 }
 
@@ -180,10 +181,10 @@ func endsMessages(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	change(t, e, PushID(1), withMessages(messageAt(1), messageAt(2), messageAt(3)))
 	due := wantMessages(t, e, 9, -1, 1, 2, 3)
-	Same(t, "messages that ended", got(e.EndMessages(t.Context(), due[:2])).of(t), 2)
-	Same(t, "messages that ended after that", got(e.EndMessages(t.Context(), due)).of(t), 1)
+	Same(t, "messages that ended", got(cold.EndMessages(t.Context(), e, due[:2])).of(t), 2)
+	Same(t, "messages that ended after that", got(cold.EndMessages(t.Context(), e, due)).of(t), 1)
 	wantWaiting(t, e, 0)
-	WantErr(t, e.RetryMessage(t.Context(), due[0], epoch), record.ErrNotFound)
+	WantErr(t, cold.RetryMessage(t.Context(), e, due[0], epoch), record.ErrNotFound)
 	change(t, e, PushID(1), withMessages(messageAt(1)))
 	if m := wantMessages(t, e, 9, -1, 1)[0]; m.Number <= due[2].Number {
 		t.Errorf("message %d came after %d", m.Number, due[2].Number)

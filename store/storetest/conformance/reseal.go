@@ -53,17 +53,15 @@ func (r marker) ResealRecord(found record.Record) (record.Record, error) {
 	case record.Request:
 		one.Sealed = r.marked(one.Sealed)
 		return one, nil
+	case record.Message:
+		one.Sealed = r.marked(one.Sealed)
+		return one, nil
 	case record.AdminEvent:
 		one.Sealed = r.marked(one.Sealed)
 		return one, nil
 	default:
 		return found, nil
 	}
-}
-
-func (r marker) ResealMessage(m record.Message) (record.Message, error) {
-	m.Sealed = r.marked(m.Sealed)
-	return m, nil
 }
 
 func resealsEverything(t *testing.T, e record.Engine) {
@@ -81,7 +79,7 @@ func resealsEverything(t *testing.T, e record.Engine) {
 		"sessions":       each(got(cold.Sessions(t.Context(), e, owner, 10)).of(t), func(s record.Session) []byte { return s.Sealed }),
 		"webhooks":       each(got(cold.Hooks(t.Context(), e, 0, 0, 10)).of(t), func(h record.Hook) []byte { return h.Sealed }),
 		"requests":       each(got(cold.ScanRequests(t.Context(), e, record.RequestID{}, 10)).of(t), func(r record.Request) []byte { return r.Sealed }),
-		"messages":       each(got(e.Messages(t.Context(), record.Message{}, 10)).of(t), func(m record.Message) []byte { return m.Sealed }),
+		"messages":       each(got(cold.Messages(t.Context(), e, record.Message{}, 10)).of(t), func(m record.Message) []byte { return m.Sealed }),
 	}
 	for _, p := range got(e.Scan(t.Context(), record.ID{}, 100)).of(t) {
 		sealed["pushes"] = append(sealed["pushes"], p.Details)

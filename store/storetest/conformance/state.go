@@ -79,12 +79,7 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	},
 	"DueMessages":   func(ctx context.Context, e record.Engine) error { return third(e.DueMessages(ctx, dueAt(0, 9))) },
 	"CountMessages": func(ctx context.Context, e record.Engine) error { return got(e.CountMessages(ctx)).err },
-	"RetryMessage":  func(ctx context.Context, e record.Engine) error { return e.RetryMessage(ctx, messageAt(1), epoch) },
-	"Messages":      func(ctx context.Context, e record.Engine) error { return got(e.Messages(ctx, record.Message{}, 9)).err },
-	"EndMessages": func(ctx context.Context, e record.Engine) error {
-		return got(e.EndMessages(ctx, []record.Message{messageAt(1)})).err
-	},
-	"KeyRing": func(ctx context.Context, e record.Engine) error { return got(e.KeyRing(ctx)).err },
+	"KeyRing":       func(ctx context.Context, e record.Engine) error { return got(e.KeyRing(ctx)).err },
 	"SetKeyRing": func(ctx context.Context, e record.Engine) error {
 		return e.SetKeyRing(ctx, []byte("sealed"), Keys{}, Told)
 	},
