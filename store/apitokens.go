@@ -67,7 +67,7 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password 
 		return NewAPIToken{}, err
 	}
 	made := s.tally(tokensOfAccount, strconv.FormatUint(uint64(c.account.ID), 10), TokensPerAccount, tokensWindow)
-	if err := s.countTry(ctx, record.LimitTokensPerAccount, []limit.Tally{made}); err != nil {
+	if err := s.tries(ctx, limit.Count, record.LimitTokensPerAccount, []limit.Tally{made}); err != nil {
 		return NewAPIToken{}, err
 	}
 	t.Owner = c.account.ID

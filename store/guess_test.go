@@ -101,11 +101,11 @@ type stalled struct {
 	goOn chan struct{}
 }
 
-func (e stalled) CountTry(ctx context.Context, at time.Time, tallies []limit.Tally) ([]limit.Standing, error) {
-	if tallies[0].Most > 0 {
+func (e stalled) Tries(ctx context.Context, turn limit.Turn, at time.Time, tallies []limit.Tally) ([]limit.Standing, error) {
+	if turn == limit.Count && tallies[0].Most > 0 {
 		<-e.goOn
 	}
-	return e.Engine.CountTry(ctx, at, tallies)
+	return e.Engine.Tries(ctx, turn, at, tallies)
 }
 
 // wantRefusals has more try at once than a queue of one takes. It fails the test unless some are

@@ -25,7 +25,7 @@ func (s *Store) passphraseTrier(ctx context.Context, by Actor, id record.ID) (pa
 	if m := s.markOf(by, pushSubject(id)); !m.IsZero() {
 		return passphraseTrier{client: "browser " + m.Reveal(), known: true, marked: true}, nil
 	}
-	stood, err := s.engine.Tries(ctx, s.triedAt(), s.rightOf(by, id))
+	stood, err := s.engine.Tries(ctx, limit.Look, s.triedAt(), s.rightOf(by, id))
 	if err == nil && !limit.AllLeft(stood) {
 		return passphraseTrier{client: "known " + by.Client, known: true}, nil
 	}
@@ -42,7 +42,7 @@ func (s *Store) rightOf(by Actor, id record.ID) []limit.Tally {
 func (s *Store) countRight(ctx context.Context, by Actor, id record.ID) error {
 	right := s.rightOf(by, id)
 	s.uncountTry(ctx, right)
-	_, err := s.engine.CountTry(ctx, s.triedAt(), right)
+	_, err := s.engine.Tries(ctx, limit.Count, s.triedAt(), right)
 	return err
 }
 
@@ -114,7 +114,7 @@ func (s *Store) mayTry(ctx context.Context, p record.Push, who passphraseTrier) 
 		return record.ErrFrozen
 	}
 	strangers, client := s.guessesOf(p, who)
-	stood, err := s.engine.Tries(ctx, s.triedAt(), append(strangers, client...))
+	stood, err := s.engine.Tries(ctx, limit.Look, s.triedAt(), append(strangers, client...))
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *Store) mayTry(ctx context.Context, p record.Push, who passphraseTrier) 
 func (s *Store) countGuess(ctx context.Context, p record.Push, who passphraseTrier) (counted []limit.Tally, err error) {
 	strangers, client := s.guessesOf(p, who)
 	counted = append(strangers, client...)
-	stood, err := s.engine.CountTry(ctx, s.triedAt(), counted)
+	stood, err := s.engine.Tries(ctx, limit.Count, s.triedAt(), counted)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (s *Store) recordWrong(ctx context.Context, by Actor, p record.Push, who pa
 // left.
 func (s *Store) missed(ctx context.Context, p record.Push, who passphraseTrier) error {
 	strangers, client := s.guessesOf(p, who)
-	stood, err := s.engine.Tries(context.WithoutCancel(ctx), s.triedAt(), append(strangers, client...))
+	stood, err := s.engine.Tries(context.WithoutCancel(ctx), limit.Look, s.triedAt(), append(strangers, client...))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/email"
+	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -101,7 +102,7 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Account, login string, at Elsewhere) (who trier, a record.Account, check func(context.Context) (External, error), err error) {
 	tries := s.triesOf(by.Client)
 	if len(by.Marks) == 0 { // else it may be known to the account, which has tries of its own for it
-		err = s.guess.afterOthers(ctx, by.Client, func() error { return s.lookTries(ctx, record.LimitSignInsPerClient, tries) })
+		err = s.guess.afterOthers(ctx, by.Client, func() error { return s.tries(ctx, limit.Look, record.LimitSignInsPerClient, tries) })
 		if err != nil {
 			return trier{}, typed, nil, err
 		}
@@ -115,7 +116,7 @@ func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Accoun
 		return trier{}, typed, nil, err
 	}
 	if err != nil {
-		_ = s.countTry(context.WithoutCancel(ctx), record.LimitSignInsPerClient, tries) // what the client is told is why the provider fails
+		_ = s.tries(context.WithoutCancel(ctx), limit.Count, record.LimitSignInsPerClient, tries) // what the client is told is why the provider fails
 		return trier{}, typed, nil, err
 	}
 	if whose == (record.Identity{}) {

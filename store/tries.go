@@ -47,19 +47,9 @@ func (s *Store) clientTallies(of uint8, subject, client string, most int, span t
 // wrong at a start and is put right leaves no try that counts until the wrong time comes.
 func (s *Store) triedAt() time.Time { return s.time.Read().Ends }
 
-// countTry counts a try for each tally, or returns a *LockedError of that limit if one of them
-// has none left.
-func (s *Store) countTry(ctx context.Context, name string, ts []limit.Tally) error {
-	stood, err := s.engine.CountTry(ctx, s.triedAt(), ts)
-	if err != nil {
-		return err
-	}
-	return locked(name, stood)
-}
-
-// lookTries returns what countTry would, and counts nothing.
-func (s *Store) lookTries(ctx context.Context, name string, ts []limit.Tally) error {
-	stood, err := s.engine.Tries(ctx, s.triedAt(), ts)
+// tries does a turn to tallies. It returns a *LockedError of that limit if one of them had no try left.
+func (s *Store) tries(ctx context.Context, turn limit.Turn, name string, ts []limit.Tally) error {
+	stood, err := s.engine.Tries(ctx, turn, s.triedAt(), ts)
 	if err != nil {
 		return err
 	}
@@ -69,7 +59,7 @@ func (s *Store) lookTries(ctx context.Context, name string, ts []limit.Tally) er
 // uncountTry takes back a try that was counted. If that fails the try stays counted, which
 // ends nothing but a later try.
 func (s *Store) uncountTry(ctx context.Context, ts []limit.Tally) {
-	_ = s.engine.UncountTry(context.WithoutCancel(ctx), s.triedAt(), ts)
+	_, _ = s.engine.Tries(context.WithoutCancel(ctx), limit.Uncount, s.triedAt(), ts)
 }
 
 // locked returns a *LockedError if a tally has no try left.
@@ -138,11 +128,11 @@ func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() (rec
 
 // inTries runs try, and counts it for the client.
 func (s *Store) inTries(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
-	if err := s.lookTries(ctx, record.LimitSignInsPerAccount, s.wrongOf(who)); err != nil {
+	if err := s.tries(ctx, limit.Look, record.LimitSignInsPerAccount, s.wrongOf(who)); err != nil {
 		return err
 	}
 	tries := s.triesOf(who.tries)
-	end, err := s.guess.beginTry(ctx, who.tries, func() error { return s.countTry(ctx, record.LimitSignInsPerClient, tries) })
+	end, err := s.guess.beginTry(ctx, who.tries, func() error { return s.tries(ctx, limit.Count, record.LimitSignInsPerClient, tries) })
 	if err != nil {
 		return err
 	}
@@ -164,14 +154,14 @@ func (s *Store) triesOf(client string) []limit.Tally {
 // events of others out of the instance log.
 func (s *Store) countRightSignIn(ctx context.Context, who trier, of record.AccountID) error {
 	subject := "account " + strconv.FormatUint(uint64(of), 10) + " "
-	return s.countTry(context.WithoutCancel(ctx), record.LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))
+	return s.tries(context.WithoutCancel(ctx), limit.Count, record.LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))
 }
 
 // tryInTurn runs try behind the others of the same turn, and counts it if it is wrong.
 func (s *Store) tryInTurn(ctx context.Context, who trier, turn string, try func() (record.AccountID, error)) (of record.AccountID, err error) {
 	wrong := s.wrongOf(who)
 	err = s.guess.inTurn(ctx, turn, func() error {
-		if err := s.countTry(ctx, record.LimitSignInsPerAccount, wrong); err != nil {
+		if err := s.tries(ctx, limit.Count, record.LimitSignInsPerAccount, wrong); err != nil {
 			return err
 		}
 		of, err = try()
@@ -197,7 +187,7 @@ func (s *Store) signUp(ctx context.Context, client string, f func() error) error
 	}
 	defer place.Leave()
 	tries := s.clientTallies(signUpsOfClient, "", client, s.opts.Load().SignIns.PerClient, signInsPerClientWindow)
-	if err := s.countTry(ctx, record.LimitSignUps, tries); err != nil {
+	if err := s.tries(ctx, limit.Count, record.LimitSignUps, tries); err != nil {
 		return err
 	}
 	if err := place.Wait(ctx); err != nil {
@@ -211,7 +201,7 @@ func (s *Store) countWrong(ctx context.Context, who trier, err error) error {
 	if !errors.Is(err, record.ErrCredentials) {
 		return err
 	}
-	if _, countErr := s.engine.CountTry(context.WithoutCancel(ctx), s.triedAt(), s.wrongOf(who)); countErr != nil {
+	if _, countErr := s.engine.Tries(context.WithoutCancel(ctx), limit.Count, s.triedAt(), s.wrongOf(who)); countErr != nil {
 		return countErr
 	}
 	return err

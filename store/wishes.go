@@ -71,7 +71,7 @@ func (s *Store) SetWishes(ctx context.Context, by Actor, session secret.Text, w 
 // countChange counts a change that a client makes for its account.
 func (s *Store) countChange(ctx context.Context, of record.AccountID) error {
 	made := s.tally(changesOfAccount, strconv.FormatUint(uint64(of), 10), ChangesPerAccount, changesWindow)
-	return s.countTry(ctx, record.LimitChangesPerAccount, []limit.Tally{made})
+	return s.tries(ctx, limit.Count, record.LimitChangesPerAccount, []limit.Tally{made})
 }
 
 // checkAccountName refuses a name that could pass for more than a name: for markup, for an

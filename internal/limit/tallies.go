@@ -45,6 +45,37 @@ func (t Tally) Standing(tries []time.Time, now time.Time) Standing {
 	return s
 }
 
+// A Turn is what is done to the tries of tallies.
+type Turn uint8
+
+// The turns. Each returns how the tallies stood before.
+const (
+	Look    Turn = iota // counts nothing
+	Count               // counts a try for each tally if each has one left; if not, it counts none
+	Uncount             // takes back the last try of each tally
+)
+
+// On does a turn to tallies. tries returns the times of the tries of one, in order, and put replaces them.
+func (what Turn) On(ts []Tally, now time.Time, tries func(Tally) []time.Time, put func(Tally, []time.Time)) []Standing {
+	stood := make([]Standing, len(ts))
+	for i, t := range ts {
+		stood[i] = t.Standing(tries(t), now)
+	}
+	if what == Look || what == Count && !AllLeft(stood) {
+		return stood
+	}
+	for _, t := range ts {
+		switch had := tries(t); {
+		case t.Most <= 0:
+		case what == Count:
+			put(t, t.Add(had, now))
+		case len(had) > 0:
+			put(t, had[:len(had)-1])
+		}
+	}
+	return stood
+}
+
 // KeepFor returns how long a try counts for any tally with this key.
 func (t Tally) KeepFor() time.Duration { return max(t.Keep, t.Span) }
 
@@ -73,58 +104,24 @@ func NewTallies(max int) *Tallies {
 	return &Tallies{max: max, of: make(map[uint8]*table[[]time.Time])}
 }
 
-// Look returns the standing of each tally, and counts nothing.
-func (c *Tallies) Look(at time.Time, ts []Tally) []Standing {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.look(c.time(at), ts)
-}
-
-// Count counts a try for each tally if each has one left, in one step. It returns how they
-// stood before.
-func (c *Tallies) Count(at time.Time, ts []Tally) []Standing {
+// Do does to tallies what a Turn does, in one step.
+func (c *Tallies) Do(turn Turn, at time.Time, ts []Tally) []Standing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.time(at)
-	stood := c.look(now, ts)
-	if AllLeft(stood) {
-		for _, t := range ts {
-			if t.Most > 0 {
-				e := c.table(t).use(string(t.Key[:]), c.elapsed(now))
-				e.value = t.Add(e.value, now)
-			}
+	return turn.On(ts, now, func(t Tally) (tries []time.Time) {
+		if e := c.table(t).get(string(t.Key[:]), c.elapsed(now)); e != nil {
+			tries = e.value
 		}
-	}
-	return stood
-}
-
-// Uncount takes back the last try of each tally.
-func (c *Tallies) Uncount(at time.Time, ts []Tally) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.time(at)
-	for _, t := range ts {
-		if e := c.table(t).get(string(t.Key[:]), c.elapsed(now)); e != nil && t.Most > 0 && len(e.value) > 0 {
-			e.value = e.value[:len(e.value)-1]
-		}
-	}
+		return tries
+	}, func(t Tally, tries []time.Time) {
+		c.table(t).use(string(t.Key[:]), c.elapsed(now)).value = tries
+	})
 }
 
 // AllLeft reports whether every tally has a try left.
 func AllLeft(stood []Standing) bool {
 	return !slices.ContainsFunc(stood, func(s Standing) bool { return s.Left == 0 })
-}
-
-func (c *Tallies) look(now time.Time, ts []Tally) []Standing {
-	stood := make([]Standing, len(ts))
-	for i, t := range ts {
-		var tries []time.Time
-		if e := c.table(t).get(string(t.Key[:]), c.elapsed(now)); e != nil {
-			tries = e.value
-		}
-		stood[i] = t.Standing(tries, now)
-	}
-	return stood
 }
 
 // table returns the table of a tally's sort.

@@ -251,10 +251,10 @@ func TestWhatAnotherServerDidIsNotTakenForOwn(t *testing.T) {
 	one := []limit.Tally{{Of: 1, Most: 1, Span: time.Hour}}
 	at := push.CreatedAt
 	rival("insert into tally", func() error {
-		_, err := other.CountTry(t.Context(), at, one)
+		_, err := other.Tries(t.Context(), limit.Count, at, one)
 		return err
 	})
-	if stood, err := db.CountTry(t.Context(), at, one); err != nil || limit.AllLeft(stood) {
+	if stood, err := db.Tries(t.Context(), limit.Count, at, one); err != nil || limit.AllLeft(stood) {
 		t.Errorf("the last try was the other's: %v, %v", stood, err)
 	}
 	rival("update head set", func() error { return cold.AddAdminEvent(t.Context(), other, conformance.Told) })

@@ -197,7 +197,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 		if c, err := server.Change(t.Context(), p.ID, conformance.View); !errors.Is(err, record.ErrMoved) || c.Payload != nil {
 			t.Errorf("%s, a view: %q, %v", when, c.Payload, err)
 		}
-		if _, err := server.CountTry(t.Context(), time.Now(), tries); !errors.Is(err, record.ErrMoved) {
+		if _, err := server.Tries(t.Context(), limit.Count, time.Now(), tries); !errors.Is(err, record.ErrMoved) {
 			t.Errorf("%s, a try: %v", when, err)
 		}
 		other, _, err := postgres.Open(t.Context(), unhurried(url))
@@ -282,7 +282,7 @@ func TestAServerThatDoesNotKnowOfADepartureWritesNothing(t *testing.T) {
 		},
 		"a time": func() error { return frozen.SetLatestTime(t.Context(), at) },
 		"a try": func() error {
-			_, err := frozen.CountTry(t.Context(), at, []limit.Tally{{Of: 1, Most: 10, Span: time.Hour}})
+			_, err := frozen.Tries(t.Context(), limit.Count, at, []limit.Tally{{Of: 1, Most: 10, Span: time.Hour}})
 			return err
 		},
 		"other keys": func() error {

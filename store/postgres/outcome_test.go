@@ -142,7 +142,7 @@ func loseSilently(l loser, db *postgres.DB, id record.AccountID) {
 	}
 	tally := []limit.Tally{{Of: 1, Most: 9, Span: time.Hour}, {Of: 2, Most: 9, Span: time.Hour}}
 	try := func() error {
-		stood, err := db.CountTry(l.Context(), at, tally)
+		stood, err := db.Tries(l.Context(), limit.Count, at, tally)
 		if err == nil && !limit.AllLeft(stood) {
 			l.Error("no try is left")
 		}
@@ -155,7 +155,10 @@ func loseSilently(l loser, db *postgres.DB, id record.AccountID) {
 	}
 	l.lose("update head set", send)
 	l.lose("insert into tally", try)
-	l.lose("insert into tally", func() error { return db.UncountTry(l.Context(), at, tally[:1]) })
+	l.lose("insert into tally", func() error {
+		_, err := db.Tries(l.Context(), limit.Uncount, at, tally[:1])
+		return err
+	})
 	a, err := cold.Account(l.Context(), db, id)
 	if err != nil || a.Code.Wrong != 3 {
 		l.Errorf("%d wrong codes are counted, %v", a.Code.Wrong, err)
@@ -170,7 +173,7 @@ func loseSilently(l loser, db *postgres.DB, id record.AccountID) {
 	if err := send(); !errors.Is(err, record.ErrQuota) {
 		l.Errorf("a fifth mail: %v", err)
 	}
-	stood, err := db.Tries(l.Context(), at, tally)
+	stood, err := db.Tries(l.Context(), limit.Look, at, tally)
 	if err != nil || stood[0].Left != 9-2 || stood[1].Left != 9-3 {
 		l.Errorf("the tallies stand at %v, %v", stood, err)
 	}

@@ -222,7 +222,7 @@ func TestServersCountTriesTogether(t *testing.T) {
 			if n%2 == 0 {
 				slices.Reverse(ts)
 			}
-			stood, err := all[n/3%3].CountTry(t.Context(), at, ts)
+			stood, err := all[n/3%3].Tries(t.Context(), limit.Count, at, ts)
 			if err != nil {
 				t.Error(err)
 			} else if limit.AllLeft(stood) {
@@ -236,7 +236,7 @@ func TestServersCountTriesTogether(t *testing.T) {
 		t.Errorf("%d tries were counted", counted.Load())
 	}
 	for i := range of {
-		stood, err := all[i].Tries(t.Context(), at, []limit.Tally{tally(byte(i), 100), tally(9, most)})
+		stood, err := all[i].Tries(t.Context(), limit.Look, at, []limit.Tally{tally(byte(i), 100), tally(9, most)})
 		if err != nil || stood[0].Left != 100-int(of[i].Load()) || stood[1].Wait != time.Minute {
 			t.Errorf("tally %d stands at %v after %d tries, %v", i, stood, of[i].Load(), err)
 		}
@@ -252,7 +252,7 @@ func TestForgottenTriesGo(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	count := func(key byte, at time.Time) {
 		t.Helper()
-		if _, err := db.CountTry(t.Context(), at, []limit.Tally{{Of: 1, Key: [16]byte{key}, Most: 2, Span: time.Minute, Keep: time.Hour}}); err != nil {
+		if _, err := db.Tries(t.Context(), limit.Count, at, []limit.Tally{{Of: 1, Key: [16]byte{key}, Most: 2, Span: time.Minute, Keep: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
 	}

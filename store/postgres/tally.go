@@ -96,91 +96,57 @@ func readTallies(ctx context.Context, c *pgxpool.Conn, keys []tallyKey, at time.
 	return all, err
 }
 
-// standing returns the standing of each tally.
-func (rows tallyRows) standing(at time.Time, ts []limit.Tally) []limit.Standing {
-	stood := make([]limit.Standing, len(ts))
-	for i, t := range ts {
-		if stood[i] = t.Standing(nil, at); t.Most > 0 {
-			stood[i] = t.Standing(rows[tallyKey{t.Of, t.Key}].tries, at)
+// do does a turn to tallies, and reports whether that changed anything.
+func (rows tallyRows) do(turn limit.Turn, at time.Time, ts []limit.Tally) (stood []limit.Standing, changed bool) {
+	now := time.UnixMicro(at.UnixMicro())
+	stood = turn.On(ts, now, func(t limit.Tally) (tries []time.Time) {
+		if row := rows[tallyKey{t.Of, t.Key}]; row != nil {
+			tries = row.tries
 		}
-	}
-	return stood
+		return tries
+	}, func(t limit.Tally, tries []time.Time) {
+		row := rows[tallyKey{t.Of, t.Key}]
+		slices.SortFunc(tries, time.Time.Compare) // the clock of another server may be ahead
+		row.tries, changed = tries, true
+		row.forget = max(row.forget, now.Add(t.KeepFor()).UnixMicro())
+	})
+	return stood, changed
 }
 
-// Tries returns the standing of each tally, and counts nothing.
-func (db *DB) Tries(ctx context.Context, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error) {
+// Tries does a turn to tallies, and returns how they stood before.
+func (db *DB) Tries(ctx context.Context, turn limit.Turn, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	keys := bounded(ts)
-	if len(keys) == 0 {
-		return tallyRows{}.standing(at, ts), nil
-	}
-	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := readTallies(ctx, c, keys, at)
-		if err == nil {
-			stood = rows.standing(at, ts)
-		}
-		return err
-	})
-	return stood, err
-}
-
-// CountTry counts a try for each tally if each has one left. It returns how they stood
-// before.
-func (db *DB) CountTry(ctx context.Context, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error) {
-	now := time.UnixMicro(at.UnixMicro())
-	err = db.changeTallies(ctx, at, ts, func(rows tallyRows) bool {
-		stood = rows.standing(at, ts)
-		if !limit.AllLeft(stood) {
-			return false
-		}
-		for _, t := range ts {
-			if t.Most > 0 {
-				row := rows[tallyKey{t.Of, t.Key}]
-				row.tries = t.Add(row.tries, now)
-				slices.SortFunc(row.tries, time.Time.Compare) // the clock of another server may be ahead
-				row.forget = max(row.forget, now.Add(t.KeepFor()).UnixMicro())
+	switch keys := bounded(ts); {
+	case len(keys) == 0:
+		stood, _ = tallyRows{}.do(turn, at, ts)
+		return stood, nil
+	case turn == limit.Look:
+		err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			rows, err := readTallies(ctx, c, keys, at)
+			if err == nil {
+				stood, _ = rows.do(turn, at, ts)
 			}
-		}
-		return true
-	})
+			return err
+		})
+	default:
+		err = db.changeTallies(ctx, at, keys, func(rows tallyRows) (changed bool) {
+			stood, changed = rows.do(turn, at, ts)
+			return changed
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
 	return stood, nil
 }
 
-// UncountTry takes back the last try of each tally.
-func (db *DB) UncountTry(ctx context.Context, at time.Time, ts []limit.Tally) error {
-	return db.changeTallies(ctx, at, ts, func(rows tallyRows) (changes bool) {
-		for _, t := range ts {
-			if t.Most <= 0 {
-				continue
-			}
-			if row := rows[tallyKey{t.Of, t.Key}]; len(row.tries) > 0 {
-				row.tries, changes = row.tries[:len(row.tries)-1], true
-			}
-		}
-		return changes
-	})
-}
-
 // changeTallies has rule change the tries of tallies, and writes them unless it returns
 // false. It may run several times; the last run counts.
-func (db *DB) changeTallies(ctx context.Context, at time.Time, ts []limit.Tally, rule func(rows tallyRows) bool) error {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	keys := bounded(ts)
-	if len(keys) == 0 {
-		rule(nil)
-		return nil
-	}
+func (db *DB) changeTallies(ctx context.Context, at time.Time, keys []tallyKey, rule func(rows tallyRows) bool) error {
 	for now := at.UnixMicro(); ; {
 		if last := db.triedAt.Load(); last >= now || db.triedAt.CompareAndSwap(last, now) {
 			break

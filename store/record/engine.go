@@ -139,13 +139,8 @@ type OutboxEngine interface {
 // servers of a database count together. Counts need not be durable where one server
 // counts, and outlive no restart of it then.
 type TallyEngine interface {
-	// Tries returns the standing of each tally, and counts nothing.
-	Tries(ctx context.Context, at time.Time, ts []limit.Tally) ([]limit.Standing, error)
-	// CountTry counts a try for each tally if each has one left; if not, it counts none. It
-	// returns how they stood before.
-	CountTry(ctx context.Context, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error)
-	// UncountTry takes back the last try of each tally.
-	UncountTry(ctx context.Context, at time.Time, ts []limit.Tally) error
+	// Tries does a turn to tallies, and returns how they stood before.
+	Tries(ctx context.Context, turn limit.Turn, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error)
 }
 
 // A KeyEngine keeps the key ring and the latest time seen.

@@ -28,8 +28,8 @@ func tallyOf(key byte, n int) limit.Tally {
 // counts counts a try for tallies, whose standings must be as wanted before.
 func counts(t *testing.T, e record.Engine, at time.Time, want []limit.Standing, ts ...limit.Tally) {
 	t.Helper()
-	Same(t, "standing", got(e.Tries(t.Context(), at, ts)).of(t), want)
-	Same(t, "standing before the try", got(e.CountTry(t.Context(), at, ts)).of(t), want)
+	Same(t, "standing", got(e.Tries(t.Context(), limit.Look, at, ts)).of(t), want)
+	Same(t, "standing before the try", got(e.Tries(t.Context(), limit.Count, at, ts)).of(t), want)
 }
 
 func keepsTries(t *testing.T, e record.Engine) {
@@ -53,7 +53,7 @@ func countsTriesAtOnce(t *testing.T, e record.Engine) {
 			if i%2 == 0 {
 				slices.Reverse(ts)
 			}
-			stood, err := e.CountTry(t.Context(), epoch, ts)
+			stood, err := e.Tries(t.Context(), limit.Count, epoch, ts)
 			if err != nil {
 				t.Errorf("a try: %v", err)
 			} else if limit.AllLeft(stood) {
@@ -102,7 +102,7 @@ func agreesOnTries(t *testing.T, e record.Engine) {
 			ts, want = append(ts, one), append(want, modelStanding(one, tries[n], now))
 		}
 		if r.IntN(8) == 0 {
-			Must(t, e.UncountTry(t.Context(), now, ts))
+			got(e.Tries(t.Context(), limit.Uncount, now, ts)).of(t)
 			for _, n := range of {
 				if had := tries[n]; len(had) > 0 && had[len(had)-1].Add(time.Minute).After(now) {
 					tries[n] = had[:len(had)-1]
