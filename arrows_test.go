@@ -162,11 +162,11 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	golden.Section(t, "ARCHITECTURE.md", begins, ends, "\n"+strings.Join(slices.Concat(lines...), "")+"\n")
 }
 
-// An engine keeps what it is given: errors of what is decided above it are not in its code. Those
-// of creates and of mail are still decided in the engines.
+// An engine keeps what it is given: errors of what is decided above it are not in its code. That a
+// sender has no room (RoomError) is decided where the room is counted, in the engines.
 func TestEnginesNameNoErrorOfADecisionAboveThem(t *testing.T) {
 	t.Parallel()
-	decided := strings.Fields("ErrTokens ErrLastAdmin ErrSession ErrRequests ErrIdentityTaken ErrOwnAccount ErrCode ErrStale ErrDenied ErrCredentials")
+	decided := strings.Fields("ErrToken ErrUnconfirmed ErrQuota QuotaError ErrTokens ErrLastAdmin ErrSession ErrRequests ErrIdentityTaken ErrOwnAccount ErrCode ErrStale ErrDenied ErrCredentials")
 	seen := 0
 	for _, dir := range []string{"store/bolt", "store/postgres"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))

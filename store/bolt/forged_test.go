@@ -23,7 +23,7 @@ func filled(t *testing.T) *DB {
 	db.KeepJournal(t, 100)
 	conformance.Fill(t, db)
 	if err := db.do(t.Context(), 0, func(t *tx) error {
-		return errors.Join(t.countQuotas([]record.Quota{{Of: 1, Day: 1, Add: 1, Most: 9}}), t.tables().Put(record.Messages.Table, record.Message{Route: record.ByWebhook, NextAt: benchStart}))
+		return errors.Join(t.tables().Put(record.Quotas.Table, record.QuotaCount{Of: 1, Day: 1, N: 1}), t.tables().Put(record.Messages.Table, record.Message{Route: record.ByWebhook, NextAt: benchStart}))
 	}); err != nil {
 		t.Fatal(err)
 	}

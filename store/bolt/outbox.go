@@ -4,31 +4,9 @@ import (
 	"context"
 	"time"
 
-	"pushbox/internal/durable"
+	"pushbox/internal/limit"
 	"pushbox/store/record"
 )
-
-// messageWeight is about how many bytes a message takes beside its content.
-const messageWeight = 64
-
-// putMessages adds messages to the outbox, and returns those for which there was space:
-// what the limits keep free is for views, expiry and deletes.
-func (t *tx) putMessages(ms []record.Message, l limits) ([]record.Message, error) {
-	for i, m := range ms {
-		if err := t.reserve(messageWeight+len(m.Sealed), l, durable.FreeSpace); err != nil {
-			return ms[:i], nil
-		}
-		n, err := t.nextID(outbox)
-		if err != nil {
-			return nil, err
-		}
-		ms[i].Number = n
-		if err := t.tables().Put(record.Messages.Table, ms[i]); err != nil {
-			return nil, err
-		}
-	}
-	return ms, nil
-}
 
 // messages goes through the outbox by the time of the next try.
 func (t *tx) messages(yield func(record.Message, error) bool) {
@@ -71,4 +49,12 @@ func (db *DB) CountMessages(ctx context.Context) (map[record.Recipient]int, erro
 		}
 		return n, nil
 	})
+}
+
+// Tries implements record.TallyEngine.
+func (db *DB) Tries(ctx context.Context, turn limit.Turn, at time.Time, ts []limit.Tally) ([]limit.Standing, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return db.tallies.Do(turn, at, ts), nil
 }

@@ -20,10 +20,11 @@ const entryWeight = 64
 // CreatePush keeps a new push, its payload and its first audit entry.
 func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) error {
 	return db.create(ctx, p, payload, e, func(t *tx) error {
-		if err := t.putMail(e.Mail, *db.limits.Load()); err != nil {
+		x := t.under(*db.limits.Load())
+		if _, err := record.Send(x, e.Mail); err != nil {
 			return err
 		}
-		_, err := t.putMessages(e.Messages, *db.limits.Load())
+		_, err := record.Post(x, e.Messages)
 		return err
 	})
 }
@@ -47,7 +48,7 @@ func (db *DB) create(ctx context.Context, p record.Push, payload []byte, e recor
 		if t.has(pushes, p.ID[:]) {
 			return record.ErrExists
 		}
-		if err := t.mayOwn(p.Owner); err != nil {
+		if err := record.MayOwn(t.tables(), p.Owner); err != nil {
 			return err
 		}
 		if p.HoldsFiles() && !t.has(orphans, p.ID[:]) {
@@ -81,10 +82,11 @@ func (db *DB) AnswerRequest(ctx context.Context, p record.Push, payload []byte, 
 			return err
 		}
 		kept = e
-		if kept.Mail, err = t.putOrLeaveMail(e.Mail, *db.limits.Load()); err != nil {
+		x := t.under(*db.limits.Load())
+		if kept.Mail, err = record.Send(x, e.Mail); err != nil {
 			return err
 		}
-		if kept.Messages, err = t.putMessages(e.Messages, *db.limits.Load()); err != nil {
+		if kept.Messages, err = record.Post(x, e.Messages); err != nil {
 			return err
 		}
 		return t.tables().Put(record.Requests.Table, r)
@@ -103,18 +105,6 @@ func (t *tx) putFurtherEntries(id record.ID, entries []record.Entry) error {
 		}
 	}
 	return nil
-}
-
-// mayOwn refuses a new push or webhook of an account that may not act.
-func (t *tx) mayOwn(owner record.AccountID) error {
-	if owner == 0 {
-		return nil
-	}
-	a, err := t.account(owner)
-	if errors.Is(err, record.ErrNotFound) || err == nil && !a.Active() {
-		return record.ErrToken
-	}
-	return err
 }
 
 // Push returns the push, or record.ErrNotFound.
@@ -160,12 +150,13 @@ func (db *DB) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, e
 func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (record.Change, error) {
 	var c record.Change
 	err := db.do(ctx, 0, func(t *tx) (err error) {
-		c, err = t.change(id, r, *db.limits.Load())
+		x := t.under(*db.limits.Load())
+		c, err = t.change(id, r, *x.limits)
 		if err == nil {
-			c.Entry.Messages, err = t.putMessages(c.Entry.Messages, *db.limits.Load())
+			c.Entry.Messages, err = record.Post(x, c.Entry.Messages)
 		}
 		if err == nil {
-			c.Entry.Mail, err = t.putOrLeaveMail(c.Entry.Mail, *db.limits.Load())
+			c.Entry.Mail, err = record.Send(x, c.Entry.Mail)
 		}
 		return err
 	})

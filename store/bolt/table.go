@@ -85,6 +85,9 @@ func (t tableTx) touch(of *record.Table, key []byte, change func(record.Record) 
 // recordWeight is about how many bytes a record takes beside its value, with its indexes and its event.
 const recordWeight = 512
 
+// under is t as operations over tables change it, within limits.
+func (t *tx) under(l limits) tableTx { return tableTx{t, &l} }
+
 // tables is t as operations over tables see it in a view.
 func (t *tx) tables() tableTx { return tableTx{tx: t} }
 
@@ -106,6 +109,19 @@ func (t tableTx) Get(of *record.Table, key []byte) (record.Record, error) {
 		return nil, record.ErrNotFound
 	}
 	return readRecord(of, tables[of], key, v)
+}
+
+// All returns those of the records under the keys that there are.
+func (t tableTx) All(of *record.Table, keys [][]byte) (all []record.Record, err error) {
+	for _, key := range keys {
+		r, err := t.Get(of, key)
+		if err == nil {
+			all = append(all, r)
+		} else if !errors.Is(err, record.ErrNotFound) {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // readRecord decodes a row of a table. Its error names no content.
@@ -277,9 +293,6 @@ func (t tableTx) Next(of *record.Table) (uint64, error) { return t.tx.nextID(tab
 
 // Tell appends an event to the instance log.
 func (t tableTx) Tell(e record.AdminEvent) error { return t.tx.addEvent(e) }
-
-// Send puts mail into the outbox, and counts it.
-func (t tableTx) Send(m *record.MailBatch) error { return t.tx.putMail(m, *t.limits) }
 
 // Reserve refuses what has no space.
 func (t tableTx) Reserve(bytes int) error { return t.tx.reserve(bytes, *t.limits, durable.FreeSpace) }

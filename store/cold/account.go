@@ -187,10 +187,8 @@ func changeTokens(t record.Tx, c *record.AccountChange, change record.SessionCha
 	if err != nil {
 		return err
 	}
-	if change.Mail != nil {
-		if err := t.Send(change.Mail); err != nil {
-			return err
-		}
+	if _, err := record.Send(t, change.Mail); err != nil {
+		return err
 	}
 	if err := remove(t, record.Tokens, ended); err != nil {
 		return err

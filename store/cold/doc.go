@@ -106,19 +106,6 @@ func withOwner[R record.Record](ctx context.Context, e record.TableEngine, of re
 	return r, owner, nil
 }
 
-// mayOwn returns ErrToken unless owner is an account that may act, or 0.
-func mayOwn(v record.View, owner record.AccountID) error {
-	if owner == 0 {
-		return nil
-	}
-	a, err := account(v, owner)
-	there, err := found(err)
-	if err == nil && (!there || !a.Active()) {
-		err = record.ErrToken
-	}
-	return err
-}
-
 // ownedBy is the range of an owner's records, in an index that begins with the owner.
 func ownedBy(by *record.Index, owner record.AccountID, limit int) record.Range {
 	return record.Range{By: by, Prefix: record.NumberKey(uint64(owner)), Limit: limit}

@@ -14,7 +14,7 @@ func CreateHook(ctx context.Context, e record.TableEngine, h record.Hook, ev rec
 		if err := t.Reserve(recordWeight + len(h.Sealed)); err != nil {
 			return 0, err
 		}
-		if err := mayOwn(t, h.Owner); err != nil {
+		if err := record.MayOwn(t, h.Owner); err != nil {
 			return 0, err
 		}
 		id, err := addHook(t, h)

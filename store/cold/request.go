@@ -17,7 +17,7 @@ func CreateRequest(ctx context.Context, e record.TableEngine, r record.Request) 
 		if err := wantNone(err); err != nil {
 			return err
 		}
-		if err := mayOwn(t, r.Owner); err != nil {
+		if err := record.MayOwn(t, r.Owner); err != nil {
 			return err
 		}
 		if err := mayAsk(t, r); err != nil {

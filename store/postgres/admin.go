@@ -77,7 +77,9 @@ type change struct {
 	onlyOn []any
 	op     opName
 	event  record.AdminEvent
-	refuse error // what it means if only onlyIf fails
+	refuse error    // what it means if only onlyIf fails
+	quotas [][]byte // the keys of counts that it changes: others change them, too
+	counts [][]byte // their rows as they were read
 
 	db      *DB
 	planned bool // there is something to write
@@ -247,6 +249,13 @@ func (a *change) finish(ctx context.Context, c *pgxpool.Conn, stored []byte) (*p
 	next, err := a.seal(tableHead, nil, a.head)
 	if err != nil {
 		return nil, decide(err)
+	}
+	if len(a.quotas) > 0 { // their rows are locked first, and must then be as they were read
+		a.before = append(a.before, func(b *pgx.Batch) {
+			b.Queue("select from quota where of = any ($1::bytea[]) order by of for update", a.quotas)
+		})
+		a.onlyIf = "(select count(*) from quota where (of, value) in (select * from unnest($6::bytea[], $7::bytea[]))) = $8::bigint"
+		a.onlyOn = []any{a.quotas, a.counts, int64(len(a.quotas))}
 	}
 	var b pgx.Batch
 	for _, lock := range a.before {

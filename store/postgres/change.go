@@ -244,7 +244,7 @@ func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*state
 	st := &statement{}
 	id, seq := st.arg("bytea", ch.id[:]), st.arg("bigint", w.seq)
 	swap := "where id = " + id + " and seq = " + seq + " and (select floor from ring) <= " + st.arg("bigint", s.version)
-	if mail.row != nil || len(mail.old) > 0 {
+	if mail.row != nil || mail.locks() > 1 {
 		mail.lock(st)
 		swap += fmt.Sprintf(" and %s = %d", locked, mail.locks())
 	}
@@ -260,7 +260,7 @@ func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*state
 		return st, nil
 	case p.next.State == record.Purged:
 		ch.purge(st, swap, w.push)
-		mail.write(st, s)
+		mail.write(st)
 		return st, ch.db.addMessages(st, s, p.entry)
 	case bytes.Equal(encoded, w.record):
 		if !w.push.Live() && p.grant == nil && p.entry.Grant == nil && len(p.entry.Messages) == 0 && mail.batch == nil {
@@ -277,7 +277,7 @@ func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*state
 	if err := ch.putGrant(st, s, p); err != nil {
 		return nil, err
 	}
-	mail.write(st, s)
+	mail.write(st)
 	if err := ch.db.addMessages(st, s, p.entry); err != nil {
 		return nil, err
 	}

@@ -71,14 +71,11 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	}
 	var owner []byte
 	if n.push.Owner != 0 {
-		a, stored, err := s.account(ctx, c, n.push.Owner)
-		if errors.Is(err, record.ErrNotFound) || err == nil && !a.Active() {
-			return decide(record.ErrToken)
-		}
-		if err != nil {
+		t := &tableTx{sealer: s, db: n.db, ctx: ctx, conn: c}
+		if err := t.outcome(record.MayOwn(t, n.push.Owner)); err != nil {
 			return err
 		}
-		owner = stored
+		owner = t.row(record.Accounts.Table, uint64Key(uint64(n.push.Owner)))
 	}
 	mail, err := n.db.planMail(ctx, c, s, n.entry.Mail)
 	if err != nil {
@@ -198,7 +195,7 @@ func (n *creation) statement(s sealer, owner []byte, mail mailPlan, answered ans
 		st.part("d", "delete from orphan where id in (select id from p)")
 	}
 	n.db.addRoom(st, p, record.Room{}, p.Room(), roomShared)
-	mail.write(st, s)
+	mail.write(st)
 	answered.write(st)
 	entry := n.entry
 	entry.Mail = mail.batch

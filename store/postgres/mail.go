@@ -3,122 +3,70 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"pushbox/store/record"
 )
 
-// mailPlan is what sending a batch of mail does to the quotas, and what it was decided by:
-// the sender's account and the rows of the quotas, by their keys. The zero value is no mail.
+// mailPlan is what sending a batch of mail does to the quotas, and what it was decided by.
+// The zero value is no mail.
 type mailPlan struct {
 	batch  *record.MailBatch // nil: none, or it was left out
 	sender record.AccountID
-	row    []byte // of the sender; nil: none was read
-	keys   [][]byte
-	old    map[string][]byte // the rows that there are
-	values map[string][]byte // the values that shall be
+	row    []byte     // of the sender; nil: none was read
+	quotas []quotaRow // by key: rows are locked in this order
 }
+
+// A quotaRow is the row of a count, as it was and as it shall be; nil: there is none, or it stays.
+type quotaRow struct{ key, old, next []byte }
 
 // planMail decides whether mail may be sent. Optional mail that may not is left out: what
 // that was decided by is compared all the same.
-func (db *DB) planMail(ctx context.Context, c *pgxpool.Conn, s sealer, batch *record.MailBatch) (mailPlan, error) {
+func (db *DB) planMail(ctx context.Context, c *pgxpool.Conn, s sealer, batch *record.MailBatch) (m mailPlan, err error) {
 	if batch == nil {
-		return mailPlan{}, nil
+		return m, nil
 	}
-	m := mailPlan{batch: batch, sender: batch.Sender}
-	err := m.readSender(ctx, c, s)
-	if err == nil {
-		err = db.mayAddOn(ctx, c)
+	t := &tableTx{sealer: s, db: db, ctx: ctx, conn: c}
+	sent, counts, err := batch.Plan(t)
+	if err := t.outcome(err); err != nil {
+		return m, err
 	}
-	if err == nil {
-		err = m.count(ctx, c, s)
+	m.batch, m.sender, m.row = sent, batch.Sender, t.row(record.Accounts.Table, uint64Key(uint64(batch.Sender)))
+	for _, q := range batch.Quotas {
+		m.quotas = append(m.quotas, quotaRow{key: q.Key(), old: t.row(record.Quotas.Table, q.Key())})
 	}
-	refused := errors.Is(err, record.ErrFull) || errors.Is(err, record.ErrQuota) || errors.Is(err, record.ErrUnconfirmed) || errors.Is(err, record.ErrToken)
-	if batch.Optional && refused && isOwn(err) {
-		m.batch, m.values, err = nil, nil, nil
-	}
-	return m, err
-}
-
-// readSender refuses mail of an account that may not act, or whose address is not
-// confirmed.
-func (m *mailPlan) readSender(ctx context.Context, c *pgxpool.Conn, s sealer) error {
-	if m.sender == 0 {
-		return nil
-	}
-	a, row, err := s.account(ctx, c, m.sender)
-	if errors.Is(err, record.ErrNotFound) {
-		return decide(record.ErrToken)
-	}
-	if err != nil {
-		return err
-	}
-	m.row = row
-	switch {
-	case !a.Active():
-		return decide(record.ErrToken)
-	case a.Unconfirmed:
-		return decide(record.ErrUnconfirmed)
-	default:
-		return nil
-	}
-}
-
-// count counts mail against its quotas, as they are now.
-func (m *mailPlan) count(ctx context.Context, c *pgxpool.Conn, s sealer) error {
-	if len(m.batch.Quotas) == 0 {
-		return nil
-	}
-	for _, q := range m.batch.Quotas {
-		m.keys = append(m.keys, q.Key())
-	}
-	slices.SortFunc(m.keys, bytes.Compare) // rows are locked in this order
-	m.old, m.values = make(map[string][]byte), make(map[string][]byte)
-	t := &tableTx{sealer: s, ctx: ctx, conn: c}
-	found, err := t.all(record.Quotas.Table, m.keys)
-	if err != nil {
-		return t.outcome(err)
-	}
-	counts := make(map[string]record.QuotaCount)
-	for _, r := range found {
-		key := string(r.Key())
-		counts[key], m.old[key] = r.(record.QuotaCount), t.stored[tableQuota+key]
-	}
-	for _, q := range m.batch.Quotas {
-		now := counts[string(q.Key())]
-		day, n, err := q.Count(now.Day, now.N)
-		if err != nil {
-			return decide(err)
+	slices.SortFunc(m.quotas, func(a, b quotaRow) int { return bytes.Compare(a.key, b.key) })
+	for i, one := range counts {
+		if m.quotas[i].next, err = s.seal(tableQuota, one.Key(), one); err != nil {
+			return m, decide(err)
 		}
-		m.values[string(q.Key())] = pairKey(day, n)
 	}
-	return nil
+	return m, nil
 }
 
-// read lists the rows that were read, in the order of their keys.
-func (m mailPlan) read() (keys, rows [][]byte) {
-	for _, k := range m.keys {
-		if row := m.old[string(k)]; row != nil {
-			keys, rows = append(keys, k), append(rows, row)
+// rows lists those of the quotas for which of returns something, and that.
+func (m mailPlan) rows(of func(q quotaRow) []byte) (keys, rows [][]byte) {
+	for _, q := range m.quotas {
+		if row := of(q); row != nil {
+			keys, rows = append(keys, q.key), append(rows, row)
 		}
 	}
 	return keys, rows
 }
 
-// written lists the rows that are written, in the order of their keys: those that are there
-// already, or the others.
-func (m mailPlan) written(s sealer, there bool) (keys, rows [][]byte) {
-	for _, k := range m.keys {
-		if v := m.values[string(k)]; v != nil && (m.old[string(k)] != nil) == there {
-			keys, rows = append(keys, k), append(rows, s.sealValue(tableQuota, k, v))
+func wasRead(q quotaRow) []byte { return q.old }
+
+// newRows returns what is written to rows that are there already, or to others.
+func newRows(there bool) func(q quotaRow) []byte {
+	return func(q quotaRow) []byte {
+		if (q.old != nil) != there {
+			return nil
 		}
+		return q.next
 	}
-	return keys, rows
 }
 
 // lock adds the parts u and q, which have a row for all that is as it was read.
@@ -128,7 +76,7 @@ func (m mailPlan) lock(st *statement) {
 	} else {
 		st.part("u", "select 1 from account where id = "+st.arg("bigint", int64(m.sender))+" and value = "+st.arg("bytea", m.row)+" for key share")
 	}
-	keys, rows := m.read()
+	keys, rows := m.rows(wasRead)
 	if len(keys) == 0 {
 		st.part("q", "select 1 where false")
 		return
@@ -143,48 +91,22 @@ func (m mailPlan) lock(st *statement) {
 // write anything: m.locks().
 const locked = "((select count(*) from u) + (select count(*) from q))"
 
-func (m mailPlan) locks() int { return 1 + len(m.old) }
+func (m mailPlan) locks() int {
+	keys, _ := m.rows(wasRead)
+	return 1 + len(keys)
+}
 
 // write adds the parts that count. The first row of a quota cannot be added twice: the
 // error ends the whole statement.
-func (m mailPlan) write(st *statement, s sealer) {
-	if keys, rows := m.written(s, true); len(keys) > 0 {
+func (m mailPlan) write(st *statement) {
+	if keys, rows := m.rows(newRows(true)); len(keys) > 0 {
 		st.part("qu", fmt.Sprintf("update quota t set value = v.value from p, unnest(%s, %s) as v (of, value) where t.of = v.of",
 			st.arg("bytea[]", keys), st.arg("bytea[]", rows)))
 	}
-	if keys, rows := m.written(s, false); len(keys) > 0 {
+	if keys, rows := m.rows(newRows(false)); len(keys) > 0 {
 		st.part("qi", fmt.Sprintf("insert into quota (of, value) select v.of, v.value from p, unnest(%s, %s) as v (of, value) order by v.of",
 			st.arg("bytea[]", keys), st.arg("bytea[]", rows)))
 	}
-}
-
-// sendMail adds mail to a change. The rows of its quotas are locked first, and must then be
-// as they were read; accounts change with the head alone.
-func (a *change) sendMail(ctx context.Context, c *pgxpool.Conn, batch *record.MailBatch) error {
-	m, err := a.db.planMail(ctx, c, a.sealer, batch)
-	if err != nil || m.batch == nil {
-		return err
-	}
-	if keys, rows := m.read(); len(keys) > 0 {
-		a.before = append(a.before, func(b *pgx.Batch) {
-			b.Queue("select from quota where of = any ($1::bytea[]) order by of for update", keys)
-		})
-		a.onlyIf = "(select count(*) from quota where (of, value) in (select * from unnest($6::bytea[], $7::bytea[]))) = $8::bigint"
-		a.onlyOn = []any{keys, rows, int64(len(keys))}
-	}
-	if keys, rows := m.written(a.sealer, true); len(keys) > 0 {
-		a.write("update quota t set value = v.value from unnest($2::bytea[], $3::bytea[]) as v (of, value) where t.of = v.of", keys, rows)
-	}
-	if keys, rows := m.written(a.sealer, false); len(keys) > 0 {
-		a.write("insert into quota (of, value) select v.of, v.value from unnest($2::bytea[], $3::bytea[]) as v (of, value) where true", keys, rows)
-	}
-	r, err := a.db.messageRows(a.sealer, m.batch.Messages)
-	if err != nil {
-		return decide(err)
-	}
-	a.write("insert into outbox ("+messageInsert+") select "+messageSelect+" from unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bytea[]) as v (number, next_at, route, recipient, value) where true",
-		r.numbers, r.nexts, r.routes, r.to, r.values)
-	return nil
 }
 
 // messageRows are the rows of new messages, by column.

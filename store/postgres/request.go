@@ -40,7 +40,7 @@ func (s sealer) planAnswer(ctx context.Context, c *pgxpool.Conn, p record.Push) 
 	if a.next, err = r.Answer(p); err != nil {
 		return a, decide(err)
 	}
-	a.old = t.stored[tableRequest+string(r.Key())]
+	a.old = t.row(record.Requests.Table, r.Key())
 	a.row, err = s.seal(tableRequest, r.ID[:], a.next)
 	return a, decide(err)
 }

@@ -13,14 +13,6 @@ import (
 	"pushbox/store/record"
 )
 
-// account reads an account and its row, or returns record.ErrNotFound.
-func (s sealer) account(ctx context.Context, c *pgxpool.Conn, id record.AccountID) (record.Account, []byte, error) {
-	t := &tableTx{sealer: s, ctx: ctx, conn: c}
-	key := uint64Key(uint64(id))
-	a, err := record.Accounts.Get(t, key)
-	return a, t.stored[tableAccount+string(key)], t.outcome(err)
-}
-
 // View reads tables.
 func (db *DB) View(ctx context.Context, read func(record.View) error) error {
 	done, err := db.begin(ctx)
@@ -30,7 +22,7 @@ func (db *DB) View(ctx context.Context, read func(record.View) error) error {
 	defer done()
 	return db.refreshed(ctx, func(s sealer) error {
 		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			t := &tableTx{sealer: s, ctx: ctx, conn: c}
+			t := &tableTx{sealer: s, db: db, ctx: ctx, conn: c}
 			return t.outcome(read(t))
 		})
 	})
@@ -44,7 +36,7 @@ func (db *DB) Update(ctx context.Context, do func(record.Tx) error) error {
 	}
 	defer done()
 	return db.administer(ctx, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
-		t := &tableTx{sealer: a.sealer, ctx: ctx, conn: c, change: a}
+		t := &tableTx{sealer: a.sealer, db: db, ctx: ctx, conn: c, change: a}
 		return t.outcome(do(t))
 	})
 }
@@ -58,8 +50,8 @@ func (db *DB) Touch(ctx context.Context, of *record.Table, keys [][]byte, change
 	defer done()
 	tried := false
 	err = db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
-		t := &tableTx{sealer: s, ctx: ctx, conn: c}
-		found, err := t.all(of, keys)
+		t := &tableTx{sealer: s, db: db, ctx: ctx, conn: c}
+		found, err := t.All(of, keys)
 		if err != nil {
 			return t.outcome(err)
 		}
@@ -92,6 +84,7 @@ func (db *DB) Touch(ctx context.Context, of *record.Table, keys [][]byte, change
 // A tableTx is an attempt of an operation over tables.
 type tableTx struct {
 	sealer
+	db     *DB
 	ctx    context.Context
 	conn   *pgxpool.Conn
 	change *change
@@ -105,6 +98,11 @@ func (t *tableTx) outcome(err error) error {
 		return t.broken
 	}
 	return decide(err)
+}
+
+// row returns the row of a record that was read, or nil.
+func (t *tableTx) row(of *record.Table, key []byte) []byte {
+	return t.stored[layouts[of].name+string(key)]
 }
 
 // fail keeps an error that is no decision.
@@ -205,6 +203,9 @@ func (h *head) last(of *record.Table) *uint64 {
 
 // Next gives out a number of the table.
 func (t *tableTx) Next(of *record.Table) (uint64, error) {
+	if of == record.Messages.Table {
+		return t.db.numbers.next(), nil
+	}
 	n := t.change.head.last(of)
 	*n++
 	return *n, nil
@@ -232,6 +233,10 @@ func (t *tableTx) Put(of *record.Table, r record.Record) error {
 	case bytes.Equal(old, row):
 		return nil
 	default:
+		if of == record.Quotas.Table {
+			t.change.quotas = append(t.change.quotas, key)
+			t.change.counts = append(t.change.counts, old)
+		}
 		text, args := l.update(key, r, row, 2)
 		t.change.write(text, args...)
 	}
@@ -251,14 +256,8 @@ func (t *tableTx) Delete(of *record.Table, r record.Record) error {
 // Tell appends an event to the instance log.
 func (t *tableTx) Tell(e record.AdminEvent) error { return t.change.tell(e) }
 
-// Send puts mail into the outbox, and counts it.
-func (t *tableTx) Send(m *record.MailBatch) error {
-	t.change.planned = true
-	return t.fail(t.change.sendMail(t.ctx, t.conn, m))
-}
-
 // Reserve refuses what has no space.
-func (t *tableTx) Reserve(int) error { return t.fail(t.change.db.mayAddOn(t.ctx, t.conn)) }
+func (t *tableTx) Reserve(int) error { return t.fail(t.db.mayAddOn(t.ctx, t.conn)) }
 
 // Disown removes the quota of an account, and its row of room. The account's row is locked
 // first, so that no push is created for it meanwhile.
@@ -271,8 +270,8 @@ func (t *tableTx) Disown(id record.AccountID) error {
 	return nil
 }
 
-// all returns those of the records under keys that there are.
-func (t *tableTx) all(of *record.Table, keys [][]byte) ([]record.Record, error) {
+// All returns those of the records under the keys that there are.
+func (t *tableTx) All(of *record.Table, keys [][]byte) ([]record.Record, error) {
 	columns := layouts[of].rowKey()
 	args, lists := make([]any, len(columns)), make([]string, len(columns))
 	for i, c := range columns {

@@ -263,6 +263,8 @@ func (c QuotaCount) Belongs() AccountID { return c.Of }
 type View interface {
 	// Get returns the record under a key, or ErrNotFound.
 	Get(of *Table, key []byte) (Record, error)
+	// All returns those of the records under the keys that there are, in any order.
+	All(of *Table, keys [][]byte) ([]Record, error)
 	// Find returns the record to which an index leads from a key, or ErrNotFound.
 	Find(of *Table, by *Index, key []byte) (Record, error)
 	// List returns the records of a range.
@@ -285,8 +287,6 @@ type Tx interface {
 	Tell(e AdminEvent) error
 	// Reserve returns ErrFull if there is no space to create something of that many bytes.
 	Reserve(bytes int) error
-	// Send puts mail into the outbox and counts it, with the errors of PushEngine.CreatePush.
-	Send(m *MailBatch) error
 	// Disown removes what engines count for an account. ErrExists if it still owns pushes.
 	// None is created for it once the operation is done, if that removes it.
 	Disown(id AccountID) error
@@ -323,9 +323,13 @@ func as[R Record](found Record, err error) (r R, _ error) {
 	return r, err
 }
 
+// All returns those of the records under the keys that there are, in any order.
+func (o Rows[R]) All(v View, keys [][]byte) ([]R, error) { return allAs[R](v.All(o.Table, keys)) }
+
 // List returns the records of a range.
-func (o Rows[R]) List(v View, r Range) (list []R, err error) {
-	found, err := v.List(o.Table, r)
+func (o Rows[R]) List(v View, r Range) ([]R, error) { return allAs[R](v.List(o.Table, r)) }
+
+func allAs[R Record](found []Record, err error) (list []R, _ error) {
 	for _, one := range found {
 		list = append(list, one.(R))
 	}
