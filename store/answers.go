@@ -39,7 +39,7 @@ func (s *Store) RequestHasRoom(ctx context.Context, r RequestInfo, bytes int64) 
 	if err := s.checkAnswer(bytes); err != nil {
 		return err
 	}
-	return answerError(s.engine.HasRoom(ctx, record.Push{Owner: r.Owner}, record.Room{Pushes: 1, Bytes: bytes}, r.Policy.Room))
+	return answerError(s.hasRoom(ctx, record.Push{Owner: r.Owner}, record.Room{Pushes: 1, Bytes: bytes}, r.Policy.Room))
 }
 
 // checkAnswer refuses an answer that is larger than all that one anonymous client may have

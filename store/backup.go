@@ -42,7 +42,7 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 	}
 	at := s.time.Read()
 	b, key := Backup{At: at.Now}, s.rootKey()
-	if err := s.engine.SetLatestTime(ctx, at.Ends); err != nil { // so the copy says as of when it is
+	if _, err := s.engine.KeepTime(ctx, at.Ends); err != nil { // so the copy says as of when it is
 		return Backup{}, err
 	}
 	if err := s.freeOrphans(ctx); err != nil { // or they would be copied, too
@@ -180,14 +180,14 @@ func (s *Store) Compact(ctx context.Context, by Actor, progress func(done, total
 	if err := s.as(by).may(0); err != nil {
 		return 0, 0, err
 	}
-	was, err := s.engine.Space(ctx)
+	was, err := s.engine.Stats(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	if err := s.freeOrphans(ctx); err != nil { // or they would be copied, too
 		return was.Size, 0, err
 	}
-	is, err := s.compact(ctx, by, was, progress)
+	is, err := s.compact(ctx, by, was.Space, progress)
 	return was.Size, is, err
 }
 
@@ -196,7 +196,7 @@ func (s *Store) compact(ctx context.Context, by Actor, was record.Space, progres
 	if err := s.engine.Compact(ctx, progress); err != nil {
 		return 0, err
 	}
-	is, err := s.engine.Space(ctx)
+	is, err := s.engine.Stats(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -213,7 +213,8 @@ const (
 // CompactIfNeeded compacts the file if at least half of it, and at least 64 MiB, is
 // unused. It returns how long to wait before the next call.
 func (s *Store) CompactIfNeeded(ctx context.Context) (wait time.Duration, err error) {
-	space, err := s.engine.Space(ctx)
+	stats, err := s.engine.Stats(ctx)
+	space := stats.Space
 	if err != nil || space.Unused < leastGap || space.Unused < space.Size/2 {
 		return tidyRest, err
 	}

@@ -96,11 +96,11 @@ type forgetful struct {
 	crashed *atomic.Bool
 }
 
-func (e forgetful) SetLatestTime(ctx context.Context, t time.Time) error {
+func (e forgetful) KeepTime(ctx context.Context, t time.Time) (time.Time, error) {
 	if e.crashed.Load() {
-		return nil
+		t = time.Time{}
 	}
-	return e.Engine.SetLatestTime(ctx, t)
+	return e.Engine.KeepTime(ctx, t)
 }
 
 func (x *trace) read() reading {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -18,7 +19,7 @@ type Stats struct {
 // servers share: while that does not answer, the error is ErrUnavailable, and only Shared is
 // set. ErrFailed or ErrClosed if the store works no more.
 func (s *Store) Stats() (Stats, error) {
-	stats, err := s.engine.Stats()
+	stats, err := s.engine.Stats(context.Background())
 	if err != nil {
 		return Stats{EngineStats: record.EngineStats{Shared: stats.Shared}}, err
 	}
@@ -36,10 +37,10 @@ func (s *Store) CountLive(ctx context.Context) error { return s.engine.CountLive
 // Ping has the engine go the way of a write and of a read, and returns nil when both
 // work.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.engine.SetLatestTime(ctx, time.Time{}); err != nil { // earlier than any time kept, so nothing is written
-		return err
+	_, err := s.engine.KeepTime(ctx, time.Time{}) // earlier than any time kept, so nothing is written
+	if err == nil {
+		_, err = cold.LastAccount(ctx, s.engine)
 	}
-	_, err := s.engine.LatestTime(ctx)
 	return err
 }
 
@@ -60,13 +61,13 @@ type Health struct {
 
 // Health returns the times that the store goes by, and its size.
 func (s *Store) Health(ctx context.Context) (h Health, err error) {
-	latest, timeErr := s.engine.LatestTime(ctx)
-	space, spaceErr := s.engine.Space(ctx)
+	latest, timeErr := s.engine.KeepTime(ctx, time.Time{})
+	stats, spaceErr := s.engine.Stats(ctx)
 	if err := errors.Join(timeErr, spaceErr); err != nil {
 		return h, err
 	}
 	at := s.time.Read()
-	h = Health{Clock: s.options().Clock.Now().UTC(), Latest: latest, Space: space, Doubt: at.Jumped, Away: !at.Jumped && !at.Denies.Equal(at.Ends)}
+	h = Health{Clock: s.options().Clock.Now().UTC(), Latest: latest, Space: stats.Space, Doubt: at.Jumped, Away: !at.Jumped && !at.Denies.Equal(at.Ends)}
 	if ms := s.swept.Load(); ms != 0 {
 		h.Swept = time.UnixMilli(ms).UTC()
 	}

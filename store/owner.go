@@ -71,7 +71,7 @@ func (s *Store) mayGrow(ctx context.Context, by Actor, id record.ID, e PushEdit,
 	if more <= 0 {
 		return nil
 	}
-	return s.engine.HasRoom(ctx, p, record.Room{Bytes: int64(more)}, policy.Room)
+	return s.hasRoom(ctx, p, record.Room{Bytes: int64(more)}, policy.Room)
 }
 
 // rename returns the sealed details of a push with other words, and whether they differ.

@@ -165,11 +165,13 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 		return err
 	}
 	if !a.Active() || a.SignsInElsewhere() || !s.canMail(a) || a.ID == 0 {
-		return s.engine.SetLatestTime(ctx, at.Ends) // a commit, too: else the time would tell
+		_, err := s.engine.KeepTime(ctx, at.Ends) // a commit, too: else the time would tell
+		return err
 	}
 	err = s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.forgottenQuotas(a, at.Now))
 	if quota := (*record.QuotaError)(nil); errors.As(err, &quota) {
-		return errors.Join(err, s.engine.SetLatestTime(ctx, at.Ends)) // nothing was written yet
+		_, keepErr := s.engine.KeepTime(ctx, at.Ends) // nothing was written yet
+		return errors.Join(err, keepErr)
 	}
 	return err
 }

@@ -317,6 +317,6 @@ func (s *Store) Count(ctx context.Context) (c Counts, err error) {
 		return c, err
 	}
 	c.Accounts = len(accounts)
-	c.Latest, err = s.engine.LatestTime(ctx)
+	c.Latest, err = s.engine.KeepTime(ctx, time.Time{})
 	return c, err
 }

@@ -120,7 +120,7 @@ func Move(ctx context.Context, from, to record.Engine, key seal.RootKey, last fu
 	if err := to.Unlock(ctx, ring, nil); err != nil {
 		return 0, err
 	}
-	space, err := from.Space(ctx)
+	space, err := from.Stats(ctx)
 	if err != nil {
 		return 0, err
 	}

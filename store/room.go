@@ -40,13 +40,41 @@ func (s *Store) HasRoom(ctx context.Context, by Actor, bytes int64) error {
 	if err != nil {
 		return err
 	}
-	return s.engine.HasRoom(ctx, record.Push{Owner: by.Account, Holder: s.holder(by, policy)}, record.Room{Pushes: 1, Bytes: bytes}, policy.Room)
+	return s.hasRoom(ctx, record.Push{Owner: by.Account, Holder: s.holder(by, policy)}, record.Room{Pushes: 1, Bytes: bytes}, policy.Room)
+}
+
+// hasRoom returns a *RoomError if another push of that Owner and Holder that takes more would be refused
+// now, where they may have most: see Entry.Most.
+func (s *Store) hasRoom(ctx context.Context, of record.Push, more, most record.Room) error {
+	most = s.opts.Load().Space.Room.Most(of, most)
+	if most == (record.Room{}) {
+		return nil
+	}
+	has, err := s.engine.Rooms(ctx, []record.Push{of})
+	if err == nil && !has[0].Plus(more).Within(most) {
+		err = &record.RoomError{Of: of.RoomOf()}
+	}
+	return err
 }
 
 // AccountRooms returns the room of those accounts that have a live push, or files that can
 // still be downloaded.
 func (s *Store) AccountRooms(ctx context.Context, of []record.AccountID) (map[record.AccountID]record.Room, error) {
-	return s.engine.AccountRooms(ctx, of)
+	senders := make([]record.Push, len(of))
+	for i, id := range of {
+		senders[i].Owner = id
+	}
+	has, err := s.engine.Rooms(ctx, senders)
+	if err != nil {
+		return nil, err
+	}
+	rooms := make(map[record.AccountID]record.Room)
+	for i, r := range has {
+		if r != (record.Room{}) {
+			rooms[of[i]] = r
+		}
+	}
+	return rooms, nil
 }
 
 // A Purge selects live pushes without an account.

@@ -16,7 +16,7 @@ import (
 
 // bounded gives a fixture limits of room.
 func bounded(l record.RoomLimits) func(*storetest.Setup) {
-	return func(s *storetest.Setup) { s.Engine.Room = l }
+	return func(s *storetest.Setup) { s.Engine.Room, s.Space.Room = l, l }
 }
 
 // from is an anonymous client.

@@ -253,11 +253,11 @@ type unstamped struct {
 	err error
 }
 
-func (e *unstamped) SetLatestTime(ctx context.Context, at time.Time) error {
+func (e *unstamped) KeepTime(ctx context.Context, at time.Time) (time.Time, error) {
 	if e.err != nil {
-		return e.err
+		return time.Time{}, e.err
 	}
-	return e.Engine.SetLatestTime(ctx, at)
+	return e.Engine.KeepTime(ctx, at)
 }
 
 // A full disk is no reason for a stop to fail: what found no room is not needed. The fixture

@@ -83,7 +83,7 @@ func Open(ctx context.Context, e record.Engine, key seal.RootKey, o Options) (*S
 
 // open opens a store whose engine is unlocked.
 func open(ctx context.Context, e record.Engine, key seal.RootKey, o Options, ring *seal.Ring, have keptRing) (*Store, error) {
-	latest, err := e.LatestTime(ctx)
+	latest, err := e.KeepTime(ctx, time.Time{})
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +252,7 @@ func (s *Store) freeSome(ctx context.Context) error {
 // keepTime makes the greatest time seen durable.
 func (s *Store) keepTime(ctx context.Context) error {
 	latest := s.time.Latest()
-	err := s.engine.SetLatestTime(ctx, latest)
+	_, err := s.engine.KeepTime(ctx, latest)
 	if err == nil {
 		s.kept = latest
 	}
@@ -286,7 +286,7 @@ type Options struct {
 	SignIns    SignInLimits
 	Hooks      HookOptions
 	Mail       MailOptions
-	Space      record.SpaceLimits // for Configure alone: an engine is opened with its own
+	Space      record.SpaceLimits // Open has an engine that was opened with the same; Configure bounds it
 	Root       RootKeeper         // for Open alone
 	Shared     bool               // other servers use the same database
 	Issuer     string             // the name of this server in authenticator apps, which show 64 characters of it; empty: pushbox

@@ -338,9 +338,9 @@ func (e *laden) FreeOrphans(ctx context.Context, _ record.ID, _ int) (more bool,
 	return !e.none, ctx.Err()
 }
 
-func (e *laden) SetLatestTime(ctx context.Context, latest time.Time) error {
+func (e *laden) KeepTime(ctx context.Context, latest time.Time) (time.Time, error) {
 	e.kept = ctx.Err() == nil
-	return e.Engine.SetLatestTime(ctx, latest)
+	return e.Engine.KeepTime(ctx, latest)
 }
 
 // A stop leaves files to the next start, and keeps what it must.

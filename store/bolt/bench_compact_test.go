@@ -81,7 +81,7 @@ func (m *compactMeasure) run(b *testing.B, db *DB, writers int) {
 	if err != nil {
 		b.Error(err)
 	}
-	s, err := db.Space(b.Context())
+	s, err := db.Stats(b.Context())
 	if err != nil {
 		b.Error(err)
 	}

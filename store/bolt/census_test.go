@@ -18,7 +18,7 @@ import (
 // live returns the DB's number of live pushes.
 func live(t *testing.T, db *bolt.DB) int64 {
 	t.Helper()
-	s, err := db.Stats()
+	s, err := db.Stats(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestCountingEndsWithItsContextAndWithTheStore(t *testing.T) {
 	if err := db.CountLive(t.Context()); !errors.Is(err, record.ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := db.Stats(); !errors.Is(err, record.ErrClosed) {
+	if _, err := db.Stats(t.Context()); !errors.Is(err, record.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -179,7 +179,7 @@ func TestStatsHaveTheEarliestEndOfALivePush(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})
 	oldest := func() time.Time {
-		s, err := db.Stats()
+		s, err := db.Stats(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestStatsHaveTheRowsOfTheJournalAndTheSizeOfTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := db.Stats()
+	s, err := db.Stats(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestStatsWaitForNoCommit(t *testing.T) {
 	mustCreate(t, db, 1)
 	end := db.MidCommit()
 	defer end(nil)
-	if _, err := db.Stats(); err != nil {
+	if _, err := db.Stats(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -256,7 +256,7 @@ func TestEachCommitIsObserved(t *testing.T) {
 	for n := range 3 {
 		mustCreate(t, db, n)
 	}
-	if err := db.SetLatestTime(t.Context(), time.Time{}); err != nil { // writes nothing
+	if _, err := db.KeepTime(t.Context(), time.Time{}); err != nil { // writes nothing
 		t.Fatal(err)
 	}
 	mu.Lock()

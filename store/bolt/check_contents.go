@@ -22,7 +22,7 @@ const (
 // between which commits continue, and reports those that do not match their digest. It
 // calls progress with bytes.
 func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (record.Coverage, error) {
-	space, err := db.Space(ctx)
+	space, err := viewed(ctx, db, (*tx).space)
 	if err != nil {
 		return record.Coverage{}, err
 	}

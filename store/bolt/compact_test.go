@@ -57,11 +57,11 @@ func mustCompact(t *testing.T, db *bolt.DB) {
 
 func space(t *testing.T, db *bolt.DB) record.Space {
 	t.Helper()
-	s, err := db.Space(t.Context())
+	s, err := db.Stats(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return s.Space
 }
 
 func TestACompactedFileHoldsTheSameAndIsSmall(t *testing.T) {
@@ -279,7 +279,7 @@ func TestAFailedStoreIsNotCompacted(t *testing.T) {
 	if err := db.Compact(t.Context(), nil); !errors.Is(err, record.ErrFailed) {
 		t.Errorf("it had failed: %v", err)
 	}
-	if _, err := db.Space(t.Context()); !errors.Is(err, record.ErrFailed) {
+	if _, err := db.Stats(t.Context()); !errors.Is(err, record.ErrFailed) {
 		t.Errorf("space: %v", err)
 	}
 	closeDB(t, db)

@@ -115,7 +115,7 @@ func TestARowThatWasChangedIsNotBelieved(t *testing.T) {
 			t.Errorf("it is read: %v", err)
 		}
 		wantFound(t, db, b, errRow.Error())
-		if err := db.SetLatestTime(t.Context(), benchStart.AddDate(9, 0, 0)); err != nil && b != meta {
+		if _, err := db.KeepTime(t.Context(), benchStart.AddDate(9, 0, 0)); err != nil && b != meta {
 			t.Errorf("the store stopped: %v", err)
 		}
 	})

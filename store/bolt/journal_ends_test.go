@@ -168,7 +168,7 @@ func TestAnEndIsOneRowOfTheJournal(t *testing.T) {
 					t.Errorf("the end changed %q", row)
 				}
 			}
-			if takes, err := db.AccountRooms(t.Context(), []record.AccountID{owner}); err != nil || takes[owner].Pushes != 1 {
+			if takes, err := db.Rooms(t.Context(), []record.Push{{Owner: owner}}); err != nil || takes[0].Pushes != 1 {
 				t.Errorf("the owner has %+v, %v", takes, err)
 			}
 			if len(after) != len(before)+1 || db.JournalRows(t) != 2 {

@@ -50,20 +50,10 @@ func (db *DB) FollowKeys(ctx context.Context, _ func(context.Context, []byte) (r
 	return db.admit(ctx)
 }
 
-// LatestTime is the time last kept by SetLatestTime, in whole milliseconds; zero in a
-// new store.
-func (db *DB) LatestTime(ctx context.Context) (time.Time, error) {
-	ms, err := viewed(ctx, db, (*tx).latestTime)
-	if err != nil || ms == 0 {
-		return time.Time{}, err
-	}
-	return time.UnixMilli(int64(ms)).UTC(), nil
-}
-
 // Ready returns nil if the file can be read, and has its name: it takes writes as long as it
 // is open, but without a name it is gone when it is closed.
 func (db *DB) Ready(ctx context.Context) error {
-	if _, err := db.LatestTime(ctx); err != nil || db.isNamed() == nil {
+	if err := db.View(ctx, func(record.View) error { return nil }); err != nil || db.isNamed() == nil {
 		return err
 	}
 	db.writing.Lock() // a compaction may have replaced the file just now
@@ -88,14 +78,17 @@ func (db *DB) isNamed() error {
 	return err
 }
 
-// SetLatestTime keeps at, in whole milliseconds, if it is after the time kept.
-func (db *DB) SetLatestTime(ctx context.Context, at time.Time) error {
-	return db.do(ctx, 0, func(t *tx) error {
+// KeepTime keeps a time if it is later than the one kept, and returns the later one.
+func (db *DB) KeepTime(ctx context.Context, at time.Time) (time.Time, error) {
+	return changed(ctx, db, func(t *tx) (latest time.Time, err error) {
 		kept, err := t.latestTime()
-		if err != nil || milliseconds(at) <= kept {
-			return err
+		if ms := milliseconds(at); err == nil && ms > kept {
+			kept, err = ms, t.put(meta, []byte(metaLatestTime), uint64Key(ms))
 		}
-		return t.put(meta, []byte(metaLatestTime), uint64Key(milliseconds(at)))
+		if err != nil || kept == 0 {
+			return latest, err
+		}
+		return time.UnixMilli(int64(kept)).UTC(), nil
 	})
 }
 

@@ -141,16 +141,6 @@ func (t *tx) fits(key []byte, more, most record.Room, of record.RoomOf) error {
 	return err
 }
 
-// HasRoom refuses what a sender has no room for now.
-func (db *DB) HasRoom(ctx context.Context, p record.Push, more, most record.Room) error {
-	own, of := ownRoom(p)
-	most = db.limits.Load().room.Most(p, most)
-	if own == nil || most == (record.Room{}) {
-		return nil
-	}
-	return db.view(ctx, func(t *tx) error { return t.fits(own, more, most, of) })
-}
-
 // anonymousRoom is the bytes that are a share of what is in use and of what creates may
 // still use; no limit if that has none.
 func (t *tx) anonymousRoom(share int) (most record.Room) {
@@ -160,20 +150,19 @@ func (t *tx) anonymousRoom(share int) (most record.Room) {
 	return most
 }
 
-// AccountRooms returns the room of each of these accounts that has some.
-func (db *DB) AccountRooms(ctx context.Context, of []record.AccountID) (map[record.AccountID]record.Room, error) {
-	return viewed(ctx, db, func(t *tx) (map[record.AccountID]record.Room, error) {
-		rooms := make(map[record.AccountID]record.Room)
-		for _, id := range of {
-			r, err := t.room(accountRoom(id))
+// Rooms returns the room that the sender of each of these pushes has.
+func (db *DB) Rooms(ctx context.Context, of []record.Push) ([]record.Room, error) {
+	return viewed(ctx, db, func(t *tx) ([]record.Room, error) {
+		all := make([]record.Room, len(of))
+		for i, p := range of {
+			own, _ := ownRoom(p)
+			r, err := t.room(own)
 			if err != nil {
 				return nil, err
 			}
-			if r != (record.Room{}) {
-				rooms[id] = r
-			}
+			all[i] = r
 		}
-		return rooms, nil
+		return all, nil
 	})
 }
 

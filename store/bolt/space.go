@@ -139,9 +139,6 @@ func (t *tx) backed(unused int64) (int64, error) {
 	return max(0, min(unused, blocks-(t.bolt.Size()-unused))), err
 }
 
-// Space returns how large the file is, and how much of it lies in free pages.
-func (db *DB) Space(ctx context.Context) (record.Space, error) { return viewed(ctx, db, (*tx).space) }
-
 func (t *tx) space() (record.Space, error) {
 	info, err := t.file().Stat()
 	if err != nil {
@@ -152,8 +149,8 @@ func (t *tx) space() (record.Space, error) {
 
 // Stats returns figures of the file as of the last commit that readers see. It waits
 // for no commit.
-func (db *DB) Stats() (s record.EngineStats, err error) {
-	if err := db.admit(context.Background()); err != nil {
+func (db *DB) Stats(ctx context.Context) (s record.EngineStats, err error) {
+	if err := db.admit(ctx); err != nil {
 		return record.EngineStats{}, err
 	}
 	h := db.enter()

@@ -280,7 +280,10 @@ func TestAServerThatDoesNotKnowOfADepartureWritesNothing(t *testing.T) {
 			_, err := cold.CreateAccount(t.Context(), frozen, record.Account{Email: "a"}, conformance.Told)
 			return err
 		},
-		"a time": func() error { return frozen.SetLatestTime(t.Context(), at) },
+		"a time": func() error {
+			_, err := frozen.KeepTime(t.Context(), at)
+			return err
+		},
 		"a try": func() error {
 			_, err := frozen.Tries(t.Context(), limit.Count, at, []limit.Tally{{Of: 1, Most: 10, Span: time.Hour}})
 			return err

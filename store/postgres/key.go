@@ -220,27 +220,6 @@ func (db *DB) useRing(next *ring) {
 	}
 }
 
-// LatestTime returns the time that SetLatestTime last kept, in whole milliseconds; zero in
-// a new store.
-func (db *DB) LatestTime(ctx context.Context) (at time.Time, err error) {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return at, err
-	}
-	defer done()
-	err = db.refreshed(ctx, func(s sealer) error {
-		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			at = time.Time{}
-			ms, _, err := latestTime(ctx, c, s)
-			if err == nil && ms != 0 {
-				at = timeOf(int64(ms))
-			}
-			return err
-		})
-	})
-	return at, err
-}
-
 const metaLatest = "latest_time"
 
 // latestTime returns the time kept and its row; 0 and nil if there is none.
@@ -259,24 +238,33 @@ func latestTime(ctx context.Context, c *pgxpool.Conn, s sealer) (ms uint64, row 
 	return ms, row, err
 }
 
-// SetLatestTime keeps at, in whole milliseconds, if it is after the time kept.
-func (db *DB) SetLatestTime(ctx context.Context, at time.Time) error {
+// KeepTime keeps a time if it is later than the one kept, and returns the later one.
+func (db *DB) KeepTime(ctx context.Context, at time.Time) (latest time.Time, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
-		return err
+		return latest, err
 	}
 	defer done()
-	return db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
+	err = db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 		kept, row, err := latestTime(ctx, c, s)
-		if err != nil || uint64(milliseconds(at)) <= kept {
+		if err != nil {
 			return err
 		}
-		next := s.sealValue(tableMeta, []byte(metaLatest), uint64Key(uint64(milliseconds(at))))
+		if latest = (time.Time{}); kept != 0 {
+			latest = timeOf(int64(kept))
+		}
+		ms := milliseconds(at)
+		if uint64(ms) <= kept {
+			return nil
+		}
+		next := s.sealValue(tableMeta, []byte(metaLatest), uint64Key(uint64(ms)))
 		t, err := c.Exec(ctx, `insert into meta select $1::text, $2::bytea from ring where floor <= $4::bigint
 			on conflict (name) do update set value = excluded.value where meta.value = $3::bytea`, metaLatest, next, row, s.version)
 		if err == nil && t.RowsAffected() == 0 {
 			return db.touchedElsewhere(ctx, c, s)
 		}
+		latest = timeOf(ms)
 		return err
 	})
+	return latest, err
 }

@@ -137,7 +137,7 @@ func TestFiguresOfADatabase(t *testing.T) {
 	all := servers(t, 2)
 	want := func(live int, oldest time.Time) {
 		t.Helper()
-		s, err := all[1].Stats()
+		s, err := all[1].Stats(t.Context())
 		if err != nil || int(s.Live) != live || !s.Oldest.Equal(oldest) || s.Size == 0 {
 			t.Errorf("%+v, %v; not %d live, the first to end at %v", s, err, live, oldest)
 		}
@@ -159,7 +159,7 @@ func TestFiguresOfADatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(2, made[1].ExpiresAt)
-	if s, err := all[0].Space(t.Context()); err != nil || s.Size < 1<<20 {
+	if s, err := all[0].Stats(t.Context()); err != nil || s.Size < 1<<20 {
 		t.Errorf("space: %+v, %v", s, err)
 	}
 }

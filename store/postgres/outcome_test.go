@@ -251,7 +251,7 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	if _, err := db.Push(t.Context(), push.ID); !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("push: %v", err)
 	}
-	if _, err := db.Stats(); !errors.Is(err, record.ErrUnavailable) {
+	if _, err := db.Stats(t.Context()); !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("stats: %v", err)
 	}
 	if _, _, err := postgres.Open(t.Context(), unhurried(url)); !errors.Is(err, record.ErrUnavailable) {

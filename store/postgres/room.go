@@ -224,60 +224,16 @@ func (db *DB) sweepCounts(ctx context.Context) error {
 
 const sweepEvery = 10 * time.Minute
 
-// HasRoom refuses what a sender has no room for now.
-func (db *DB) HasRoom(ctx context.Context, p record.Push, more, most record.Room) error {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	own, _ := roomKeys(p)
-	most = db.limits.Load().room.Most(p, most)
-	if own == nil || most == (record.Room{}) {
-		return nil
-	}
-	var has record.Room
-	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		has = record.Room{}
-		err := c.QueryRow(ctx, "select pushes, bytes from room where key = $1", own).Scan(&has.Pushes, &has.Bytes)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		return err
-	})
-	if err == nil && !has.Plus(more).Within(most) {
-		err = &record.RoomError{Of: p.RoomOf()}
-	}
-	return err
-}
-
-// AccountRooms returns the room of each of these accounts that has some.
-func (db *DB) AccountRooms(ctx context.Context, of []record.AccountID) (map[record.AccountID]record.Room, error) {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
+// Rooms returns the room that the sender of each of these pushes has.
+func (db *DB) Rooms(ctx context.Context, of []record.Push) ([]record.Room, error) {
 	keys := make([][]byte, len(of))
-	for i, id := range of {
-		keys[i] = accountRoom(id)
+	for i, p := range of {
+		keys[i], _ = roomKeys(p)
 	}
-	all := make(map[record.AccountID]record.Room)
-	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		clear(all)
-		rows, err := c.Query(ctx, "select key, pushes, bytes from room where key = any($1) and (pushes <> 0 or bytes <> 0)", keys)
-		if err != nil {
-			return err
-		}
-		var key []byte
-		var r record.Room
-		_, err = pgx.ForEachRow(rows, []any{&key, &r.Pushes, &r.Bytes}, func() error {
-			all[record.AccountID(binary.BigEndian.Uint64(key[1:]))] = r
-			return nil
-		})
-		return err
-	})
-	return all, err
+	return listed(ctx, db, func(_ sealer, row pgx.CollectableRow) (r record.Room, err error) {
+		return r, row.Scan(&r.Pushes, &r.Bytes)
+	}, `select coalesce(m.pushes, 0), coalesce(m.bytes, 0) from unnest($1::bytea[]) with ordinality as u (key, n)
+		left join room m on m.key = u.key order by u.n`, keys)
 }
 
 // numbers gives out the numbers of messages: they grow within a process, and random bits

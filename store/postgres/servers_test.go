@@ -181,26 +181,23 @@ func TestServersShareRoom(t *testing.T) {
 	conformance.CheckClean(t, all[0])
 }
 
-// The room of an account is known before a push is made, at every server.
+// The room of an account is known at every server.
 func TestServersKnowWhoHasRoom(t *testing.T) {
 	t.Parallel()
-	all := servers(t, 2, func(o *postgres.Options) { o.Room.Account = record.Room{Pushes: 2, Bytes: 100} })
+	all := servers(t, 2)
 	id := newAccount(t, all[0])
-	want := func(more record.Room, refused bool) {
+	want := func(want record.Room) {
 		t.Helper()
-		var room *record.RoomError
-		if err := all[1].HasRoom(t.Context(), record.Push{Owner: id}, more, record.Room{}); errors.As(err, &room) != refused || err != nil && !refused || refused && room.Of != record.RoomOfAccount {
-			t.Errorf("%+v more: %v", more, err)
+		has, err := all[1].Rooms(t.Context(), []record.Push{{}, {Owner: id + 1}, {Owner: id}})
+		if err != nil || !slices.Equal(has, []record.Room{{}, {}, want}) {
+			t.Errorf("they have %+v: %v", has, err)
 		}
 	}
-	want(record.Room{Pushes: 2, Bytes: 100}, false)
-	want(record.Room{Pushes: 2, Bytes: 101}, true)
+	want(record.Room{})
 	p := conformance.LivePush(1, id)
 	p.Size = 40
 	pushed(t, all[0], p)
-	want(record.Room{Pushes: 1, Bytes: 60}, false)
-	want(record.Room{Pushes: 1, Bytes: 61}, true)
-	want(record.Room{Pushes: 2}, true)
+	want(record.Room{Pushes: 1, Bytes: 40})
 }
 
 // Tries at several servers count together: never one more than the limit, and for all of
@@ -438,7 +435,10 @@ func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 		"keys": func() error {
 			return all[1].SetKeyRing(t.Context(), []byte("x"), conformance.Version(2), conformance.Told)
 		},
-		"time": func() error { return all[1].SetLatestTime(t.Context(), time.Now()) },
+		"time": func() error {
+			_, err := all[1].KeepTime(t.Context(), time.Now())
+			return err
+		},
 	} {
 		if err := step(); !errors.Is(err, record.ErrStaleKeys) && !errors.Is(err, record.ErrCorrupt) {
 			t.Errorf("%s under old keys: %v", name, err)

@@ -15,7 +15,7 @@ import (
 // shared returns the figures of a database; also while it does not answer.
 func shared(t *testing.T, db *postgres.DB) record.SharedStats {
 	t.Helper()
-	s, err := db.Stats()
+	s, err := db.Stats(t.Context())
 	if err != nil && !errors.Is(err, record.ErrUnavailable) || s.Shared == nil {
 		t.Fatalf("%+v, %v", s, err)
 	}

@@ -11,24 +11,11 @@ import (
 	"pushbox/store/record"
 )
 
-// Space returns how large the database is. How much of it is unused, vacuum alone knows.
-func (db *DB) Space(ctx context.Context) (s record.Space, err error) {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return s, err
-	}
-	defer done()
-	s.Size, err = db.measure(ctx, "select pg_database_size(current_database())")
-	return s, err
-}
-
-// Stats returns figures of the database. It waits for an answer of the database, and no
-// longer than an attempt may take.
-func (db *DB) Stats() (s record.EngineStats, err error) {
+// Stats returns figures of the database. How much of it is unused, vacuum alone knows. It waits for an
+// answer of the database, and no longer than an attempt may take.
+func (db *DB) Stats(ctx context.Context) (s record.EngineStats, err error) {
 	shared := db.met.stats(db.pool.Stat())
 	defer func() { s.Shared = &shared }()
-	ctx, cancel := context.WithTimeout(context.Background(), db.opts.Attempt)
-	defer cancel()
 	done, err := db.begin(ctx)
 	if err != nil {
 		return s, err

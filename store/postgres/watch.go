@@ -142,7 +142,10 @@ func (db *DB) unusable() error {
 
 // Ready returns nil if the database answers, and would complete a write as far as is known.
 func (db *DB) Ready(ctx context.Context) error {
-	_, err := db.LatestTime(ctx)
+	err := db.View(ctx, func(v record.View) error {
+		_, err := v.Last(record.Accounts.Table)
+		return err
+	})
 	if err == nil && db.waits.Load() {
 		err = record.ErrStandby
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
+	"pushbox/store/cold"
 	"pushbox/store/postgres"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -56,7 +57,7 @@ func TestADatabaseThatIsAwayIsToldOfOnce(t *testing.T) {
 		if got := next(t, troubles); !errors.Is(got.why, record.ErrUnavailable) || errors.Is(got.why, record.ErrStandby) || !strings.HasPrefix(got.why.Error(), "the database does not answer: ") {
 			t.Errorf("while it is away: %v", got.why)
 		}
-		if _, err := db.LatestTime(t.Context()); !errors.Is(err, record.ErrUnavailable) || strings.Contains(err.Error(), "not known") { // several looks long
+		if _, err := cold.LastAccount(t.Context(), db); !errors.Is(err, record.ErrUnavailable) || strings.Contains(err.Error(), "not known") { // several looks long
 			t.Errorf("a read: %v", err)
 		}
 		if err := db.Ready(t.Context()); !errors.Is(err, record.ErrUnavailable) {
@@ -127,7 +128,7 @@ func TestADatabaseWithoutItsStandbyIsNotReady(t *testing.T) {
 	if err := <-created; !errors.Is(err, record.ErrStandby) || !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("a create: %v", err)
 	}
-	if _, err := db.LatestTime(t.Context()); err != nil {
+	if _, err := cold.LastAccount(t.Context(), db); err != nil {
 		t.Errorf("a read: %v", err)
 	}
 	if err := db.Ready(t.Context()); !errors.Is(err, record.ErrStandby) {

@@ -94,11 +94,9 @@ type PushEngine interface {
 	// Due lists pushes of an expiry queue whose time is not after t, earliest first,
 	// and returns the earliest time behind those (zero: none).
 	Due(ctx context.Context, s ExpiryQueue, t time.Time, limit int) (due []ID, next time.Time, err error)
-	// AccountRooms returns the room of each of these accounts that has some.
-	AccountRooms(ctx context.Context, of []AccountID) (map[AccountID]Room, error)
-	// HasRoom returns a *RoomError if another push of that Owner and Holder that takes r would be
-	// refused now, where they may have most: see Entry.Most. CreatePush decides.
-	HasRoom(ctx context.Context, of Push, r, most Room) error
+	// Rooms returns the room that the sender of each of these pushes has: its client's where RoomOf says
+	// so, else its account's. That of all anonymous clients together is not asked for.
+	Rooms(ctx context.Context, of []Push) ([]Room, error)
 	// Scan lists pushes of all owners by ID, from the first after the given one.
 	Scan(ctx context.Context, after ID, limit int) ([]Push, error)
 }
@@ -161,10 +159,9 @@ type KeyEngine interface {
 	// returns are the keys of rows from then on. An engine that one process has to itself
 	// never calls it.
 	FollowKeys(ctx context.Context, reload func(ctx context.Context, sealed []byte) (RowKeys, error)) error
-	// LatestTime returns the time that SetLatestTime last kept; zero in a new store.
-	LatestTime(ctx context.Context) (time.Time, error)
-	// SetLatestTime keeps t if it is later than the time kept.
-	SetLatestTime(ctx context.Context, t time.Time) error
+	// KeepTime keeps a time if it is later than the time kept, goes the way of a write also if it is not,
+	// and returns the time that is kept then; zero in a new store.
+	KeepTime(ctx context.Context, t time.Time) (latest time.Time, err error)
 }
 
 // RowKeys are the keys by which an engine authenticates its rows. Their methods are
@@ -207,11 +204,9 @@ type UpkeepEngine interface {
 	// Ready returns nil if the engine answers, and nothing tells that it would not complete a
 	// write. ErrLost if what is written would not outlast this process.
 	Ready(ctx context.Context) error
-	// Space returns how large the file is and how much of it is unused.
-	Space(ctx context.Context) (Space, error)
 	// Stats returns figures of the engine. It waits for no commit, so they may be a
 	// moment ahead of what is durable. Shared is set also with an error.
-	Stats() (EngineStats, error)
+	Stats(ctx context.Context) (EngineStats, error)
 	// CountLive counts the live pushes beside everything else. From when it returns
 	// nil, Stats has their number.
 	CountLive(ctx context.Context) error

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"testing"
+	"time"
 
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -62,7 +63,7 @@ func Fill(t *testing.T, e record.Engine) {
 	begin(t, e, owner, 1, false)
 	begin(t, e, owner, 2, true)
 	Must(t, e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, Told))
-	Must(t, e.SetLatestTime(t.Context(), epoch))
+	got(e.KeepTime(t.Context(), epoch)).of(t)
 }
 
 // CheckFilled fails the test unless e holds what Fill put into it.
@@ -98,5 +99,5 @@ func CheckFilled(t *testing.T, e record.Engine) {
 	Must(t, err)
 	Same(t, "last quota of an address", last, record.Addressee{0, 2})
 	Same(t, "more", more, true)
-	Same(t, "latest time", got(e.LatestTime(t.Context())).of(t), epoch)
+	Same(t, "latest time", got(e.KeepTime(t.Context(), time.Time{})).of(t), epoch)
 }

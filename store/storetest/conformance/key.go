@@ -33,12 +33,13 @@ func keepsTheKeyRing(t *testing.T, e record.Engine) {
 }
 
 func keepsTheLatestTime(t *testing.T, e record.Engine) {
-	Same(t, "time of a new store", got(e.LatestTime(t.Context())).of(t), time.Time{})
+	Same(t, "time of a new store", got(e.KeepTime(t.Context(), time.Time{})).of(t), time.Time{})
 	for _, c := range []struct{ set, want time.Duration }{
 		{0, 0}, {time.Millisecond, time.Millisecond}, {-time.Hour, time.Millisecond}, {time.Hour, time.Hour},
 	} {
-		Must(t, e.SetLatestTime(t.Context(), epoch.Add(c.set)))
-		Same(t, "latest time", got(e.LatestTime(t.Context())).of(t), epoch.Add(c.want))
+		for _, set := range []time.Time{epoch.Add(c.set), {}} {
+			Same(t, "latest time", got(e.KeepTime(t.Context(), set)).of(t), epoch.Add(c.want))
+		}
 	}
 }
 
