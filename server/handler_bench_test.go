@@ -95,14 +95,14 @@ type quickEngine struct {
 	payload []byte
 }
 
-func (e *quickEngine) CreatePush(_ context.Context, p record.Push, payload []byte, _ record.Entry) error {
+func (e *quickEngine) CreatePush(_ context.Context, p record.Push, payload []byte, entry record.Entry) (record.Entry, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.push, e.payload = p, payload
-	return nil
+	return entry, nil
 }
 
-func (e *quickEngine) PushAndSize(context.Context, record.ID) (record.Push, int, error) {
+func (e *quickEngine) Push(context.Context, record.ID) (record.Push, int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.push, len(e.payload), nil

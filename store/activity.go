@@ -124,17 +124,8 @@ type observed struct {
 }
 
 // CreatePush is that of the engine.
-func (e observed) CreatePush(ctx context.Context, p record.Push, payload []byte, first record.Entry) error {
-	err := e.Engine.CreatePush(ctx, p, payload, first)
-	if err == nil {
-		e.observer.Created(p.Kind)
-	}
-	return err
-}
-
-// AnswerRequest is that of the engine.
-func (e observed) AnswerRequest(ctx context.Context, p record.Push, payload []byte, first record.Entry) (record.Entry, error) {
-	kept, err := e.Engine.AnswerRequest(ctx, p, payload, first)
+func (e observed) CreatePush(ctx context.Context, p record.Push, payload []byte, first record.Entry) (record.Entry, error) {
+	kept, err := e.Engine.CreatePush(ctx, p, payload, first)
 	if err == nil {
 		e.observer.Created(p.Kind)
 	}

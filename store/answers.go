@@ -115,7 +115,7 @@ func (s *Store) keepAnswer(ctx context.Context, p record.Push, payload []byte, e
 	e.Mail = s.ownerMail(ctx, p, MailAnswer, at)
 	mail := e.Mail
 	err := s.countMail(mail, at, func() (err error) {
-		e, err = s.engine.AnswerRequest(ctx, p, payload, e)
+		e, err = s.engine.CreatePush(ctx, p, payload, e)
 		return err
 	})
 	if err == nil && mail != nil && e.Mail == nil {

@@ -88,7 +88,7 @@ func (s *Store) importPush(ctx context.Context, by Actor, in ImportedPush) error
 		return err
 	}
 	p.Size = int64(len(payload) + len(p.Details))
-	if err := s.engine.CreatePush(ctx, p, payload, s.importLog(&p, in)); err != nil {
+	if _, err := s.engine.CreatePush(ctx, p, payload, s.importLog(&p, in)); err != nil {
 		return err
 	}
 	if in.Files != nil {
@@ -123,7 +123,7 @@ func (s *Store) CheckImport(ctx context.Context, in ImportedPush, sizes []int64)
 
 // Imported reports whether a push was imported, even if it has ended since.
 func (s *Store) Imported(ctx context.Context, t Token) (bool, error) {
-	_, err := s.engine.Push(ctx, s.id(t))
+	_, err := s.push(ctx, s.id(t))
 	return err == nil, instead(err, record.ErrNotFound, nil)
 }
 

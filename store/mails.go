@@ -188,7 +188,7 @@ func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted 
 
 // aboutPush is OpenMail for a mail about a push of an account.
 func (s *Store) aboutPush(ctx context.Context, l Mail, push record.ID, owner record.Account) (_ Mail, wanted bool, err error) {
-	p, err := s.engine.Push(ctx, push)
+	p, err := s.push(ctx, push)
 	if err != nil {
 		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}

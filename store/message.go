@@ -93,7 +93,7 @@ func (s *Store) OpenNotice(ctx context.Context, m record.Message) (n Notice, err
 	if n.Event != record.EventAnswer {
 		n.URLToken = secret.New(Handle(n.Push).String())
 	}
-	p, err := s.engine.Push(ctx, n.Push)
+	p, err := s.push(ctx, n.Push)
 	n.Request = p.Request
 	switch {
 	case errors.Is(err, record.ErrNotFound):

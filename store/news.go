@@ -185,7 +185,7 @@ func (w *news) end(c record.Change, err error) {
 
 // openNews is OpenMail for a mail about an event of a push, which may have ended.
 func (s *Store) openNews(ctx context.Context, l Mail, push record.ID, owner record.Account, event record.Event) (_ Mail, wanted bool, err error) {
-	p, err := s.engine.Push(ctx, push)
+	p, err := s.push(ctx, push)
 	if err != nil {
 		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}

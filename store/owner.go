@@ -53,7 +53,7 @@ func (s *Store) mayGrow(ctx context.Context, by Actor, id record.ID, e PushEdit,
 	if e.Name == nil && e.Note == nil {
 		return nil
 	}
-	p, err := s.engine.Push(ctx, id)
+	p, err := s.push(ctx, id)
 	if err != nil || !p.Live() || !ownedBy(p, by) { // the rule says what becomes of such an edit
 		return err
 	}

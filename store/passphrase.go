@@ -81,7 +81,7 @@ func (s *Store) tryPassphrase(ctx context.Context, by Actor, p record.Push, pass
 	}
 	return doQueued(ctx, s.guess.passphrases, by.Client, func() error {
 		return s.guess.inTurn(ctx, string(p.ID[:]), func() error {
-			p, err := s.engine.Push(ctx, p.ID) // as the guesses before this one left it
+			p, err := s.push(ctx, p.ID) // as the guesses before this one left it
 			if err != nil {
 				return err
 			}

@@ -80,7 +80,10 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		e.Mail, then.Mail, e.Then = then.Mail, nil, []record.Entry{then}
 	}
 	if in.Request.IsZero() {
-		err = s.countMail(e.Mail, at, func() error { return s.engine.CreatePush(ctx, info.Push, payload, e) })
+		err = s.countMail(e.Mail, at, func() error {
+			_, err := s.engine.CreatePush(ctx, info.Push, payload, e)
+			return err
+		})
 	} else {
 		err = s.keepAnswer(ctx, p, payload, e, at)
 		info.Token, info.Name = Token{}, secret.Text{} // they are the owner's

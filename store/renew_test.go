@@ -319,7 +319,7 @@ func (e *interferer) FindRing(ctx context.Context, opens func([]byte) bool) (boo
 	return e.Engine.FindRing(ctx, opens)
 }
 
-func (e *interferer) CreatePush(ctx context.Context, p record.Push, payload []byte, en record.Entry) error {
+func (e *interferer) CreatePush(ctx context.Context, p record.Push, payload []byte, en record.Entry) (record.Entry, error) {
 	if e.create != nil {
 		e.begun <- struct{}{}
 		<-e.create

@@ -292,7 +292,7 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	if _, err := f.DeletePush(ctx, ann, got.Pushes[0].Token); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := f.Engine().Push(ctx, got.Pushes[0].ID); err != nil || p.WrappedKey != nil {
+	if p, _, err := f.Engine().Push(ctx, got.Pushes[0].ID); err != nil || p.WrappedKey != nil {
 		t.Errorf("the record of the ended answer has the wrapped key %x, %v", p.WrappedKey, err)
 	}
 }

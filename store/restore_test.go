@@ -174,7 +174,7 @@ func TestAStoreThatIsDamagedIsNeitherBackedUpNorRestored(t *testing.T) {
 	if _, err := f.Restore(ctx, false); !damaged(err) {
 		t.Errorf("a restore: %v", err)
 	}
-	if q, err := f.Engine().Push(ctx, p.ID); err != nil || !q.Live() {
+	if q, _, err := f.Engine().Push(ctx, p.ID); err != nil || !q.Live() {
 		t.Errorf("it was changed: %v", err)
 	}
 }

@@ -65,7 +65,7 @@ func (s *Store) sized(ctx context.Context, t Token) (p record.Push, payload int,
 	if t.IsZero() {
 		return record.Push{}, 0, record.ErrNotFound
 	}
-	return s.engine.PushAndSize(ctx, s.id(t))
+	return s.engine.Push(ctx, s.id(t))
 }
 
 // sizedFor is sized for any name that a caller gave. What a handle names has no payload.

@@ -13,12 +13,18 @@ import (
 	"pushbox/store/seal"
 )
 
+// push returns the record of a push, or ErrNotFound.
+func (s *Store) push(ctx context.Context, id record.ID) (record.Push, error) {
+	p, _, err := s.engine.Push(ctx, id)
+	return p, err
+}
+
 // find returns the record of the push with that link, or ErrNotFound.
 func (s *Store) find(ctx context.Context, t Token) (record.Push, error) {
 	if t.IsZero() {
 		return record.Push{}, record.ErrNotFound
 	}
-	return s.engine.Push(ctx, s.id(t))
+	return s.push(ctx, s.id(t))
 }
 
 // findFor returns the record of a push by a name that a caller gave, or ErrNotFound. A
@@ -29,7 +35,7 @@ func (s *Store) findFor(ctx context.Context, by Actor, n Name) (record.Push, err
 	case Token:
 		return s.find(ctx, n)
 	case Handle:
-		p, err := s.engine.Push(ctx, record.ID(n))
+		p, err := s.push(ctx, record.ID(n))
 		if err == nil && (p.Live() || !ownedBy(p, by)) {
 			err = record.ErrNotFound
 		}

@@ -124,7 +124,7 @@ func (s *Store) search(ctx context.Context, by Actor, q Search, skip int, at clo
 		})
 	}
 	for _, found := range places[min(skip, len(places)):min(most, len(places))] {
-		p, err := s.engine.Push(ctx, found.id)
+		p, err := s.push(ctx, found.id)
 		if errors.Is(err, record.ErrNotFound) || err == nil && p.Live() != q.Live {
 			continue // it has ended or was purged meanwhile
 		}

@@ -183,7 +183,7 @@ type slow struct {
 	begun, goOn chan struct{}
 }
 
-func (e slow) CreatePush(ctx context.Context, p record.Push, payload []byte, en record.Entry) error {
+func (e slow) CreatePush(ctx context.Context, p record.Push, payload []byte, en record.Entry) (record.Entry, error) {
 	select {
 	case e.begun <- struct{}{}:
 		<-e.goOn

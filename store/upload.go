@@ -148,7 +148,7 @@ func (s *Store) mayBeOfOthers(ctx context.Context, id record.ID) (bool, error) {
 	if !s.options().Shared || s.time.Read().Ends.Sub(createdAt(id)) > longestUpload {
 		return false, nil
 	}
-	switch _, err := s.engine.Push(ctx, id); {
+	switch _, err := s.push(ctx, id); {
 	case errors.Is(err, record.ErrNotFound):
 		return true, nil
 	default:

@@ -44,7 +44,7 @@ func TestABackupHoldsTheSameAndNothingOfWhatWasDeleted(t *testing.T) {
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path, NoErase: true})
 	deleted := bytes.Repeat([]byte("deleted!"), 4096)
-	if err := db.CreatePush(t.Context(), newPush(200), deleted, record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), newPush(200), deleted, record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Change(t.Context(), id(200), purge); err != nil {

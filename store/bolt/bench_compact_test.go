@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 
 	"pushbox/internal/testkit/env"
 )
@@ -96,7 +97,7 @@ func benchOp(b *testing.B, db *DB, g, i int) time.Duration {
 	start := time.Now()
 	var err error
 	if i%2 == 0 {
-		err = db.CreatePush(b.Context(), p, benchPayload, benchEntry)
+		err = conformance.Made(db.CreatePush(b.Context(), p, benchPayload, benchEntry))
 	} else {
 		_, err = db.Change(b.Context(), benchPush(1<<30+((i-1)*64+g)*20).ID, benchView)
 	}
@@ -138,7 +139,7 @@ func fillBench(b *testing.B, db *DB, megabytes int) {
 	for g := range 64 {
 		wg.Go(func() {
 			for i := g; i < n; i += 64 {
-				if err := db.CreatePush(b.Context(), benchPush(i*20), payload, benchEntry); err != nil {
+				if err := conformance.Made(db.CreatePush(b.Context(), benchPush(i*20), payload, benchEntry)); err != nil {
 					b.Error(err)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 // endedAtOnce is how many pushes a round views, and then ends.
@@ -27,7 +28,7 @@ func BenchmarkEnd(b *testing.B) {
 				from := made
 				made += endedAtOnce
 				changeBench(b, 512, from, func(p record.Push) error {
-					return db.CreatePush(b.Context(), p, benchPayload, benchEntry)
+					return conformance.Made(db.CreatePush(b.Context(), p, benchPayload, benchEntry))
 				})
 				foldAll(b, db)
 				b.StartTimer()

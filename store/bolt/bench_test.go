@@ -12,6 +12,7 @@ import (
 
 	"pushbox/store/record"
 	"pushbox/store/seal"
+	"pushbox/store/storetest/conformance"
 )
 
 // preloaded is how many pushes there are when a benchmark begins.
@@ -20,7 +21,7 @@ const preloaded = 100_000
 func BenchmarkCreate(b *testing.B) {
 	bench(b, func(b *testing.B, db *DB, i int) error {
 		p := benchPush(preloaded + i)
-		return db.CreatePush(b.Context(), p, benchPayload, benchEntry)
+		return conformance.Made(db.CreatePush(b.Context(), p, benchPayload, benchEntry))
 	})
 }
 
@@ -87,7 +88,7 @@ func preload(b *testing.B) *DB {
 	for g := range 512 {
 		wg.Go(func() {
 			for i := g; i < preloaded; i += 512 {
-				if err := db.CreatePush(b.Context(), benchPush(i), benchPayload, benchEntry); err != nil {
+				if err := conformance.Made(db.CreatePush(b.Context(), benchPush(i), benchPayload, benchEntry)); err != nil {
 					b.Error(err)
 				}
 			}

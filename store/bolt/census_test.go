@@ -90,7 +90,7 @@ type pushWriter struct {
 
 func (w *pushWriter) create() {
 	p := randomPush(w.random, w.from+len(w.made))
-	if err := w.db.CreatePush(w.Context(), p, []byte("sealed payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(w.db.CreatePush(w.Context(), p, []byte("sealed payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
 		w.Error(err)
 	}
 	w.made = append(w.made, p.ID)
@@ -191,7 +191,7 @@ func TestStatsHaveTheEarliestEndOfALivePush(t *testing.T) {
 	for n, end := range []int64{5000, 3000, 4000} {
 		p := newPush(n)
 		p.ExpiresAt = time.UnixMilli(end).UTC()
-		if err := db.CreatePush(t.Context(), p, []byte("x"), record.Entry{Kind: record.EntryCreation}); err != nil {
+		if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("x"), record.Entry{Kind: record.EntryCreation})); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
 // A value is the place of a payload or a chunk in a file.
@@ -66,7 +67,7 @@ func TestAChangedBitOfAnyPayloadOrChunkIsFound(t *testing.T) {
 	path := withContents(t)
 	db := open(t, bolt.Options{Path: path})
 	for n := range 5 {
-		if err := db.CreatePush(t.Context(), newPush(n), bytes.Repeat([]byte{0xa0 + byte(n)}, 2000), record.Entry{Kind: record.EntryCreation}); err != nil {
+		if err := conformance.Made(db.CreatePush(t.Context(), newPush(n), bytes.Repeat([]byte{0xa0 + byte(n)}, 2000), record.Entry{Kind: record.EntryCreation})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -183,7 +184,7 @@ func withContents(t *testing.T) (path string) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.CreatePush(t.Context(), p, []byte("a sealed payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("a sealed payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 	if problems, c := checkDeep(t, db); len(problems) > 0 || c.Payloads != 1 || c.Chunks != 7 || c.Without != 0 || c.Bytes != p.Stored+16 {
@@ -217,7 +218,7 @@ func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
 	db := open(t, bolt.Options{Path: newPath(t)})
 	for n := range 300 {
 		p := record.Push{ID: record.ID{byte(n >> 8), byte(n), 1}, Kind: record.Text, State: record.Live, Wrap: []byte("wrap"), ViewLimit: 1, Seq: 1}
-		if err := db.CreatePush(t.Context(), p, make([]byte, 20_000), record.Entry{Kind: record.EntryCreation}); err != nil {
+		if err := conformance.Made(db.CreatePush(t.Context(), p, make([]byte, 20_000), record.Entry{Kind: record.EntryCreation})); err != nil {
 			t.Fatal(err)
 		}
 	}

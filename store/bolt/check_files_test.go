@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 // plantFiles stores a push with two chunks and a grant, and the orphans of another
@@ -19,7 +20,7 @@ func plantFiles(t *testing.T, db *DB) {
 	}
 	p := plantedFiles()
 	p.GrantsEnd = time.Time{}
-	if err := db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Change(t.Context(), p.ID, func(record.Push) (record.Push, record.Entry, error) {

@@ -32,7 +32,7 @@ func plant(t *testing.T, db *DB) {
 	}
 	p := planted()
 	p.Owner = owner
-	if err := db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := cold.CreateToken(t.Context(), db, record.APIToken{Digest: testDigest, Owner: owner, Scopes: record.AllScopes}, conformance.Told); err != nil {

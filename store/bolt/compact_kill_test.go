@@ -54,7 +54,7 @@ func wantStep(t *testing.T, db *bolt.DB, writer, last int) {
 	after, next := victimState(writer, last+1), victimState(writer, last+2)
 	for n := range last + 3 {
 		push, _ := victimStep(writer, n)
-		p, err := db.Push(t.Context(), id(push))
+		p, err := conformance.Push(t.Context(), db, id(push))
 		if err == nil {
 			got[push] = p.Views
 		} else if !errors.Is(err, record.ErrNotFound) {

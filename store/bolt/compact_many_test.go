@@ -48,7 +48,7 @@ func perform(db *bolt.DB, g int, list []action) error {
 		var err error
 		switch a.kind {
 		case "create":
-			err = db.CreatePush(ctx, newPush(n), make([]byte, a.size), record.Entry{Kind: record.EntryCreation})
+			err = conformance.Made(db.CreatePush(ctx, newPush(n), make([]byte, a.size), record.Entry{Kind: record.EntryCreation}))
 		case "account":
 			if g == 0 {
 				_, err = cold.CreateAccount(ctx, db, record.Account{Email: fmt.Sprint(a.push, a.size)}, conformance.Told)

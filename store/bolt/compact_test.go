@@ -27,7 +27,7 @@ func payloadPush(t *testing.T, db *bolt.DB, n, size int) {
 	for i := range payload {
 		payload[i] = byte(i * n)
 	}
-	if err := db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 // gone is in the payload of each push of createGone.
@@ -16,7 +17,7 @@ var gone = []byte("this is in a payload that is to end")
 func createGone(t *testing.T, db *DB, n, size int) {
 	t.Helper()
 	payload := bytes.Repeat(gone, size/len(gone)+1)
-	if err := db.CreatePush(t.Context(), testPush(n), payload, record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), testPush(n), payload, record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -124,7 +125,7 @@ func TestWhatEndsIsErasedWhileAStartIsReading(t *testing.T) {
 		t.Fatal("one round has read everything")
 	}
 	const late = "this ended while the start was reading"
-	if err := db.CreatePush(t.Context(), testPush(50), bytes.Repeat([]byte(late), 1000), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), testPush(50), bytes.Repeat([]byte(late), 1000), record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 	endAll(t, db, 50)

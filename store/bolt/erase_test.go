@@ -28,7 +28,7 @@ var marker = []byte("this is in a payload that was deleted")
 func markedPush(t *testing.T, db *bolt.DB, n, size int) {
 	t.Helper()
 	payload := bytes.Repeat(marker, size/len(marker)+1)
-	if err := db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -211,9 +211,9 @@ func TestWhatAnUndoneCommitWroteIsErased(t *testing.T) {
 	path := filepath.Join(dir, "pushbox.db")
 	db := open(t, bolt.Options{Path: path})
 	payload := bytes.Repeat(marker, 20_000)
-	err := db.CreatePush(t.Context(), newPush(1), payload, record.Entry{Kind: record.EntryCreation})
+	err := conformance.Made(db.CreatePush(t.Context(), newPush(1), payload, record.Entry{Kind: record.EntryCreation}))
 	for n := 2; err == nil && n < 20; n++ {
-		err = db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation})
+		err = conformance.Made(db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation}))
 	}
 	if !errors.Is(err, record.ErrFull) {
 		t.Fatalf("the disk is not full: %v", err)
@@ -363,7 +363,7 @@ func writeAndPurge(t *testing.T, db *bolt.DB, some *rand.Rand, first, rounds int
 			continue
 		}
 		payload := bytes.Repeat([]byte(fmt.Sprint(first+n, " ")), some.IntN(4)*some.IntN(10_000)+1)
-		if err := db.CreatePush(context.Background(), newPush(first+n), payload, record.Entry{Kind: record.EntryCreation}); err != nil {
+		if err := conformance.Made(db.CreatePush(context.Background(), newPush(first+n), payload, record.Entry{Kind: record.EntryCreation})); err != nil {
 			t.Error(err)
 			return
 		}

@@ -69,7 +69,7 @@ func damaged(t *testing.T, bucket string) (db *bolt.DB, path string) {
 func TestADamagedPageFailsTheReadThatMeetsIt(t *testing.T) {
 	t.Parallel()
 	db, path := damaged(t, "pushes")
-	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, record.ErrCorrupt) || !errors.Is(err, record.ErrFailed) {
+	if _, err := conformance.Push(t.Context(), db, id(1)); !errors.Is(err, record.ErrCorrupt) || !errors.Is(err, record.ErrFailed) {
 		t.Errorf("got error %v", err)
 	}
 	wantFailed(t, db, record.ErrCorrupt)
@@ -93,7 +93,7 @@ func TestAPageBeyondTheFileIsAnError(t *testing.T) {
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
 	cut(t, path, 2*pageSize) // under a mapping that is in use
-	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, record.ErrCorrupt) {
+	if _, err := conformance.Push(t.Context(), db, id(1)); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("got error %v", err)
 	}
 	wantFailed(t, db, record.ErrCorrupt)

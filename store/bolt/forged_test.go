@@ -294,7 +294,7 @@ func TestAForgedPushDoesNotKeepWhatOthersLoseAtTheirEnd(t *testing.T) {
 	}
 	forge(t, db, pushes, func(in *bbolt.Bucket) error { return in.Put(key[:], was) })
 	db.FoldJournal(t)
-	if p, err := db.Push(t.Context(), key); err != nil || p.Minor != 1 || rows(journalRows) != 0 {
+	if p, err := conformance.Push(t.Context(), db, key); err != nil || p.Minor != 1 || rows(journalRows) != 0 {
 		t.Errorf("as it was, the push has %d changes and %d rows of the journal are left: %v", p.Minor, rows(journalRows), err)
 	}
 	if found := problems(t, db); len(found) > 0 {

@@ -27,7 +27,7 @@ func fill(t *testing.T, db *bolt.DB) (kept []int) {
 	for g := range goroutines {
 		wg.Go(func() {
 			for n := g; n < most; n += goroutines {
-				err := db.CreatePush(t.Context(), newPush(n), make([]byte, 10_000), record.Entry{Kind: record.EntryCreation})
+				err := conformance.Made(db.CreatePush(t.Context(), newPush(n), make([]byte, 10_000), record.Entry{Kind: record.EntryCreation}))
 				if errors.Is(err, record.ErrFull) {
 					return
 				}
@@ -231,7 +231,7 @@ func TestUploadsToTheLastByteOfADiskLoseNothing(t *testing.T) {
 		}
 		p := newPush(5000 + u)
 		p.Kind, p.Files, p.Stored = record.File, []byte("list"), 60_000*int64(n)
-		if err := db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
+		if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
 			t.Errorf("create after there was space: %v", err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestTheLastSpaceIsForWhatEndsPushes(t *testing.T) {
 	p := conformance.LivePush(1, 0)
 	p.ViewLimit = 3
 	free, _, err := durable.FreeSpace(t.TempDir())
-	if err := errors.Join(err, db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); err != nil {
+	if err := errors.Join(err, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))); err != nil {
 		t.Fatal(err)
 	}
 	for n, c := range []struct {
@@ -312,7 +312,7 @@ func TestOnADiskThatAnotherProgramFillsPushesEnd(t *testing.T) {
 	}
 	db.SetSpaceLimits(record.SpaceLimits{})
 	eachOf(t, 3000, func(p record.Push) error {
-		return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+		return conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))
 	})
 	db.SetSpaceLimits(limits)
 	fillBut(t, filepath.Join(dir, "other"), 200<<10)
@@ -426,7 +426,7 @@ func scattered(t *testing.T, pushes int, do func(p record.Push) error) {
 func createScattered(t *testing.T, db *bolt.DB, pushes int) {
 	t.Helper()
 	scattered(t, pushes, func(p record.Push) error {
-		return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+		return conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))
 	})
 	if err := db.Compact(t.Context(), func(int64, int64) {}); err != nil {
 		t.Fatal(err)

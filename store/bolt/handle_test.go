@@ -11,6 +11,7 @@ import (
 
 	"pushbox/store/bolt/page"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 func newHandle(t *testing.T) *handle {
@@ -175,7 +176,7 @@ func TestAValueIsTheSameReadFromTheFile(t *testing.T) {
 		for i := range payload {
 			payload[i] = byte(i % 251)
 		}
-		if err := db.CreatePush(t.Context(), testPush(n), payload, record.Entry{}); err != nil {
+		if err := conformance.Made(db.CreatePush(t.Context(), testPush(n), payload, record.Entry{})); err != nil {
 			t.Fatal(err)
 		}
 	}

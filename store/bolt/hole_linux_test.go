@@ -9,6 +9,7 @@ import (
 
 	"pushbox/store/bolt"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 // allocated is how many bytes of its file system a file takes.
@@ -61,7 +62,7 @@ func TestHolesDoNotCountTwiceAsSpace(t *testing.T) {
 	left := int(4 + (allocated(t, path)-db.UsedPages(t)*pageSize)/size)
 	made := 0
 	for ; made < pushes; made++ {
-		if err := db.CreatePush(t.Context(), newPush(100+made), make([]byte, size), record.Entry{Kind: record.EntryCreation}); errors.Is(err, record.ErrFull) {
+		if err := conformance.Made(db.CreatePush(t.Context(), newPush(100+made), make([]byte, size), record.Entry{Kind: record.EntryCreation})); errors.Is(err, record.ErrFull) {
 			break
 		} else if err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ func createOwned(t *testing.T, db *bolt.DB, n int, owner record.AccountID) {
 	if owner != 0 {
 		p.Link = []byte("sealed link")
 	}
-	if err := db.CreatePush(t.Context(), p, []byte(endPayload), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte(endPayload), record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -90,7 +90,7 @@ func mustChange(t *testing.T, db *bolt.DB, n int, r record.Rule) record.Change {
 // check finds nothing.
 func wantOver(t *testing.T, db *bolt.DB, n int, owner record.AccountID) {
 	t.Helper()
-	p, size, err := db.PushAndSize(t.Context(), id(n))
+	p, size, err := db.Push(t.Context(), id(n))
 	if err != nil || p.Live() || p.Wrap != nil || size != 0 {
 		t.Errorf("the push is %+v with a payload of %d bytes, %v", p, size, err)
 	}
@@ -263,7 +263,7 @@ func TestAPushThatEndedMayBePurgedAndMadeAgainAtAnyMoment(t *testing.T) {
 		createOwned(t, db, 1, owner)
 		for _, db := range []*bolt.DB{db, open(t, bolt.Options{Path: asKilled(t, path)})} {
 			for range 2 {
-				if p, size, err := db.PushAndSize(t.Context(), id(1)); err != nil || !p.Live() || size == 0 {
+				if p, size, err := db.Push(t.Context(), id(1)); err != nil || !p.Live() || size == 0 {
 					t.Errorf("after %d steps: %+v, %v", steps, p, err)
 				}
 				if list, err := db.Pushes(t.Context(), owner, true, record.ID{}, 0, 10); err != nil || len(list) != 2 {

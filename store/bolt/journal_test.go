@@ -37,7 +37,7 @@ func createWide(t *testing.T, db *bolt.DB, n int) {
 	t.Helper()
 	p := newPush(n)
 	p.ViewLimit = 1 << 20
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -59,7 +59,7 @@ func withViews(t *testing.T, path string) *bolt.DB {
 // wantViewed fails the test unless a push has that many views, also in its audit log.
 func wantViewed(t *testing.T, db *bolt.DB, n, views int) {
 	t.Helper()
-	p, err := db.Push(t.Context(), id(n))
+	p, err := conformance.Push(t.Context(), db, id(n))
 	if err != nil || p.Views != views || int(p.Seq) != 1+views {
 		t.Errorf("push %d: %v, %d views and %d entries", n, err, p.Views, p.Seq)
 	}
@@ -240,7 +240,7 @@ func TestReadersSeeEveryViewThatWasAnswered(t *testing.T) {
 				}
 				n := i % pushes
 				before := answered[n].Load()
-				p, err := db.Push(t.Context(), id(n))
+				p, err := conformance.Push(t.Context(), db, id(n))
 				if err != nil || int64(p.Views) < before || int(p.Seq) != 1+p.Views {
 					t.Errorf("after %d views: %d, and %d entries, %v", before, p.Views, p.Seq, err)
 				}
@@ -256,7 +256,7 @@ func TestReadersSeeEveryViewThatWasAnswered(t *testing.T) {
 	close(done)
 	reading.Wait()
 	for n := range pushes {
-		p, err := db.Push(t.Context(), id(n))
+		p, err := conformance.Push(t.Context(), db, id(n))
 		if err != nil || p.Views != views {
 			t.Errorf("push %d has %d views of %d, %v", n, p.Views, views, err)
 		}
@@ -360,7 +360,7 @@ func TestDamageUnderTheJournalFailsOnlyWhatReachesIt(t *testing.T) {
 	}
 	again.FoldJournal(t)
 	for range 3 {
-		if _, err := again.Push(t.Context(), id(299)); err != nil {
+		if _, err := conformance.Push(t.Context(), again, id(299)); err != nil {
 			t.Fatalf("a push on another page: %v", err)
 		}
 	}
@@ -371,7 +371,7 @@ func TestDamageUnderTheJournalFailsOnlyWhatReachesIt(t *testing.T) {
 
 func wantViews(t *testing.T, db *bolt.DB, n, views int) {
 	t.Helper()
-	p, err := db.Push(t.Context(), id(n))
+	p, err := conformance.Push(t.Context(), db, id(n))
 	if err != nil || p.Views != views {
 		t.Errorf("push %d: %v, %d views", n, err, p.Views)
 	}

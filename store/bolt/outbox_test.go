@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 // viewWithMessage counts a view with a message about it.
@@ -40,7 +41,7 @@ func outboxed(t *testing.T, o Options) (*DB, record.ID) {
 	})
 	p := testPush(1)
 	p.ViewLimit = 1000
-	if err := db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 	return db, p.ID

@@ -17,50 +17,27 @@ const pushWeight = 512
 // entryWeight is about how many bytes an audit entry takes beside its sealed part.
 const entryWeight = 64
 
-// CreatePush keeps a new push, its payload and its first audit entry.
-func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) error {
-	return db.create(ctx, p, payload, e, func(t *tx) error {
-		x := t.under(*db.limits.Load())
-		if _, err := record.Send(x, e.Mail); err != nil {
-			return err
-		}
-		_, err := record.Post(x, e.Messages)
-		return err
-	})
-}
-
-// create keeps a new push. Before it writes the push it calls first, which keeps what comes
-// with it or refuses it.
-func (db *DB) create(ctx context.Context, p record.Push, payload []byte, e record.Entry, first func(*tx) error) error {
+// CreatePush keeps a new push, its payload and its first audit entry, and counts it in the request
+// that it answers.
+func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) (kept record.Entry, err error) {
 	raw, err := p.AppendBinary(make([]byte, 0, pushWeight))
 	if err != nil {
-		return fmt.Errorf("encode a push: %w", err)
+		return kept, fmt.Errorf("encode a push: %w", err)
 	}
 	entry, err := e.AppendBinary(nil)
 	if err != nil {
-		return fmt.Errorf("encode an audit entry: %w", err)
+		return kept, fmt.Errorf("encode an audit entry: %w", err)
 	}
 	key, size := payloadKey(p.ID, payload), pushWeight+len(payload)
 	for _, e := range e.Then {
 		size += entryWeight + len(e.Sealed)
 	}
-	return db.do(ctx, size, func(t *tx) error {
-		if t.has(pushes, p.ID[:]) {
-			return record.ErrExists
-		}
-		if err := record.MayOwn(t.tables(), p.Owner); err != nil {
+	err = db.do(ctx, size, func(t *tx) error {
+		l := db.limits.Load()
+		if err := t.mayCreate(p, size, e.Most, *l); err != nil {
 			return err
 		}
-		if p.HoldsFiles() && !t.has(orphans, p.ID[:]) {
-			return fmt.Errorf("%w: the files of push %s are gone", record.ErrCorrupt, p.ID)
-		}
-		if err := t.reserve(size, *db.limits.Load(), durable.FreeSpace); err != nil {
-			return err
-		}
-		if err := t.mayHold(p, db.limits.Load().room, e.Most); err != nil {
-			return err
-		}
-		if err := first(t); err != nil {
+		if kept, err = t.putBefore(p, e, l); err != nil {
 			return err
 		}
 		if err := t.createPush(p, raw, key, payload, entry); err != nil {
@@ -68,33 +45,58 @@ func (db *DB) create(ctx context.Context, p record.Push, payload []byte, e recor
 		}
 		return t.putFurtherEntries(p.ID, e.Then)
 	})
-}
-
-// AnswerRequest keeps a push that answers a request, and counts it there.
-func (db *DB) AnswerRequest(ctx context.Context, p record.Push, payload []byte, e record.Entry) (kept record.Entry, err error) {
-	err = db.create(ctx, p, payload, e, func(t *tx) error {
-		old, err := record.Requests.Get(t.tables(), p.Request[:])
-		if err != nil {
-			return err
-		}
-		r, err := old.Answer(p)
-		if err != nil {
-			return err
-		}
-		kept = e
-		x := t.under(*db.limits.Load())
-		if kept.Mail, err = record.Send(x, e.Mail); err != nil {
-			return err
-		}
-		if kept.Messages, err = record.Post(x, e.Messages); err != nil {
-			return err
-		}
-		return t.tables().Put(record.Requests.Table, r)
-	})
 	if err != nil {
 		return record.Entry{}, err
 	}
 	return kept, nil
+}
+
+// mayCreate refuses a push whose rows take that many bytes.
+func (t *tx) mayCreate(p record.Push, size int, most record.Room, l limits) error {
+	if t.has(pushes, p.ID[:]) {
+		return record.ErrExists
+	}
+	if p.Owner != 0 {
+		if err := record.MayOwn(t.tables(), p.Owner); err != nil {
+			return err
+		}
+	}
+	if p.HoldsFiles() && !t.has(orphans, p.ID[:]) {
+		return fmt.Errorf("%w: the files of push %s are gone", record.ErrCorrupt, p.ID)
+	}
+	if err := t.reserve(size, l, durable.FreeSpace); err != nil {
+		return err
+	}
+	return t.mayHold(p, l.room, most)
+}
+
+// putBefore keeps what comes with a new push, or refuses it: its mail, its messages, and its request.
+func (t *tx) putBefore(p record.Push, e record.Entry, l *limits) (kept record.Entry, err error) {
+	var request record.Request
+	if p.Request != (record.RequestID{}) {
+		if request, err = record.Requests.Get(t.tables(), p.Request[:]); err == nil {
+			request, err = request.Answer(p)
+		}
+		if err != nil {
+			return kept, err
+		}
+	}
+	if kept, err = t.send(e, l); err != nil || p.Request == (record.RequestID{}) {
+		return kept, err
+	}
+	return kept, t.tables().Put(record.Requests.Table, request)
+}
+
+// send puts the mail and the messages of an entry into the outbox, and returns it with those that it has.
+func (t *tx) send(e record.Entry, l *limits) (kept record.Entry, err error) {
+	kept = e
+	if e.Mail != nil {
+		kept.Mail, err = record.Send(t.under(l), e.Mail)
+	}
+	if err == nil && len(e.Messages) > 0 {
+		kept.Messages, err = record.Post(t.under(l), e.Messages)
+	}
+	return kept, err
 }
 
 // putFurtherEntries writes the audit entries of a new push that follow its first.
@@ -107,18 +109,9 @@ func (t *tx) putFurtherEntries(id record.ID, entries []record.Entry) error {
 	return nil
 }
 
-// Push returns the push, or record.ErrNotFound.
-func (db *DB) Push(ctx context.Context, id record.ID) (p record.Push, err error) {
-	err = db.view(ctx, func(t *tx) error {
-		p, err = t.push(id)
-		return err
-	})
-	return p, err
-}
-
-// PushAndSize returns the push and the length of its sealed payload; 0 where there is
+// Push returns the push and the length of its sealed payload; 0 where there is
 // none. record.ErrNotFound if there is no such push.
-func (db *DB) PushAndSize(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
+func (db *DB) Push(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
 	err = db.view(ctx, func(t *tx) error {
 		if p, err = t.push(id); err != nil {
 			return err
@@ -150,13 +143,9 @@ func (db *DB) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, e
 func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (record.Change, error) {
 	var c record.Change
 	err := db.do(ctx, 0, func(t *tx) (err error) {
-		x := t.under(*db.limits.Load())
-		c, err = t.change(id, r, *x.limits)
-		if err == nil {
-			c.Entry.Messages, err = record.Post(x, c.Entry.Messages)
-		}
-		if err == nil {
-			c.Entry.Mail, err = record.Send(x, c.Entry.Mail)
+		l := db.limits.Load()
+		if c, err = t.change(id, r, *l); err == nil {
+			c.Entry, err = t.send(c.Entry, l)
 		}
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/store/bolt"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 func TestAGrantRuleThatChangesNothingIsNotCommitted(t *testing.T) {
@@ -20,7 +21,7 @@ func TestAGrantRuleThatChangesNothingIsNotCommitted(t *testing.T) {
 	}
 	p, g := newPush(0), record.Grant{Push: id(0), ExpiresAt: time.UnixMilli(5).UTC()}
 	p.Kind, p.Files, p.Stored = record.File, []byte("list"), 5
-	if err := db.CreatePush(t.Context(), p, []byte("sealed payload"), record.Entry{Kind: record.EntryCreation}); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Change(t.Context(), id(0), func(p record.Push) (record.Push, record.Entry, error) {

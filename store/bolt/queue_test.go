@@ -23,7 +23,7 @@ func newPush(n int) record.Push {
 }
 
 func create(ctx context.Context, db *bolt.DB, n int) error {
-	return db.CreatePush(ctx, newPush(n), []byte("sealed payload"), record.Entry{Kind: record.EntryCreation})
+	return conformance.Made(db.CreatePush(ctx, newPush(n), []byte("sealed payload"), record.Entry{Kind: record.EntryCreation}))
 }
 
 func mustCreate(t *testing.T, db *bolt.DB, n int) {
@@ -35,7 +35,7 @@ func mustCreate(t *testing.T, db *bolt.DB, n int) {
 
 func has(t *testing.T, db *bolt.DB, n int) bool {
 	t.Helper()
-	_, err := db.Push(t.Context(), id(n))
+	_, err := conformance.Push(t.Context(), db, id(n))
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		t.Error(err)
 	}
@@ -114,7 +114,7 @@ func TestAnOperationThatBeganIsWaitedFor(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("an operation that succeeded returned %v", err)
 	}
-	if p, err := db.Push(t.Context(), id(0)); err != nil || p.Details == nil {
+	if p, err := conformance.Push(t.Context(), db, id(0)); err != nil || p.Details == nil {
 		t.Errorf("its change is not there: %v", err)
 	}
 }

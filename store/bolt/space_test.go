@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/durable"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 // newDB opens a new database, which is checked and closed at the end.
@@ -48,7 +49,7 @@ func testPush(n int) record.Push {
 
 func createSize(t *testing.T, db *DB, n, size int) error {
 	t.Helper()
-	return db.CreatePush(t.Context(), testPush(n), make([]byte, size), record.Entry{Kind: record.EntryCreation})
+	return conformance.Made(db.CreatePush(t.Context(), testPush(n), make([]byte, size), record.Entry{Kind: record.EntryCreation}))
 }
 
 func end(p record.Push) (record.Push, record.Entry, error) {

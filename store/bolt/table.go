@@ -86,7 +86,7 @@ func (t tableTx) touch(of *record.Table, key []byte, change func(record.Record) 
 const recordWeight = 512
 
 // under is t as operations over tables change it, within limits.
-func (t *tx) under(l limits) tableTx { return tableTx{t, &l} }
+func (t *tx) under(l *limits) tableTx { return tableTx{t, l} }
 
 // tables is t as operations over tables see it in a view.
 func (t *tx) tables() tableTx { return tableTx{tx: t} }

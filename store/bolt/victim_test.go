@@ -14,6 +14,7 @@ import (
 	"pushbox/store/bolt"
 	"pushbox/store/cold"
 	"pushbox/store/record"
+	"pushbox/store/storetest/conformance"
 )
 
 // victimEnv makes this test binary the other process of a test: its value is the kind
@@ -87,7 +88,7 @@ func writeAndCompact(path string) error {
 			for n := 0; errs[w] == nil; n++ {
 				push, step := victimStep(w, n)
 				if rule := victimSteps[step]; rule == nil {
-					errs[w] = db.CreatePush(ctx, newPush(push), make([]byte, 9000), record.Entry{Kind: record.EntryCreation})
+					errs[w] = conformance.Made(db.CreatePush(ctx, newPush(push), make([]byte, 9000), record.Entry{Kind: record.EntryCreation}))
 				} else {
 					_, errs[w] = db.Change(ctx, id(push), rule)
 				}

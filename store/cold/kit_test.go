@@ -81,7 +81,7 @@ func account(t *testing.T, e record.Engine, email string) record.AccountID {
 func create(t *testing.T, e record.Engine, n int, owner record.AccountID) record.Push {
 	t.Helper()
 	p := conformance.LivePush(n, owner)
-	must(t, e.CreatePush(t.Context(), p, conformance.Payload(n), conformance.Creation(p)))
+	must(t, conformance.Made(e.CreatePush(t.Context(), p, conformance.Payload(n), conformance.Creation(p))))
 	return p
 }
 

@@ -37,7 +37,7 @@ func ask(t *testing.T, e record.Engine, n int, owner record.AccountID, answers i
 func answer(t *testing.T, e record.Engine, r record.Request, n int) error {
 	t.Helper()
 	p := conformance.AnswerTo(r, n)
-	_, err := e.AnswerRequest(t.Context(), p, conformance.Payload(n), conformance.Creation(p))
+	_, err := e.CreatePush(t.Context(), p, conformance.Payload(n), conformance.Creation(p))
 	return err
 }
 
@@ -150,7 +150,7 @@ func answersARequest(t *testing.T, e record.Engine) {
 	r := ask(t, e, 1, ann, 2)
 	must(t, answer(t, e, r, 2))
 	p := conformance.AnswerTo(r, 2)
-	got, err := e.Push(t.Context(), p.ID)
+	got, err := conformance.Push(t.Context(), e, p.ID)
 	must(t, err)
 	same(t, "push", got, p)
 	r.Answers = []record.ID{p.ID}
@@ -169,20 +169,19 @@ func refusesAnswers(t *testing.T, e record.Engine) {
 	r := ask(t, e, 1, ann, 1)
 	for n, change := range []func(*record.Push){
 		func(p *record.Push) { p.Request = record.RequestID(conformance.PushID(9)) },
-		func(p *record.Push) { p.Request = record.RequestID{} },
 		func(p *record.Push) { p.Owner = bob },
 		func(p *record.Push) { p.CreatedAt = r.ExpiresAt },
 	} {
 		p := conformance.AnswerTo(r, 10+n)
 		change(&p)
-		_, err := e.AnswerRequest(t.Context(), p, conformance.Payload(10+n), conformance.Creation(p))
+		_, err := e.CreatePush(t.Context(), p, conformance.Payload(10+n), conformance.Creation(p))
 		wantErr(t, err, record.ErrNotFound)
-		_, err = e.Push(t.Context(), p.ID)
+		_, err = conformance.Push(t.Context(), e, p.ID)
 		wantErr(t, err, record.ErrNotFound)
 	}
 	taken := create(t, e, 20, ann)
 	wantErr(t, answer(t, e, r, 20), record.ErrExists)
-	got, err := e.Push(t.Context(), taken.ID)
+	got, err := conformance.Push(t.Context(), e, taken.ID)
 	must(t, err)
 	same(t, "push of that ID", got, taken)
 	wantRequests(t, e, ann, r)
@@ -210,7 +209,7 @@ func takesTheLastAnswerOnce(t *testing.T, e record.Engine) {
 			t.Error("it has not ended")
 		}
 		for _, id := range got.Answers {
-			if p, err := e.Push(t.Context(), id); err != nil || p.Request != r.ID {
+			if p, err := conformance.Push(t.Context(), e, id); err != nil || p.Request != r.ID {
 				t.Errorf("an answer is %+v, %v", p, err)
 			}
 		}

@@ -181,7 +181,7 @@ func TestWhatIsFoundOutIsConfirmed(t *testing.T) {
 	l := loser{T: t, proxy: p, deed: dropAnswer}
 	push := conformance.LivePush(1, 0)
 	l.lose("insert into push", func() error {
-		return db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))
+		return conformance.Made(db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)))
 	})
 	holds(t, direct, "the create is not confirmed", "select p.xmin <> a.xmin from push p join audit a using (id) where a.number = 0")
 	l.lose("update push set seq", func() error {
@@ -236,9 +236,9 @@ func TestWhatAnotherServerDidIsNotTakenForOwn(t *testing.T) {
 	push := conformance.LivePush(1, 0)
 	push.ViewLimit = 1
 	rival("insert into push", func() error {
-		return other.CreatePush(t.Context(), push, []byte("another payload"), conformance.Creation(push))
+		return conformance.Made(other.CreatePush(t.Context(), push, []byte("another payload"), conformance.Creation(push)))
 	})
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, record.ErrExists) {
+	if err := conformance.Made(db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))); !errors.Is(err, record.ErrExists) {
 		t.Errorf("create: %v", err)
 	}
 	rival("update push set seq", func() error {

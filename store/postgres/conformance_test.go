@@ -61,7 +61,7 @@ func openURL(t *testing.T, url secret.Text, changes ...func(*postgres.Options)) 
 // pushed creates a push, and returns it.
 func pushed(t *testing.T, db *postgres.DB, p record.Push) record.Push {
 	t.Helper()
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); err != nil {
 		t.Fatal(err)
 	}
 	return p

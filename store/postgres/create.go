@@ -12,14 +12,9 @@ import (
 	"pushbox/store/record"
 )
 
-// CreatePush keeps a new push, its payload and its first audit entry.
-func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) error {
-	_, err := db.create(ctx, p, payload, e)
-	return err
-}
-
-// create keeps a new push, and returns the entry with the mail that goes out.
-func (db *DB) create(ctx context.Context, p record.Push, payload []byte, e record.Entry) (record.Entry, error) {
+// CreatePush keeps a new push, its payload and its first audit entry, counts it in the request that it
+// answers, and returns the entry with the mail that goes out.
+func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) (record.Entry, error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return e, err

@@ -61,7 +61,7 @@ func TestAllThatWasAcknowledgedIsThereAfterADeparture(t *testing.T) {
 			writers.Go(func() {
 				for {
 					p := conformance.LivePush(int(next.Add(1)), 0)
-					err := server.CreatePush(context.Background(), p, []byte("payload"), conformance.Creation(p))
+					err := conformance.Made(server.CreatePush(context.Background(), p, []byte("payload"), conformance.Creation(p)))
 					if errors.Is(err, record.ErrStaleKeys) || errors.Is(err, record.ErrMoved) {
 						return
 					}
@@ -189,7 +189,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 	tries := []limit.Tally{{Of: 1, Most: 10, Span: time.Hour}}
 	refuses := func(when string) {
 		t.Helper()
-		for _, err := server.Push(t.Context(), p.ID); !errors.Is(err, record.ErrMoved); _, err = server.Push(t.Context(), p.ID) {
+		for _, err := conformance.Push(t.Context(), server, p.ID); !errors.Is(err, record.ErrMoved); _, err = conformance.Push(t.Context(), server, p.ID) {
 			if err != nil {
 				t.Fatalf("%s, a read: %v", when, err)
 			}
@@ -245,7 +245,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 		}
 	}
 	for err := record.ErrMoved; errors.Is(err, record.ErrMoved); {
-		_, err = server.Push(t.Context(), p.ID)
+		_, err = conformance.Push(t.Context(), server, p.ID)
 	}
 	if c, err := server.Change(t.Context(), p.ID, conformance.View); err != nil || string(c.Payload) != "payload" {
 		t.Errorf("a view after all: %q, %v", c.Payload, err)
@@ -267,7 +267,7 @@ func TestAServerThatDoesNotKnowOfADepartureWritesNothing(t *testing.T) {
 	at := time.Now()
 	for name, write := range map[string]func() error{
 		"a create": func() error {
-			return frozen.CreatePush(t.Context(), another, []byte("payload"), conformance.Creation(another))
+			return conformance.Made(frozen.CreatePush(t.Context(), another, []byte("payload"), conformance.Creation(another)))
 		},
 		"a view": func() error {
 			c, err := frozen.Change(t.Context(), p.ID, conformance.View)

@@ -71,7 +71,7 @@ func TestAFullDatabaseTakesNothingMore(t *testing.T) {
 	p, q := conformance.LivePush(1, 0), conformance.LivePush(2, 0)
 	pushed(t, db, p)
 	db.SetSpaceLimits(record.SpaceLimits{MaxSize: 1 << 20}) // an empty database takes more
-	if err := db.CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q)); !errors.Is(err, record.ErrFull) {
+	if err := conformance.Made(db.CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q))); !errors.Is(err, record.ErrFull) {
 		t.Errorf("create: %v", err)
 	}
 	if err := db.PutChunks(t.Context(), q.ID, 0, 0, [][]byte{[]byte("chunk")}); !errors.Is(err, record.ErrFull) {
@@ -94,7 +94,7 @@ func TestAFullDatabaseTakesNothingMore(t *testing.T) {
 		t.Errorf("a view with a message: %d views, %d messages, %v", c.Push.Views, len(c.Entry.Messages), err)
 	}
 	db.SetSpaceLimits(record.SpaceLimits{})
-	if err := db.CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q)); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q))); err != nil {
 		t.Errorf("create without a limit: %v", err)
 	}
 	conformance.CheckClean(t, db)
@@ -113,7 +113,7 @@ func TestAnonymousSendersShareAPart(t *testing.T) {
 		if owner != 0 {
 			p.Holder = record.Holder{}
 		}
-		return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+		return conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))
 	}
 	const part = max / 100 * 10
 	if err := create(all[0], 1, 0, part/2); err != nil {
@@ -217,7 +217,7 @@ func TestDueMessagesAreReadInPages(t *testing.T) {
 	at := p.CreatedAt
 	const many = 3*postgres.MessagesRead + 1
 	e.Messages = append(append(messages(1, at, many), messages(2, at.Add(time.Millisecond), 2)...), messages(3, at.Add(time.Hour), 5)...)
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), e); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), e)); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

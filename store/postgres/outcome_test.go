@@ -32,7 +32,7 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 
 			push := conformance.LivePush(1, 0)
 			l.lose("insert into push", func() error {
-				return db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))
+				return conformance.Made(db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)))
 			})
 			for n := range push.ViewLimit {
 				var c record.Change
@@ -95,7 +95,7 @@ func TestALateStatementIsFoundOut(t *testing.T) {
 			return err
 		})
 	}
-	if got, err := db.Push(t.Context(), push.ID); err != nil || got.Views != 1 || got.Failed != 1 {
+	if got, err := conformance.Push(t.Context(), db, push.ID); err != nil || got.Views != 1 || got.Failed != 1 {
 		t.Errorf("%d views and %d wrong passphrases count, %v", got.Views, got.Failed, err)
 	}
 	conformance.CheckClean(t, db)
@@ -118,7 +118,7 @@ func TestALateAnswerToARequestIsFoundOut(t *testing.T) {
 	}
 	answer := conformance.AnswerTo(r, 1)
 	p.loseAnd("insert into push", holdAsked, func() { p.goBefore("from request where") })
-	if _, err := db.AnswerRequest(t.Context(), answer, []byte("payload"), conformance.Creation(answer)); err != nil || p.lost() != 1 {
+	if _, err := db.CreatePush(t.Context(), answer, []byte("payload"), conformance.Creation(answer)); err != nil || p.lost() != 1 {
 		t.Errorf("%v, and %d statements were lost", err, p.lost())
 	}
 	if got, err := cold.Request(t.Context(), db, r.ID); err != nil || len(got.Answers) != 1 {
@@ -192,7 +192,7 @@ func loseRequests(l loser, db *postgres.DB, owner record.AccountID) {
 	l.lose("update head set", func() error { return cold.CreateRequest(l.Context(), db, r) })
 	answer := conformance.AnswerTo(r, 5)
 	l.lose("insert into push", func() error {
-		_, err := db.AnswerRequest(l.Context(), answer, []byte("payload"), conformance.Creation(answer))
+		_, err := db.CreatePush(l.Context(), answer, []byte("payload"), conformance.Creation(answer))
 		return err
 	})
 	if got, err := cold.Request(l.Context(), db, r.ID); err != nil || len(got.Answers) != 1 || got.EndedAt.IsZero() {
@@ -245,10 +245,10 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	defer db.Close()
 	push := conformance.LivePush(1, 0)
 	p.away(true)
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, record.ErrUnavailable) {
+	if err := conformance.Made(db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))); !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("create: %v", err)
 	}
-	if _, err := db.Push(t.Context(), push.ID); !errors.Is(err, record.ErrUnavailable) {
+	if _, err := conformance.Push(t.Context(), db, push.ID); !errors.Is(err, record.ErrUnavailable) {
 		t.Errorf("push: %v", err)
 	}
 	if _, err := db.Stats(t.Context()); !errors.Is(err, record.ErrUnavailable) {
@@ -263,7 +263,7 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	default:
 	}
 	p.away(false)
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))); err != nil {
 		t.Errorf("create after it came back: %v", err)
 	}
 	conformance.CheckClean(t, db)

@@ -29,7 +29,7 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 	r.Thaw(old)
 	for range 3 {
 		db := openURL(t, r.URL())
-		if _, err := db.Push(t.Context(), later.ID); errors.Is(err, record.ErrNotFound) {
+		if _, err := conformance.Push(t.Context(), db, later.ID); errors.Is(err, record.ErrNotFound) {
 			t.Error("it uses the old primary")
 		} else if err != nil {
 			t.Error(err)
@@ -56,7 +56,7 @@ func TestAServerLeavesAnOldPrimary(t *testing.T) {
 	other := openURL(t, r.PrimaryURL())
 	defer other.Close()
 	pushed(t, other, p)
-	if _, err := db.Push(t.Context(), p.ID); err != nil {
+	if _, err := conformance.Push(t.Context(), db, p.ID); err != nil {
 		t.Errorf("what the new primary has: %v", err)
 	}
 }

@@ -130,15 +130,9 @@ func (db *DB) load(ctx context.Context, c *pgxpool.Conn, s sealer, id record.ID)
 	return s.believe(&r)
 }
 
-// Push returns the push, or record.ErrNotFound.
-func (db *DB) Push(ctx context.Context, id record.ID) (p record.Push, err error) {
-	p, _, err = db.PushAndSize(ctx, id)
-	return p, err
-}
-
-// PushAndSize returns the push and the length of its sealed payload; 0 where there is
+// Push returns the push and the length of its sealed payload; 0 where there is
 // none. record.ErrNotFound if there is no such push.
-func (db *DB) PushAndSize(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
+func (db *DB) Push(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return p, 0, err
@@ -147,7 +141,7 @@ func (db *DB) PushAndSize(ctx context.Context, id record.ID) (p record.Push, pay
 	return db.pushOf(ctx, id)
 }
 
-// pushOf is PushAndSize within a step: with others, or by itself where that does not tell.
+// pushOf is Push within a step: with others, or by itself where that does not tell.
 func (db *DB) pushOf(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
 	shared := reading{ids: [][]byte{id[:]}, err: errAgain}
 	waiting, cancel := context.WithTimeout(ctx, shareWait)

@@ -8,18 +8,6 @@ import (
 	"pushbox/store/record"
 )
 
-// AnswerRequest keeps a push that answers a request, and counts it there.
-func (db *DB) AnswerRequest(ctx context.Context, p record.Push, payload []byte, e record.Entry) (record.Entry, error) {
-	if p.Request == (record.RequestID{}) {
-		return record.Entry{}, record.ErrNotFound
-	}
-	kept, err := db.create(ctx, p, payload, e)
-	if err != nil {
-		return record.Entry{}, err
-	}
-	return kept, nil
-}
-
 // answerPlan is what an answer does to its request, and the row that this was decided by.
 // The zero value is no answer.
 type answerPlan struct {

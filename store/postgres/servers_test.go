@@ -92,7 +92,7 @@ func countSilently(t *testing.T, all []*postgres.DB) {
 		})
 	}
 	changers.Wait()
-	if got, err := all[0].Push(t.Context(), p.ID); err != nil || got.Failed != changes {
+	if got, err := conformance.Push(t.Context(), all[0], p.ID); err != nil || got.Failed != changes {
 		t.Errorf("%d changes were made, and %d count: %v", changes, got.Failed, err)
 	}
 }
@@ -163,7 +163,7 @@ func TestServersShareRoom(t *testing.T) {
 		senders.Go(func() {
 			p := conformance.LivePush(n+1, 0)
 			p.Holder = record.Holder{1}
-			err := all[n%2].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+			err := conformance.Made(all[n%2].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))
 			switch {
 			case err == nil:
 				made.Add(1)
@@ -293,7 +293,7 @@ func TestServersCountMailTogether(t *testing.T) {
 				p := conformance.LivePush(n, id)
 				e := conformance.Creation(p)
 				e.Mail = mail
-				count(db.CreatePush(t.Context(), p, []byte("payload"), e))
+				count(conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), e)))
 				return
 			}
 			_, err := cold.ChangeAccount(t.Context(), db, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
@@ -329,7 +329,7 @@ func TestServersShareTheOutbox(t *testing.T) {
 	for range many {
 		e.Messages = append(e.Messages, record.Message{Route: record.ByWebhook, To: 1, CreatedAt: at, NextAt: at, Sealed: []byte("sealed")})
 	}
-	if err := all[0].CreatePush(t.Context(), p, []byte("payload"), e); err != nil {
+	if err := conformance.Made(all[0].CreatePush(t.Context(), p, []byte("payload"), e)); err != nil {
 		t.Fatal(err)
 	}
 	claim := func(db *postgres.DB, now time.Time, limit int) (numbers []uint64, next time.Time) {
@@ -411,7 +411,7 @@ func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := conformance.LivePush(2, owner)
-	if err := all[1].CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q)); err != nil {
+	if err := conformance.Made(all[1].CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q))); err != nil {
 		t.Errorf("before rows are sealed anew: %v", err)
 	}
 	for n, want := range []bool{true, false} {
@@ -422,14 +422,16 @@ func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 	}
 	r, anonymous := conformance.LivePush(3, owner), conformance.LivePush(4, 0)
 	for name, step := range map[string]func() error{
-		"create": func() error { return all[1].CreatePush(t.Context(), r, []byte("payload"), conformance.Creation(r)) },
+		"create": func() error {
+			return conformance.Made(all[1].CreatePush(t.Context(), r, []byte("payload"), conformance.Creation(r)))
+		},
 		"anonymous create": func() error {
-			return all[1].CreatePush(t.Context(), anonymous, []byte("payload"), conformance.Creation(anonymous))
+			return conformance.Made(all[1].CreatePush(t.Context(), anonymous, []byte("payload"), conformance.Creation(anonymous)))
 		},
 		"create that shares no statement": func() error {
 			e := conformance.Creation(anonymous)
 			e.Messages = messages(1, anonymous.CreatedAt, 1)
-			return all[1].CreatePush(t.Context(), anonymous, []byte("payload"), e)
+			return conformance.Made(all[1].CreatePush(t.Context(), anonymous, []byte("payload"), e))
 		},
 		"event": func() error { return cold.AddAdminEvent(t.Context(), all[1], conformance.Told) },
 		"keys": func() error {
@@ -445,7 +447,7 @@ func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 		}
 	}
 	for _, id := range []record.ID{r.ID, anonymous.ID} {
-		if _, err := all[0].Push(t.Context(), id); !errors.Is(err, record.ErrNotFound) {
+		if _, err := conformance.Push(t.Context(), all[0], id); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("the push was kept: %v", err)
 		}
 	}
@@ -593,7 +595,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	p := conformance.LivePush(1, 1)
 	read := func(db *postgres.DB) error {
-		_, err := db.Push(context.Background(), p.ID)
+		_, err := conformance.Push(context.Background(), db, p.ID)
 		return err
 	}
 	account := func(db *postgres.DB) error {

@@ -41,7 +41,7 @@ func TestCreatesTogetherAreJudgedAlone(t *testing.T) {
 	var creates sync.WaitGroup
 	create := func(server int, p record.Push, of int, want error) {
 		creates.Go(func() {
-			switch err := all[server].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); {
+			switch err := conformance.Made(all[server].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); {
 			case err == nil:
 				made[of].Add(1)
 			case !errors.Is(err, want):
@@ -87,7 +87,7 @@ func TestLostAnswersToCreatesTogether(t *testing.T) {
 			for i := range n {
 				creates.Go(func() {
 					push := conformance.LivePush(i+1, 0)
-					if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
+					if err := conformance.Made(db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))); err != nil {
 						t.Error(err)
 					}
 				})
@@ -113,14 +113,14 @@ func TestASlowReadHoldsUpNoOther(t *testing.T) {
 	db := openNew(t)
 	defer db.Close()
 	p := conformance.LivePush(1, 0)
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); err != nil {
 		t.Fatal(err)
 	}
 	release := db.HoldReads()
 	defer release()
 	patience, cancel := context.WithTimeout(t.Context(), env.Patience)
 	defer cancel()
-	if got, size, err := db.PushAndSize(patience, p.ID); err != nil || got.ID != p.ID || size != len("payload") {
+	if got, size, err := db.Push(patience, p.ID); err != nil || got.ID != p.ID || size != len("payload") {
 		t.Errorf("%+v with a payload of %d bytes, %v", got, size, err)
 	}
 	if patience.Err() != nil {

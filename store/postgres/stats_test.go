@@ -39,7 +39,7 @@ func TestWhatStepsMeetIsCounted(t *testing.T) {
 	}
 	before := shared(t, db)
 	p.lose("select p.id", dropAnswer)
-	if _, err := db.Push(t.Context(), push.ID); err != nil {
+	if _, err := conformance.Push(t.Context(), db, push.ID); err != nil {
 		t.Fatal(err)
 	}
 	if s := shared(t, db); s.FoundOut != before.FoundOut || s.Retries != before.Retries+1 {

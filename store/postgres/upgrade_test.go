@@ -42,7 +42,7 @@ func (w *worker) work(db *postgres.DB, first int) {
 		w.all.Go(func() {
 			for i := first + n; !w.ended.Load(); i += 4 {
 				p := conformance.LivePush(i, 0)
-				err := db.CreatePush(w.Context(), p, []byte("payload"), conformance.Creation(p))
+				err := conformance.Made(db.CreatePush(w.Context(), p, []byte("payload"), conformance.Creation(p)))
 				if isOutdated(err) {
 					return
 				}
@@ -117,7 +117,7 @@ func TestAnOlderVersionEnds(t *testing.T) {
 	w.wait(50)
 	next := openURL(t, url, withMigrations(additive, breaking))
 	p := conformance.LivePush(1<<21, 0)
-	if err := old.CreatePush(t.Context(), p, nil, conformance.Creation(p)); err == nil {
+	if err := conformance.Made(old.CreatePush(t.Context(), p, nil, conformance.Creation(p))); err == nil {
 		t.Error("the older version creates a push in newer tables")
 	}
 	select {
@@ -143,7 +143,7 @@ func TestAnOlderVersionEnds(t *testing.T) {
 // wantRefused wants an error with words of each step of an older version, and of its start.
 func wantRefused(t *testing.T, url secret.Text, old *postgres.DB) {
 	t.Helper()
-	_, stepErr := old.Push(t.Context(), record.ID{1})
+	_, stepErr := conformance.Push(t.Context(), old, record.ID{1})
 	_, _, startErr := postgres.Open(t.Context(), unhurried(url))
 	for name, err := range map[string]error{"a step": stepErr, "a start": startErr} {
 		if !errors.Is(err, record.ErrSchema) || !strings.Contains(err.Error(), "its schema number is 4, for versions that know 4 or later, and this version knows 2") {

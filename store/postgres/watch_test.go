@@ -118,7 +118,7 @@ func TestADatabaseWithoutItsStandbyIsNotReady(t *testing.T) {
 	created := make(chan error, 1)
 	go func() {
 		push := conformance.LivePush(1, 0)
-		created <- db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))
+		created <- conformance.Made(db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)))
 	}()
 	for len(created) == 0 { // each attempt waits for the standby, until its connection ends
 		if _, err := admin.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'"); err != nil {

@@ -60,22 +60,17 @@ type Engine interface {
 
 // A PushEngine keeps pushes, their sealed payloads, and their audit logs.
 type PushEngine interface {
-	// CreatePush keeps a new push, its sealed payload and its first audit entry. The
-	// chunks of a push with files must be orphans, and stop being so. ErrExists if the
-	// ID is taken; ErrFull if there is no room for the push or its mail; a
-	// *RoomError if its sender has no room for it; ErrToken if the owner is not an account that may act (Account.Active); ErrCorrupt if the
-	// chunks are missing; ErrUnconfirmed or a *QuotaError if its mail may not be sent.
-	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
-	// AnswerRequest is CreatePush for a push that answers a request: it keeps the push, and
-	// the request as Request.Answer makes it. ErrNotFound if that refuses the push, or there
-	// is no such request. It returns the entry with those of its messages that it kept, and
-	// without mail that was optional and that it left out.
-	AnswerRequest(ctx context.Context, p Push, payload []byte, e Entry) (kept Entry, err error)
-	// Push returns ErrNotFound if there is none.
-	Push(ctx context.Context, id ID) (Push, error)
-	// PushAndSize is Push that also returns the length of the sealed payload in bytes;
-	// 0 if there is none.
-	PushAndSize(ctx context.Context, id ID) (p Push, payload int, err error)
+	// CreatePush keeps a new push, its sealed payload and its first audit entry, and returns the entry with
+	// those of its messages that it kept, and without mail that was optional and that it left out. A push
+	// that answers a request changes that as Request.Answer does. The chunks of a push with files must be
+	// orphans, and stop being so. ErrExists if the ID is taken; ErrFull if there is no room for the push or
+	// its mail; a *RoomError if its sender has no room for it; ErrToken if the owner is not an account that
+	// may act (Account.Active); ErrCorrupt if the chunks are missing; ErrNotFound if there is no such request,
+	// or it refuses the push; for its mail the errors of MailBatch.Plan.
+	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) (kept Entry, err error)
+	// Push returns a push and the length of its sealed payload in bytes, 0 if there is none.
+	// ErrNotFound if there is no such push.
+	Push(ctx context.Context, id ID) (p Push, payload int, err error)
 	// PushesByID returns those of the pushes that there are, in the order of the IDs.
 	PushesByID(ctx context.Context, ids []ID) ([]Push, error)
 	// Change applies r. ErrNotFound if there is no such push. An error of r is returned

@@ -28,8 +28,8 @@ func (m *model) want(n int) {
 	m.Helper()
 	id, skip, limit := PushID(n), m.IntN(3), m.IntN(6)
 	p, there := m.pushes[n]
-	got, err := m.e.Push(m.Context(), id)
-	sized, size, sizeErr := m.e.PushAndSize(m.Context(), id)
+	got, err := Push(m.Context(), m.e, id)
+	sized, size, sizeErr := m.e.Push(m.Context(), id)
 	entries, entriesErr := m.e.Entries(m.Context(), id, 0, 1000)
 	some, someErr := m.e.Entries(m.Context(), id, skip, limit)
 	Must(m.T, errors.Join(entriesErr, someErr))

@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -122,9 +123,18 @@ func Creation(p record.Push) record.Entry {
 func create(t *testing.T, e record.Engine, n int, owner record.AccountID) record.Push {
 	t.Helper()
 	p := LivePush(n, owner)
-	Must(t, e.CreatePush(t.Context(), p, Payload(n), Creation(p)))
+	Must(t, Made(e.CreatePush(t.Context(), p, Payload(n), Creation(p))))
 	return p
 }
+
+// Push returns a push without the length of its payload.
+func Push(ctx context.Context, e record.PushEngine, id record.ID) (record.Push, error) {
+	p, _, err := e.Push(ctx, id)
+	return p, err
+}
+
+// Made is the error of a creation.
+func Made(_ record.Entry, err error) error { return err }
 
 // RequestOf is the n-th request, which takes so many answers for a day.
 func RequestOf(n int, owner record.AccountID, answers int) record.Request {

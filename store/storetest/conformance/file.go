@@ -55,7 +55,7 @@ func CreateFiles(t *testing.T, e record.Engine, n int, owner record.AccountID) r
 	t.Helper()
 	upload(t, e, n)
 	p := filePush(n, owner)
-	Must(t, e.CreatePush(t.Context(), p, Payload(n), Creation(p)))
+	Must(t, Made(e.CreatePush(t.Context(), p, Payload(n), Creation(p))))
 	return p
 }
 
@@ -100,7 +100,7 @@ func tellsChunksApart(t *testing.T, e record.Engine) {
 		p.Stored += int64(len(chunk))
 		Must(t, e.PutChunks(t.Context(), p.ID, at[0], at[1], [][]byte{chunk}))
 	}
-	Must(t, e.CreatePush(t.Context(), p, Payload(2), Creation(p)))
+	Must(t, Made(e.CreatePush(t.Context(), p, Payload(2), Creation(p))))
 	CreateFiles(t, e, 1, 0)
 	CreateFiles(t, e, 3, 0)
 	g := issue(t, e, 2, 1)
@@ -116,7 +116,7 @@ func tellsChunksApart(t *testing.T, e record.Engine) {
 
 func mustPush(t *testing.T, e record.Engine, n int) record.Push {
 	t.Helper()
-	return got(e.Push(t.Context(), PushID(n))).of(t)
+	return got(Push(t.Context(), e, PushID(n))).of(t)
 }
 
 func appendsChunks(t *testing.T, e record.Engine) {

@@ -59,7 +59,7 @@ func Fill(t *testing.T, e record.Engine) {
 		Must(t, cold.CreateRequest(t.Context(), e, RequestOf(n, owner, 1)))
 	}
 	p := AnswerTo(RequestOf(40, owner, 1), 41)
-	got(e.AnswerRequest(t.Context(), p, Payload(41), Creation(p))).of(t)
+	got(e.CreatePush(t.Context(), p, Payload(41), Creation(p))).of(t)
 	begin(t, e, owner, 1, false)
 	begin(t, e, owner, 2, true)
 	Must(t, e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, Told))
@@ -70,7 +70,7 @@ func Fill(t *testing.T, e record.Engine) {
 func CheckFilled(t *testing.T, e record.Engine) {
 	t.Helper()
 	for n := range 30 {
-		p, err := e.Push(t.Context(), PushID(n))
+		p, err := Push(t.Context(), e, PushID(n))
 		if n == 12 {
 			WantErr(t, err, record.ErrNotFound)
 			continue

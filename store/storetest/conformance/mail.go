@@ -42,11 +42,11 @@ func sendsMail(t *testing.T, e record.Engine) {
 	p := LivePush(1, owner)
 	entry := Creation(p)
 	entry.Mail = mailOf(3, owner, 1, 2)
-	wantQuota(t, e.CreatePush(t.Context(), p, Payload(1), entry), record.QuotaOfAccount)
-	got(e.Push(t.Context(), p.ID)).fails(t, record.ErrNotFound)
+	wantQuota(t, Made(e.CreatePush(t.Context(), p, Payload(1), entry)), record.QuotaOfAccount)
+	got(Push(t.Context(), e, p.ID)).fails(t, record.ErrNotFound)
 	wantWaiting(t, e, 0)
 	entry.Mail = mailOf(2, owner, 1, 2)
-	Must(t, e.CreatePush(t.Context(), p, Payload(1), entry))
+	Must(t, Made(e.CreatePush(t.Context(), p, Payload(1), entry)))
 	wantWaiting(t, e, 2)
 
 	wantQuota(t, send(t, e, p, mailOf(1, owner, 1, 2)), record.QuotaOfAccount)
@@ -112,7 +112,7 @@ func createsWithTwoEntries(t *testing.T, e record.Engine) {
 	entry := Creation(p)
 	entry.Then = []record.Entry{{Kind: record.EntryMail, At: epoch, Sealed: []byte("sealed")}}
 	p.Seq, p.Minor = 2, 1
-	Must(t, e.CreatePush(t.Context(), p, Payload(1), entry))
+	Must(t, Made(e.CreatePush(t.Context(), p, Payload(1), entry)))
 	Same(t, "second entry", got(e.Entries(t.Context(), p.ID, 0, 9)).of(t)[1], entry.Then[0])
 	change(t, e, p.ID, View)
 	Same(t, "entries", len(got(e.Entries(t.Context(), p.ID, 0, 9)).of(t)), 3)
@@ -186,8 +186,8 @@ func sendsConfirmed(t *testing.T, e record.Engine) {
 	entry := Creation(p)
 	entry.Mail = MailTo(7, 1, 1)
 	entry.Mail.Sender = eve
-	WantErr(t, e.CreatePush(t.Context(), p, Payload(1), entry), record.ErrUnconfirmed)
-	got(e.Push(t.Context(), p.ID)).fails(t, record.ErrNotFound)
+	WantErr(t, Made(e.CreatePush(t.Context(), p, Payload(1), entry)), record.ErrUnconfirmed)
+	got(Push(t.Context(), e, p.ID)).fails(t, record.ErrNotFound)
 	create(t, e, 1, eve)
 	WantErr(t, send(t, e, p, entry.Mail), record.ErrUnconfirmed)
 	wantWaiting(t, e, 0)
@@ -209,7 +209,7 @@ func leavesMailOut(t *testing.T, e record.Engine) {
 	}
 	kept := func(b *record.MailBatch, want bool) {
 		t.Helper()
-		before := got(e.Push(t.Context(), p.ID)).of(t)
+		before := got(Push(t.Context(), e, p.ID)).of(t)
 		c := change(t, e, p.ID, SendMail(b))
 		Same(t, "it is kept", c.Entry.Mail != nil, want)
 		Same(t, "audit entries", c.Push.Seq, before.Seq+1)
@@ -262,12 +262,12 @@ func answersWithoutMail(t *testing.T, e record.Engine) {
 		en := Creation(p)
 		en.Mail = mailOf(1, ann, 7, most)
 		en.Mail.Sender, en.Mail.Optional = ann, true
-		Same(t, "with mail", got(e.AnswerRequest(t.Context(), p, Payload(10+n), en)).of(t).Mail != nil, n == 0)
+		Same(t, "with mail", got(e.CreatePush(t.Context(), p, Payload(10+n), en)).of(t).Mail != nil, n == 0)
 		wantWaiting(t, e, 1)
 	}
 	p := AnswerTo(r, 20)
 	en := Creation(p)
 	en.Messages = []record.Message{messageAt(1)}
-	Same(t, "messages", len(got(e.AnswerRequest(t.Context(), p, Payload(20), en)).of(t).Messages), 1)
+	Same(t, "messages", len(got(e.CreatePush(t.Context(), p, Payload(20), en)).of(t).Messages), 1)
 	wantWaiting(t, e, 2)
 }

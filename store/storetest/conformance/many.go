@@ -32,7 +32,7 @@ func countsConcurrently(t *testing.T, e record.Engine) {
 	for n, limit := range []int{1, 2, 3, 5, 100} {
 		p := LivePush(1+n, 0)
 		p.ViewLimit = limit
-		Must(t, e.CreatePush(t.Context(), p, Payload(1+n), Creation(p)))
+		Must(t, Made(e.CreatePush(t.Context(), p, Payload(1+n), Creation(p))))
 		var delivered atomic.Int32
 		Together(racers, func(int) {
 			for range each {
@@ -47,7 +47,7 @@ func countsConcurrently(t *testing.T, e record.Engine) {
 			}
 		})
 		Same(t, "views delivered", int(delivered.Load()), limit)
-		kept := got(e.Push(t.Context(), p.ID)).of(t)
+		kept := got(Push(t.Context(), e, p.ID)).of(t)
 		Same(t, "views counted", kept.Views, limit)
 		Same(t, "state", kept.State, record.Expired)
 	}
@@ -72,17 +72,17 @@ func isolatesFailures(t *testing.T, e record.Engine) {
 			ctx, cancel := context.WithCancel(t.Context())
 			go cancel()
 			p := LivePush(i, 0)
-			err := e.CreatePush(ctx, p, Payload(i), Creation(p))
-			_, found := e.Push(t.Context(), p.ID)
+			err := Made(e.CreatePush(ctx, p, Payload(i), Creation(p)))
+			_, found := Push(t.Context(), e, p.ID)
 			if (err == nil) != (found == nil) {
 				t.Errorf("create returned %v, look-up %v", err, found)
 			}
 		default:
 			p := LivePush(i, 0)
-			if err := e.CreatePush(t.Context(), p, Payload(i), Creation(p)); err != nil {
+			if err := Made(e.CreatePush(t.Context(), p, Payload(i), Creation(p))); err != nil {
 				t.Errorf("create beside failures: %v", err)
 			}
-			if got, err := e.Push(t.Context(), p.ID); err != nil || got.ID != p.ID {
+			if got, err := Push(t.Context(), e, p.ID); err != nil || got.ID != p.ID {
 				t.Errorf("a created push is not found: %v", err)
 			}
 		}
@@ -96,7 +96,7 @@ func ordersOwnership(t *testing.T, e record.Engine) {
 		Together(2, func(i int) {
 			if i == 0 {
 				p := LivePush(round, owner)
-				created.Store(e.CreatePush(t.Context(), p, Payload(round), Creation(p)) == nil)
+				created.Store(Made(e.CreatePush(t.Context(), p, Payload(round), Creation(p))) == nil)
 			} else {
 				removed.Store(cold.RemoveAccount(t.Context(), e, owner, Told) == nil)
 			}
@@ -113,7 +113,7 @@ func isLinear(t *testing.T, e record.Engine) {
 	Together(16, func(int) {
 		for range 8 {
 			before := seen.Load()
-			p, err := e.Push(t.Context(), PushID(1))
+			p, err := Push(t.Context(), e, PushID(1))
 			if err != nil || int64(p.Seq) < before {
 				t.Errorf("entry %d was acknowledged, and the push read after has %d: %v", before, p.Seq, err)
 			}
@@ -139,7 +139,7 @@ func uploadsConcurrently(t *testing.T, e record.Engine) {
 	Together(uploads+small, func(i int) {
 		if i >= uploads {
 			p := LivePush(i, 0)
-			if err := e.CreatePush(t.Context(), p, Payload(i), Creation(p)); err != nil {
+			if err := Made(e.CreatePush(t.Context(), p, Payload(i), Creation(p))); err != nil {
 				t.Errorf("create beside uploads: %v", err)
 			}
 			if _, err := e.Change(t.Context(), PushID(1000), fail); err != nil {
@@ -157,7 +157,7 @@ func uploadsConcurrently(t *testing.T, e record.Engine) {
 				t.Errorf("upload %d: %v", i, err)
 			}
 		}
-		if err := e.CreatePush(t.Context(), p, Payload(i), Creation(p)); err != nil {
+		if err := Made(e.CreatePush(t.Context(), p, Payload(i), Creation(p))); err != nil {
 			t.Errorf("create with files: %v", err)
 		}
 	})
@@ -178,7 +178,7 @@ func ordersAdoption(t *testing.T, e record.Engine) {
 		Together(2, func(i int) {
 			if i == 0 {
 				p := filePush(n, 0)
-				created = e.CreatePush(t.Context(), p, Payload(n), Creation(p))
+				created = Made(e.CreatePush(t.Context(), p, Payload(n), Creation(p)))
 			} else if more, err := e.FreeOrphans(t.Context(), PushID(n), 100); more || err != nil {
 				t.Errorf("more: %t, error %v", more, err)
 			}

@@ -167,7 +167,7 @@ func (m *model) create(n int, owner record.AccountID) {
 	p, payload := m.push(n, owner), Payload(n)
 	entry := Creation(p)
 	entry.Messages = []record.Message{messageAt(n)}
-	err := m.e.CreatePush(m.Context(), p, payload, entry)
+	err := Made(m.e.CreatePush(m.Context(), p, payload, entry))
 	scribble(p.Wrap, p.Link, p.Details, p.Files, payload, entry.Sealed)
 	_, taken := m.pushes[n]
 	lacks := p.HoldsFiles() && !m.orphans[n]

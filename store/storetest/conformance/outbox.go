@@ -100,7 +100,7 @@ func ordersMessages(t *testing.T, e record.Engine) {
 	wantMessages(t, e, 3, -1, 1, 1, 2, 3)
 	wantWaiting(t, e, 4)
 
-	Must(t, e.CreatePush(t.Context(), LivePush(2, 0), Payload(2), mailed(2, messageAt(4))))
+	Must(t, Made(e.CreatePush(t.Context(), LivePush(2, 0), Payload(2), mailed(2, messageAt(4)))))
 	hour := func(change func(*record.MessageQuery)) record.MessageQuery {
 		q := dueAt(60, 100)
 		change(&q)
@@ -127,7 +127,7 @@ func ordersMessages(t *testing.T, e record.Engine) {
 func listsMessages(t *testing.T, e record.Engine) {
 	create(t, e, 1, 0)
 	change(t, e, PushID(1), withMessages(messageAt(3), messageAt(1), messageAt(2), messageAt(1)))
-	Must(t, e.CreatePush(t.Context(), LivePush(2, 0), Payload(2), mailed(2, messageAt(4))))
+	Must(t, Made(e.CreatePush(t.Context(), LivePush(2, 0), Payload(2), mailed(2, messageAt(4)))))
 	for _, limit := range []int{1, 2, 3, 100} {
 		var all []record.Message
 		for last := (record.Message{}); ; last = all[len(all)-1] {

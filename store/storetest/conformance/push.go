@@ -24,8 +24,8 @@ func refusesAnOwner(t *testing.T, e record.Engine) {
 	p := LivePush(1, id)
 	for _, is := range []record.Account{{Disabled: true}, {Removing: true}} {
 		Alter(t, e, id, func(a *record.Account) { a.Disabled, a.Removing = is.Disabled, is.Removing })
-		WantErr(t, e.CreatePush(t.Context(), p, Payload(1), Creation(p)), record.ErrToken)
-		got(e.Push(t.Context(), p.ID)).fails(t, record.ErrNotFound)
+		WantErr(t, Made(e.CreatePush(t.Context(), p, Payload(1), Creation(p))), record.ErrToken)
+		got(Push(t.Context(), e, p.ID)).fails(t, record.ErrNotFound)
 	}
 	Alter(t, e, id, func(a *record.Account) { a.Disabled, a.Removing = false, false })
 	create(t, e, 1, id)
@@ -48,7 +48,7 @@ func leavesEntriesOut(t *testing.T, e record.Engine) {
 		kinds = append(kinds, one.Kind)
 	}
 	Same(t, "entries", kinds, []record.EntryKind{record.EntryCreation, record.EntryFailedView, record.EntryView, record.EntryFailedView})
-	Same(t, "minor entries", got(e.Push(t.Context(), p.ID)).of(t).Minor, uint32(2))
+	Same(t, "minor entries", got(Push(t.Context(), e, p.ID)).of(t).Minor, uint32(2))
 }
 
 func survivesAPanic(t *testing.T, e record.Engine) {
@@ -87,7 +87,7 @@ func refusesABadRule(t *testing.T, e record.Engine) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	Same(t, "push", got(e.Push(t.Context(), p.ID)).of(t), p)
+	Same(t, "push", got(Push(t.Context(), e, p.ID)).of(t), p)
 }
 
 func scribble(list ...[]byte) {

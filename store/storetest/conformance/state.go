@@ -22,11 +22,10 @@ var engineSuite = suite{
 var methods = map[string]func(context.Context, record.Engine) error{
 	"CreatePush": func(ctx context.Context, e record.Engine) error {
 		p := LivePush(2, 0)
-		return e.CreatePush(ctx, p, Payload(2), Creation(p))
+		return Made(e.CreatePush(ctx, p, Payload(2), Creation(p)))
 	},
-	"Push":        func(ctx context.Context, e record.Engine) error { return got(e.Push(ctx, PushID(1))).err },
-	"PushAndSize": func(ctx context.Context, e record.Engine) error { return third(e.PushAndSize(ctx, PushID(1))) },
-	"Change":      func(ctx context.Context, e record.Engine) error { return got(e.Change(ctx, PushID(1), View)).err },
+	"Push":   func(ctx context.Context, e record.Engine) error { return got(Push(ctx, e, PushID(1))).err },
+	"Change": func(ctx context.Context, e record.Engine) error { return got(e.Change(ctx, PushID(1), View)).err },
 	"Pushes": func(ctx context.Context, e record.Engine) error {
 		return got(e.Pushes(ctx, 1, true, record.ID{}, 0, 9)).err
 	},
@@ -72,10 +71,6 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	"Touch": func(ctx context.Context, e record.Engine) error {
 		drop := func(record.Record) (record.Record, error) { return nil, nil }
 		return got(e.Touch(ctx, record.Accounts.Table, [][]byte{record.NumberKey(1)}, drop)).err
-	},
-	"AnswerRequest": func(ctx context.Context, e record.Engine) error {
-		p := AnswerTo(RequestOf(1, 1, 1), 2)
-		return got(e.AnswerRequest(ctx, p, Payload(2), Creation(p))).err
 	},
 	"DueMessages":   func(ctx context.Context, e record.Engine) error { return third(e.DueMessages(ctx, dueAt(0, 9))) },
 	"CountMessages": func(ctx context.Context, e record.Engine) error { return got(e.CountMessages(ctx)).err },
@@ -139,7 +134,7 @@ func heedsContexts(t *testing.T, e record.Engine) {
 	defer cancel()
 	WantFromAll(ctx, t, e, context.DeadlineExceeded)
 
-	Same(t, "push", got(e.Push(t.Context(), PushID(1))).of(t), LivePush(1, 0))
+	Same(t, "push", got(Push(t.Context(), e, PushID(1))).of(t), LivePush(1, 0))
 	list := got(cold.Accounts(t.Context(), e, 0, 9)).of(t)
 	if len(list) != 1 || list[0].Disabled {
 		t.Errorf("accounts: %+v", list)
