@@ -91,11 +91,6 @@ func (t *tx) under(l *limits) tableTx { return tableTx{t, l} }
 // tables is t as operations over tables see it in a view.
 func (t *tx) tables() tableTx { return tableTx{tx: t} }
 
-// account returns an account, or record.ErrNotFound.
-func (t *tx) account(id record.AccountID) (record.Account, error) {
-	return record.Accounts.Get(t.tables(), uint64Key(uint64(id)))
-}
-
 // A tableTx is a tx as operations over tables see it.
 type tableTx struct {
 	tx     *tx

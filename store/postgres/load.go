@@ -223,8 +223,6 @@ func loadedTable(of *record.Table) loadTable {
 	return t
 }
 
-func signed(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }
-
 // loadTables are the tables of records of which there may be many.
 var loadTables = func() map[record.RecordKind]loadTable {
 	all := maps.Clone(loadOther)

@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"time"
 
 	"pushbox/store/record"
@@ -76,8 +75,6 @@ func mismatch(table, column string) error {
 
 func uint64Key(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-func pairKey(a, b uint64) []byte { return binary.BigEndian.AppendUint64(uint64Key(a), b) }
-
 // pushKey is what the tag of a push's row is for: its change, too, so that no row passes
 // for a later one.
 func pushKey(id record.ID, seq int64) []byte {
@@ -92,11 +89,6 @@ func auditKey(id record.ID, number uint32) []byte {
 func milliseconds(t time.Time) int64 { return max(0, t.UnixMilli()) }
 
 func timeOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-// column is a number as a column has it; false if it is larger than any that is there.
-func column[N ~uint64](n N) (v int64, ok bool) {
-	return int64(n), uint64(n) <= math.MaxInt64
-}
 
 // number reads a value that is one number.
 func number(table string, v []byte) (uint64, error) {
