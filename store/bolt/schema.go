@@ -42,7 +42,7 @@ const (
 	hooks                       // owner as uint64, number as uint64 → sealed record; its sequence gives numbers out
 	requests                    // ID → record
 	requestOwners               // owner as uint64, 1 if it has no end yet or 0, ID → nothing
-	quotas                      // account ID, or 0 for all; or whose, see mail.go → day as uint64, how much as uint64
+	quotas                      // account ID, or 0 for all; or an addressee (record.Quota.Key) → day as uint64, how much as uint64
 	room                        // whose → number of live pushes as uint64, bytes as uint64; see room.go
 	events                      // number as uint64 → event of the instance log
 	meta                        // the names below → their values
