@@ -276,7 +276,7 @@ func TestAnEditTakesSpaceForWhatItsNoteGrowsBy(t *testing.T) {
 	p := conformance.LivePush(1, 0)
 	p.Stored = 4 << 20
 	free, _, err := durable.FreeSpace(dir)
-	if err := errors.Join(err, db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); err != nil {
+	if err := errors.Join(err, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))); err != nil {
 		t.Fatal(err)
 	}
 	db.SetSpaceLimits(record.SpaceLimits{MinFree: 8 * (free - 1<<20)}) // of which an eighth is for what ends pushes
