@@ -405,6 +405,51 @@ test('settings are remembered on request, and nothing else is', async (t) => {
   assert.equal(await guest.page.locator('#time').inputValue(), '12')
 })
 
+test('remembered encryption is on before anything can be sent', async (t) => {
+  const guest = await scene.guest(t)
+  const { page } = guest
+  const button = page.getByRole('button', { name: say('create_submit'), exact: true })
+  guest.foresee(/ERR_FAILED/)
+  await guest.go('/')
+  await fillPush(guest, { payload: 'x', encrypt: true })
+  await page.getByLabel(say('create_remember')).check()
+  await sendPush(guest)
+  await madeLink(guest)
+  let release
+  const held = new Promise((resolve) => { release = resolve })
+  t.after(release)
+  for (const comes of [false, true]) {
+    await page.route('**/assets/*create*.js', (route) => comes ? held.then(() => route.continue()).catch(() => {}) : route.abort())
+    await page.goto(guest.at, { waitUntil: 'commit' })
+    await page.getByText(say('answer_unloaded')).waitFor()
+    for (const part of [button, page.locator('#encrypt')]) assert.equal(await part.isVisible(), false)
+    await page.locator('#views').press('Enter')
+    if (!comes) await page.unrouteAll()
+  }
+  release()
+  await button.waitFor()
+  assert.equal(await page.locator('#encrypt').isChecked(), true)
+})
+
+test('without the style sheet, too, encryption is offered and promised only where it is', async (t) => {
+  const guest = await scene.guest(t)
+  const { page } = guest
+  guest.foresee(/ERR_FAILED/)
+  await page.route('**/assets/*style*.css', (route) => route.abort())
+  const promised = page.getByText(say('create_sealed_encrypted'))
+  const shown = async () => [await page.locator('#encrypt').isVisible(), await promised.isVisible()]
+  await guest.go('/?kind=qr')
+  await page.getByRole('button', { name: say('create_submit'), exact: true }).waitFor()
+  await page.locator('#more').evaluate((more) => { more.open = true })
+  assert.deepEqual(await shown(), [false, false])
+  await page.locator('#kind-text').check()
+  assert.deepEqual(await shown(), [true, false])
+  await page.locator('#encrypt').check()
+  assert.deepEqual(await shown(), [true, true])
+  await page.locator('#kind-url').check()
+  assert.deepEqual(await shown(), [false, false])
+})
+
 test('each kind shows only its own fields', async (t) => {
   const guest = await scene.guest(t)
   await arriveSignedIn(guest, await scene.account())

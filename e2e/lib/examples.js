@@ -47,9 +47,9 @@ export async function differing([pushes, refused]) {
 
 // differingKeys runs on the page that creates requests, as differing does on its page.
 export async function differingKeys({ made, refused }) {
-  const { module, keys } = document.querySelector('#encrypt').dataset
+  const { module, asks } = document.querySelector('#encrypt').dataset
   const { newKey } = await import(module)
-  const { belong, checkFingerprint, fingerprintOf, newRequestKeys, requestKeysOf, wrapKey, unwrapKey } = await import(keys)
+  const { belong, checkFingerprint, fingerprintOf, addRequestKeys, requestKeysOf, wrapKey, unwrapKey } = await import(asks)
   const wrong = []
   const same = (name, got, want) => { if (got !== want) wrong.push(`${name}: ${got}, not ${want}`) }
   const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, '0')).join('')
@@ -78,11 +78,13 @@ export async function differingKeys({ made, refused }) {
     same(v.name, await wrapKey(unhex(v.key), v.public_keys, ephemeral), v.wrapped)
     same(v.name, hex(await unwrapKey(own, v.public_keys, v.wrapped)), v.key)
   }
-  const fresh = await newRequestKeys()
+  const fresh = new Map()
+  const end = await addRequestKeys(fresh)
+  const publicKeys = { p256: fresh.get('public_key_p256'), x25519: fresh.get('public_key_x25519') }
   const key = newKey()
-  const wrapped = await wrapKey(key, fresh.publicKeys)
+  const wrapped = await wrapKey(key, publicKeys)
   same('a random key', raw(wrapped)[0], 1)
-  same('a random key', hex(await unwrapKey(await requestKeysOf(fresh.fragment), fresh.publicKeys, wrapped)), hex(key))
+  same('a random key', hex(await unwrapKey(await requestKeysOf(end.slice(1)), publicKeys, wrapped)), hex(key))
 
   const reason = (promise) => promise.then(() => 'taken', (failure) => failure.reason)
   for (const [name, text, why] of refused.fragments) same(name, await reason(requestKeysOf(text)), why)

@@ -15,7 +15,7 @@ export class Guard {
     const guard = new Guard()
     guard.#home = new Set(home.map((url) => new URL(url).origin))
     context.on('console', (message) => guard.#hear(message))
-    context.on('weberror', (failure) => guard.#wrong.push(`an error of a script: ${failure.error().stack}`))
+    context.on('weberror', (failure) => guard.#fail(failure.error()))
     context.on('request', (request) => guard.#note(request))
     context.on('dialog', (dialog) => guard.#answer(dialog))
     // The browser reports this itself, even without scripts. This is a second report.
@@ -28,7 +28,7 @@ export class Guard {
   }
 
   // foresee announces statuses or messages that the test causes and that the browser
-  // then writes on the console.
+  // then writes on the console, or errors of scripts.
   foresee(...all) {
     this.#foreseen.push(...all)
   }
@@ -46,10 +46,18 @@ export class Guard {
     dialog.accept().catch(() => {}) // a page that is closed has taken it along
   }
 
+  #foresaw(text, status) {
+    return this.#foreseen.some((one) => (one instanceof RegExp ? one.test(text) : one === Number(status)))
+  }
+
+  #fail({ message, stack }) {
+    if (!this.#foresaw(message)) this.#wrong.push(`an error of a script: ${stack}`)
+  }
+
   #hear(message) {
     if (!['error', 'warning', 'assert'].includes(message.type())) return
     const [, status] = /^Failed to load resource: the server responded with a status of (\d+)/.exec(message.text()) ?? []
-    if (this.#foreseen.some((one) => (one instanceof RegExp ? one.test(message.text()) : one === Number(status)))) return
+    if (this.#foresaw(message.text(), status)) return
     this.#wrong.push(`on the console: ${message.text()} (${message.location().url})`)
   }
 

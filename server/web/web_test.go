@@ -45,12 +45,14 @@ func TestTheLibraryIsUnchanged(t *testing.T) {
 	}
 }
 
+// The scripts grew past 66,000 bytes when the form for a request began to be sent by its script, so that what
+// failed leaves nothing that a redirect could use.
 func TestStylesAndScriptsAreSmall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		pattern string
 		most    int
-	}{{"static/*.css", 40_000}, {"static/*.js", 66_000}} {
+	}{{"static/*.css", 40_000}, {"static/*.js", 66_400}} {
 		size := 0
 		for name, text := range read(t, c.pattern) {
 			if filepath.Base(name) != library {

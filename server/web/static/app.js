@@ -14,21 +14,26 @@ function dress(theme) {
   }
 }
 
-try {
-  dress(localStorage.theme)
-} catch {
-  // Storage is refused: a choice lasts for one page.
+// Returns what this browser keeps under a name, and keeps what is next instead; "" deletes it.
+globalThis.stored = (storage, name, next) => {
+  try {
+    const all = globalThis[storage]
+    const kept = all[name]
+    if (next) all[name] = next
+    if (next === '') delete all[name]
+    return kept
+  } catch {
+    // Storage is refused: a choice lasts for one page.
+  }
 }
+
+dress(stored('localStorage', 'theme'))
 
 for (const choice of all('input[name=theme]')) {
   choice.checked = choice.value === (root.dataset.theme ?? 'auto')
   choice.addEventListener('change', () => {
     dress(choice.value)
-    try {
-      localStorage.theme = choice.value
-    } catch {
-      // as above
-    }
+    stored('localStorage', 'theme', choice.value)
   })
 }
 
@@ -57,10 +62,6 @@ function addZone() {
   words.value = words.value.replace(time.title, () => `${time.textContent} (${time.title})`)
   if (mail) mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
 }
-
-complete()
-addZone()
-document.addEventListener('redrawn', complete)
 
 // On a touch screen, a focus would open the keyboard over the form.
 if (matchMedia('(hover: hover)').matches) one('[data-focus]')?.focus()
@@ -153,4 +154,7 @@ addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.sentAt
 })
 
-root.dataset.ran = ''
+// By now the links to the content and to other languages keep the end of the address.
+complete()
+addZone()
+document.addEventListener('redrawn', complete)

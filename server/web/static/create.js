@@ -1,10 +1,9 @@
 // The form for a new push: the terms of each kind, settings that the browser keeps, and a
-// generator. send.js sends it.
+// generator. send.js sends it, but offers nothing that may be encrypted before the terms are taken.
 
 const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
 const all = (selector) => main.querySelectorAll(selector)
-const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name])
 
 const kind = () => one('.kinds :checked')
 
@@ -42,6 +41,7 @@ function takeTerms(before) {
     if (box && before && now[name] && box.checked === (before[name] === 'on')) box.checked = now[name] === 'on'
   }
   boundTime()
+  one('#create').dispatchEvent(new CustomEvent('checked', { detail: true }))
 }
 
 // Keeps settings in this browser, if the sender asks for it.
@@ -51,12 +51,7 @@ const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 function remember() {
   const kept = { kind: kind().value, more: one('#more').open }
   for (const input of all(settings)) kept[input.id] = input[what(input)]
-  try {
-    if (one('#remember').checked) localStorage.push = JSON.stringify(kept)
-    else delete localStorage.push
-  } catch {
-    // Storage is refused.
-  }
+  stored('localStorage', 'push', one('#remember').checked ? JSON.stringify(kept) : '')
 }
 
 function recall() {
@@ -128,7 +123,7 @@ async function generate() {
   do made = Array.from({ length: n }, () => from[below(from.length)])
   while (tries-- && !sets.every((set) => made.some((c) => set.includes(c))))
   one('#made').value = made.join(words ? '-' : '')
-  one('#bits').textContent = fill(bits, { bits: Math.floor(n * Math.log2(from.length)) })
+  one('#bits').textContent = bits.replace('{bits}', Math.floor(n * Math.log2(from.length)))
 }
 
 // Opens the generator under the field that it is for, or closes it.
@@ -187,7 +182,6 @@ function carryLogin() {
 function start() {
   const form = one('#create')
   carried = undefined
-  if (!crypto.subtle) Object.assign(one('#encrypt') ?? {}, { checked: false, disabled: true })
   recall()
   takeTerms()
   let before = kind().dataset

@@ -6,17 +6,22 @@ const all = (selector) => document.querySelectorAll(selector)
 const note = one('#keyless')
 const link = one('#link')
 
-// A redirect can replace the fragment, or lead to another request. So behind the form the fragment
-// that ask.js made counts. Behind any other redirect no link is shown, also after a reload.
-const { asked } = sessionStorage
-delete sessionStorage.asked
-const moved = performance.getEntriesByType('navigation')[0]?.redirectCount
-if (asked === undefined ? moved : !moved && asked !== location.hash) history.replaceState('moved', '')
-else if (asked !== undefined) history.replaceState(null, '', location.pathname + asked)
+// A redirect can replace the fragment, or lead to another request. So within a minute of the form the
+// keys count that it made. Behind any other redirect no link is shown: the fragment gets a mark, which
+// stays with it wherever the address is loaded again, kept or copied.
+const mark = '#moved:'
+const [at, made] = stored('sessionStorage', 'asked', '')?.split('#') ?? []
+const began = Date.now() - performance.now()
+const moved = made ? began - at > 60_000 : performance.getEntriesByType('navigation')[0]?.redirectCount
+let came = made && !moved ? `#${made}` : location.hash
+if (link && moved && !came.startsWith(mark)) came = mark + came.slice(1)
+history.replaceState(null, '', came)
+
 const { belong, fingerprintOf, requestKeysOf, unwrapKey } = note ? await import(note.dataset.keys) : {}
 const { fragmentOf } = note ? await import(note.dataset.module) : {}
 one('.late')?.remove()
-const unsure = () => Boolean(link) && history.state === 'moved'
+const unsure = () => Boolean(link) && came.startsWith(mark)
+const key = () => came.replace(mark, '#').slice(1)
 
 // Adds the key of an answer to where its form leads.
 async function unlock(form, keys) {
@@ -27,16 +32,16 @@ async function unlock(form, keys) {
 }
 
 async function open() {
-  const keys = crypto.subtle && await requestKeysOf(location.hash.slice(1)).catch(({ reason }) => reason)
+  const keys = crypto.subtle && await requestKeysOf(key()).catch(({ reason }) => reason)
   const reason = typeof keys === 'string' ? keys : 'https'
   const opens = keys instanceof Uint8Array
   for (const part of all('.keyed')) part.hidden = !opens || unsure()
-  for (const part of all('.passed')) part.hidden = true // until bind
+  for (const part of all('.passed, #drawn')) part.hidden = true // until bind
   note.hidden = opens
   note.firstElementChild.textContent = note.dataset[reason]
   if (!opens) return
   one('#mine').value = location.href
-  for (const form of all('main form:not([data-wrapped])')) form.action = form.action.replace(/#.*|$/, location.hash)
+  for (const form of all('main form:not([data-wrapped])')) form.action = form.action.replace(/#.*|$/, came)
   for (const form of all('[data-wrapped]')) unlock(form, keys)
   if (link) bind(keys)
 }
@@ -46,14 +51,14 @@ async function open() {
 async function bind(keys) {
   const [words, mail, box] = ['#words', '#mail', '#drawn'].map(one)
   const good = await belong(keys, note.dataset)
+  if (good && !unsure()) {
+    const whole = `${link.value.replace(/#.*/, '')}#${await fingerprintOf(note.dataset)}` // in place of any other
+    words.value = words.value.replace(link.value, whole)
+    link.value = whole
+    mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
+    if (box) import(box.dataset.draw).then(({ draw }) => draw(box, whole)).then(() => { box.hidden = false })
+  }
   judge(good)
-  if (!good) return
-  const whole = `${link.value.replace(/#.*/, '')}#${await fingerprintOf(note.dataset)}` // in place of any other
-  if (link.value === whole) return
-  words.value = words.value.replace(link.value, whole)
-  link.value = whole
-  mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
-  if (box) import(box.dataset.draw).then(({ draw }) => draw(box, whole))
 }
 
 function judge(good) {
@@ -63,12 +68,16 @@ function judge(good) {
 
 function show() {
   one('#moved').hidden = !unsure()
-  for (const menu of all('.language')) menu.hidden = unsure() // which would not know that
   if (note) return open()
-  judge(!/^#a[\w-]{48}/.test(location.hash)) // a request with keys has a page with keys
+  judge(!/^a[\w-]{48}/.test(key())) // a request with keys has a page with keys
 }
 
-addEventListener('hashchange', show)
+// A place on the page does not take the place of the keys.
+addEventListener('hashchange', () => {
+  if (!['', '#main'].includes(location.hash)) came = location.hash
+  history.replaceState(null, '', came)
+  show()
+})
 // With its key, the address is that of this page: a browser would only jump within it.
 one('#again')?.addEventListener('click', (event) => {
   event.preventDefault()

@@ -14,21 +14,21 @@ const curves = {
 }
 const rawOf = async (key) => new Uint8Array(await subtle.exportKey('raw', key))
 
-// Makes the keys of a request: the fragment of its owner's link, and the public keys by their
-// curves.
-export async function newRequestKeys() {
-  const privates = [], publicKeys = {}
+// Makes the keys of a request: adds the public ones to the data of its form, and returns the end of
+// its owner's link.
+export async function addRequestKeys(data) {
+  const privates = []
   for (const [name, { how }] of Object.entries(curves)) {
     try {
       const { privateKey, publicKey } = await subtle.generateKey(how, true, ['deriveBits'])
       privates.push(decode((await subtle.exportKey('jwk', privateKey)).d))
-      publicKeys[name] = encode(await rawOf(publicKey))
+      data.set(`public_key_${name}`, encode(await rawOf(publicKey)))
     } catch (failure) {
       if (name === 'p256') throw failure
       // The browser lacks X25519.
     }
   }
-  return { fragment: await write(join(...privates), 'request key'), publicKeys }
+  return `#${await write(join(...privates), 'request key')}`
 }
 
 // Returns the private keys in a fragment.

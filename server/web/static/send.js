@@ -1,5 +1,5 @@
-// A form that sends a push: files are dropped and pasted, and what it sends may be encrypted here
-// first. A request of its own sends it: if that fails, all that was typed is still there.
+// A form that sends a push, or asks for one: files are dropped and pasted, and what it sends may be
+// encrypted here first. A request of its own sends it: if that fails, all that was typed is still there.
 
 const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
@@ -11,7 +11,7 @@ let good // the form may be sent; an answer to a request only after answer.js ha
 let files = [] // to be sent
 let upload // that is running, or the encryption before it
 let leaving = false // what was typed is sent
-let fragment // with the key of the push that is being sent, if that is encrypted here
+let fragment // with the keys of what is being sent, if that is encrypted here
 
 const size = (n) => {
   const units = form.dataset.units.split(' ')
@@ -104,16 +104,16 @@ function wrong() {
 // Encrypts the text and the files of data. Returns the fragment with the key, or nothing of it
 // if the key is wrapped, for the person who asked.
 async function encrypt(data, signal) {
-  const { module, busy: words } = one('[data-module]').dataset
+  const { module, asks, busy: words } = one('[data-module]').dataset
   one('#sent').textContent = words
+  if (asks) return (await import(asks)).addRequestKeys(data)
   const { fragmentOf, newKey, seal, encryptFile } = await import(module)
   const key = newKey()
   const { keys: asked } = form.dataset
   if (asked) data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
   const sending = data.getAll('push[files][]')
   data.set('push[payload]', await seal(key, text(), sending))
-  for (const name of [...data.keys()].filter((name) => name.startsWith('push[login'))) data.delete(name)
-  for (const name of ['push[files][]', 'push[url]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
+  for (const name of [...data.keys()]) if (/^push\[(login|files|url|notify)/.test(name)) data.delete(name)
   let done = 0
   for (const [i, file] of sending.entries()) {
     const told = (n) => {
@@ -123,7 +123,6 @@ async function encrypt(data, signal) {
     data.append('push[files][]', await encryptFile(key, i + 1, file, told), `${i + 1}.bin`)
     done += file.size
   }
-  signal.throwIfAborted()
   return asked ? '' : `#${await fragmentOf(key)}`
 }
 
@@ -143,6 +142,7 @@ async function send() {
     if (sending.length) one('#sending button').focus()
     try {
       fragment = await encrypt(data, signal)
+      signal.throwIfAborted()
     } catch {
       upload = undefined
       return signal.aborted ? end(stopped, 'told') : end(one('[data-module]').dataset.failed)
@@ -151,24 +151,24 @@ async function send() {
   upload = new XMLHttpRequest()
   upload.open('POST', form.action)
   upload.responseType = 'document'
-  upload.upload.onprogress = ({ loaded, total }) => {
-    one('progress').value = loaded / total
-    one('#sent').textContent = loaded < total ? fill(sent, { done: size(loaded), all: size(total) }) : stored
+  const tell = (done, all) => {
+    one('progress').value = all && done / all
+    one('#sent').textContent = sent && done < all ? fill(sent, { done: size(done), all: size(all) }) : stored
   }
+  upload.upload.onprogress = ({ loaded, total }) => tell(loaded, total)
   upload.onload = ({ target: { status, response, responseURL } }) => answered(status, response, new URL(responseURL))
   upload.onerror = () => end(cut)
   upload.onabort = () => end(stopped, 'told')
   upload.onloadend = () => { upload = undefined }
   busy(true)
-  one('progress').value = 0
-  one('#sent').textContent = sending.length ? fill(sent, { done: size(0), all: size(total(sending)) }) : stored
+  tell(0, total(sending))
   if (sending.length) one('#sending button').focus() // a text is sent before it could be stopped on purpose
   upload.send(data)
 }
 
 // What was typed, and a page that is shown again may lack.
 const typed = '#payload, #url, .login :is(input, textarea)'
-const kept = `${typed}, .kinds input, #login, #passphrase, #encrypt, #name, #note, #mail-to`
+const kept = ':is(input, select, textarea)[id]'
 
 const filled = () => files.length || [...all(typed)].some(({ value }) => value)
 
@@ -177,12 +177,8 @@ const filled = () => files.length || [...all(typed)].some(({ value }) => value)
 function answered(status, page, url) {
   if (status === 200 && url.pathname.includes(form.dataset.sends)) {
     leaving = true
-    try {
-      sessionStorage.sent = true // the form is emptied if its sender goes back to it
-    } catch {
-      // Storage is switched off.
-    }
-    return location.assign(url + (fragment ?? ''))
+    const detail = url + (fragment ?? '')
+    return form.dispatchEvent(new CustomEvent('made', { cancelable: true, detail })) && location.assign(detail)
   }
   const next = page?.querySelector('main')
   if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
@@ -197,7 +193,19 @@ function answered(status, page, url) {
   main.dispatchEvent(new Event('redrawn', { bubbles: true }))
   for (const { id, value, checked } of fields) Object.assign(one(`#${id}`) ?? {}, { value, checked })
   one('#passphrase')?.dispatchEvent(new Event('input', { bubbles: true }))
+  offer()
   ;(one('.problems') ?? one('h1')).focus()
+}
+
+// Shows what is so with encryption, or without it.
+function say() {
+  for (const part of all('.encrypted, .unencrypted')) part.hidden = !encrypts() === part.matches('.encrypted')
+}
+
+// Shows what encrypts and sends. A kind that is never encrypted has no switch for that.
+function offer() {
+  for (const part of all('[data-encrypts]')) part.hidden = part.disabled = part.matches(`.for:not(.${kind()})`)
+  say()
 }
 
 function start() {
@@ -207,12 +215,14 @@ function start() {
     good = detail
     form.hidden = !good && !filled()
     if (!good) upload?.abort()
+    offer()
   })
-  for (const part of all('[data-encrypts]')) part.hidden = part.disabled = false
+  if (!crypto.subtle) Object.assign(one('#encrypt') ?? {}, { checked: false, disabled: true })
   one('.drop')?.classList.add('live')
   showFiles()
   form.addEventListener('change', ({ target }) => {
     if (target.id === 'files') add(target.files)
+    say()
   })
   form.addEventListener('click', ({ target }) => {
     if (target.matches('#sending button')) upload?.abort()
@@ -248,10 +258,6 @@ addEventListener('beforeunload', (event) => {
 })
 
 // Back from the page that says what was sent: it must not be sent again.
-addEventListener('pageshow', ({ persisted }) => {
-  leaving = persisted && 'sent' in sessionStorage
-  if (leaving) location.reload()
-  delete sessionStorage.sent
-})
+addEventListener('pageshow', () => leaving && location.reload())
 
 start()
