@@ -139,23 +139,29 @@ test('right after the form its keys count, whatever redirect comes, and only the
   const { guest } = await arriveNew(scene, t, { home: [scene.secure.url, plain] })
   const { page } = guest
   const other = await askFor(guest, { encrypt: true })
-  let path // of the request, from which a redirect leads by way of another origin, which scripts do not see
-  scene.plain.redirects.set('/hop', other.own)
-  await page.route('**/requests/*', (route) => {
-    if (!path && route.request().isNavigationRequest() && !route.request().url().endsWith('/new')) {
-      path = new URL(route.request().url()).pathname
-      scene.secure.redirects.set(path, `${plain}/hop`)
-    }
-    return route.continue()
-  })
-  await guest.go('/requests/new')
-  await page.locator('#text').fill('mine')
-  await page.locator('details.more').evaluate((more) => { more.open = true })
-  await page.locator('#encrypt').setChecked(true)
-  await guest.press(say('create_submit'))
-  await page.getByText(say('request_changed')).waitFor()
-  assert.equal(await page.locator('#link').isVisible(), false)
-  scene.secure.redirects.delete(path)
+  scene.plain.redirects.set('/hop', other.own) // another origin, which hides a redirect from scripts
+  for (const first of [`${plain}/hop`, '/requests/new']) {
+    let path // of the request, whose page a redirect replaces
+    await page.route('**/requests/*', (route) => {
+      if (!path && route.request().isNavigationRequest() && !route.request().url().endsWith('/new')) {
+        path = new URL(route.request().url()).pathname
+        scene.secure.redirects.set(path, first)
+      }
+      return route.continue()
+    })
+    await guest.go('/requests/new')
+    await page.locator('#text').fill('mine')
+    await page.locator('details.more').evaluate((more) => { more.open = true })
+    await page.locator('#encrypt').setChecked(true)
+    await guest.press(say('create_submit'))
+    await page.waitForURL(/#a/)
+    await page.unrouteAll()
+    scene.secure.redirects.set(path, `${plain}/hop`)
+    if (first === '/requests/new') await guest.go(path + new URL(page.url()).hash)
+    await page.locator('#changed:visible, #moved:visible').waitFor()
+    assert.equal(await page.locator('#link').isVisible(), false)
+    scene.secure.redirects.delete(path)
+  }
   await page.evaluate((end) => { sessionStorage.asked = `${Date.now() - 61_000}${end}` }, new URL(other.own).hash)
   await guest.go('about:blank')
   await guest.go(other.own)

@@ -1,27 +1,28 @@
 // The form for a new request, which send.js sends. It leads to an address with the private keys behind
-// "#", which are kept for request.js, too: a redirect can replace them there.
+// "#". request.js gets them apart from it, too: a redirect can replace them there.
 
 const one = (selector) => document.querySelector(selector)
 
+// Passes the keys of a request that was made on. Where storage is refused, its owner compares the address.
+function pass(event) {
+  const { detail: href, target: form } = event
+  const { hash } = new URL(href)
+  const asked = hash && Date.now() + hash
+  stored('sessionStorage', 'asked', asked)
+  if (!hash || stored('sessionStorage', 'asked') === asked) return
+  event.preventDefault()
+  const told = one('#told')
+  told.firstElementChild.textContent = form.dataset.unkept
+  told.append(Object.assign(document.createElement('a'), { href, textContent: href }))
+  told.hidden = told.inert = false
+  form.replaceWith(told)
+  told.focus()
+}
+
 function start() {
-  stored('sessionStorage', 'asked', '')
-  const form = one('#ask')
-  form.addEventListener('made', (event) => {
-    const { detail: href } = event
-    const { hash } = new URL(href)
-    const asked = hash && Date.now() + hash
-    stored('sessionStorage', 'asked', asked)
-    if (!hash || stored('sessionStorage', 'asked') === asked) return
-    // Storage is refused: the owner has to compare the address.
-    event.preventDefault()
-    const told = one('#told')
-    told.firstElementChild.textContent = form.dataset.unkept
-    told.append(Object.assign(document.createElement('a'), { href, textContent: href }))
-    told.hidden = told.inert = false
-    form.replaceWith(told)
-    told.focus()
-  })
-  form.dispatchEvent(new CustomEvent('checked', { detail: true }))
+  if (!globalThis.stored) return // app.js did not come
+  one('#ask').addEventListener('made', pass)
+  one('#ask').dispatchEvent(new CustomEvent('checked', { detail: true }))
 }
 
 document.addEventListener('redrawn', start)

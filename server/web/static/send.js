@@ -184,7 +184,7 @@ function answered(status, page, url) {
   if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
   const lacks = (part) => one(part) && !next.querySelector(part)
   if (!next || (status === 422 && [`[data-sends="${form.dataset.sends}"]`, '#closed', '#encrypt', '[data-keys]'].some(lacks))) return end(form.dataset.cut)
-  if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
+  if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p, .lead + .notice')].map((el) => el.textContent).join('. '))
   const fields = all(kept)
   main.replaceChildren(...next.childNodes)
   for (const menu of document.querySelectorAll('.language')) menu.replaceWith(page.querySelector('.language') ?? menu)
