@@ -1,15 +1,10 @@
 package config_test
 
 import (
-	"bytes"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,31 +12,58 @@ import (
 	"pushbox/internal/testkit/golden"
 )
 
-// exampleFile has every setting with its default, below the comment of its field in the
-// source.
+// exampleFile says what each setting means, and has its default.
 const exampleFile = "../config.example.yaml"
+
+func example(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(exampleFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 func TestTheExampleIsFresh(t *testing.T) {
 	t.Parallel()
-	text, err := example(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.File(t, exampleFile, string(text))
+	fresh, _ := refreshed(example(t))
+	golden.File(t, exampleFile, fresh)
 }
 
-func TestEverySettingIsExplainedInTheExample(t *testing.T) {
+func TestTheExampleExplainsEverySettingInTheirOrder(t *testing.T) {
 	t.Parallel()
-	text, err := example(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, explained := refreshed(example(t))
 	for _, k := range config.Keys() {
-		name := k.Key[strings.LastIndex(k.Key, ".")+1:]
-		before, _, ok := strings.Cut(string(text), "\n"+indent(k.Key)+name+": ")
-		lines := strings.Split(before, "\n")
-		if last := lines[len(lines)-1]; !ok || !strings.HasPrefix(last, indent(k.Key)+"# ") {
-			t.Errorf("above %s is no comment, but %q", k.Key, last)
+		if len(explained) == 0 || explained[0].key != k.Key {
+			t.Fatalf("%s is missing, or not in its place: %+v", k.Key, explained[:min(1, len(explained))])
+		}
+		comment := explained[0].comment
+		_, name, _ := strings.Cut(k.Key, ".")
+		asUnderPW := slices.ContainsFunc(config.Keys(), func(other config.Setting) bool { return other.Key == "pw."+name && k.Key != other.Key })
+		if explained = explained[1:]; comment == "" && !asUnderPW {
+			t.Errorf("%s has no comment", k.Key)
+		}
+	}
+	if len(explained) > 0 {
+		t.Errorf("%s is not a setting", explained[0].key)
+	}
+}
+
+func TestTheExampleHasTheKeysOfEntries(t *testing.T) {
+	t.Parallel()
+	text := example(t)
+	for list, entry := range map[string]reflect.Type{"  oidc": reflect.TypeFor[config.OIDC](), "policies": reflect.TypeFor[config.NamedPolicy]()} {
+		indent := list[:len(list)-len(strings.TrimLeft(list, " "))]
+		_, rest, _ := strings.Cut(text, "\n"+list+": []\n"+indent+"# Its entries have these keys:\n")
+		for i := range entry.NumField() {
+			key, _, _ := strings.Cut(entry.Field(i).Tag.Get("mapstructure"), ",")
+			if key == "" { // those of another section
+				continue
+			}
+			comment, after, ok := strings.Cut(rest, "#   "+key+": …\n")
+			if rest = after; !ok || !strings.HasPrefix(comment, indent+"#\n"+indent+"#   # ") {
+				t.Errorf("%s: above %s is %q", list, key, comment)
+			}
 		}
 	}
 }
@@ -57,169 +79,52 @@ func TestTheExampleIsAConfigurationWithEverySetting(t *testing.T) {
 	}
 }
 
-func TestFieldsWithoutACommentAreRefused(t *testing.T) {
-	t.Parallel()
-	for _, field := range []string{"A int", "// Says something.\nA int", "A int `mapstructure:\"a\"`"} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "config.go"), []byte("package config\ntype Config struct {\n"+field+"\n}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := example(dir); err == nil {
-			t.Errorf("%q was accepted", field)
-		}
-	}
-	if _, err := example(t.TempDir()); err == nil {
-		t.Error("a directory without the settings was accepted")
-	}
-}
+// explained is a setting with its comment.
+type explained struct{ key, comment string }
 
-const exampleHead = `# All settings of pushbox with their defaults. Keep those that you change.
-#
-# pushbox reads this file if --config FILE or PUSHBOX_CONFIG names it, or if it is
-# /etc/pushbox/config.yaml and no other place is named. The environment overrides the
-# file, and flags override both. In the environment a setting is
-# PUSHBOX_ and its key in upper case, with _ between levels, such as
-# PUSHBOX_LOG_LEVEL for log.level.
-#
-# Durations need a unit: 90d, 36h, 10m, 30s. Sizes may have one: 400MiB, 10MB.
-`
-
-// An exampleWriter writes the example from the structs of the package.
-type exampleWriter struct {
-	bytes.Buffer
-	structs map[string]*ast.StructType
-	keys    map[string]config.Setting
-	told    map[*ast.Field]bool // its comment was written before
-}
-
-// example returns the text of config.example.yaml, from the package in a directory.
-func example(dir string) ([]byte, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	w := &exampleWriter{
-		structs: make(map[string]*ast.StructType),
-		keys:    make(map[string]config.Setting),
-		told:    make(map[*ast.Field]bool),
-	}
-	for _, name := range names {
-		if err := w.read(name); err != nil {
-			return nil, err
-		}
-	}
+// refreshed returns the example with the defaults and bounds of the settings, and its settings.
+func refreshed(text string) (fresh string, all []explained) {
+	keys := make(map[string]config.Setting)
 	for _, k := range config.Keys() {
-		w.keys[k.Key] = k
+		keys[k.Key] = k
 	}
-	w.WriteString(exampleHead)
-	all, ok := w.structs["Config"]
-	if !ok {
-		return nil, fmt.Errorf("no struct Config in %s", dir)
-	}
-	if err := w.fields(all, ""); err != nil {
-		return nil, err
-	}
-	return w.Bytes(), nil
-}
-
-// read collects the structs of a file, unless it is a test.
-func (w *exampleWriter) read(name string) error {
-	if strings.HasSuffix(name, "_test.go") {
-		return nil
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-	if err != nil {
-		return err
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if t, ok := n.(*ast.TypeSpec); ok {
-			if s, ok := t.Type.(*ast.StructType); ok {
-				w.structs[t.Name.Name] = s
-			}
-		}
-		return true
-	})
-	return nil
-}
-
-// fields writes the settings of a struct, whose keys begin with prefix.
-func (w *exampleWriter) fields(s *ast.StructType, prefix string) error {
-	for _, f := range s.Fields.List {
-		section := w.structs[fmt.Sprint(f.Type)] // nil for other types
-		if len(f.Names) == 0 {
-			if err := w.fields(section, prefix); err != nil {
-				return err
-			}
+	var path []string // of the section
+	comment := ""
+	for line := range strings.Lines(text) {
+		words := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(words)]
+		switch {
+		case strings.HasPrefix(words, "# Allowed: "), words == "# Needs a restart.\n":
 			continue
-		}
-		key, err := keyOf(f)
-		if err != nil {
-			return err
-		}
-		w.comment(f, prefix+key)
-		if section == nil {
-			fmt.Fprintf(w, "%s%s: %s\n", indent(prefix), key, w.keys[prefix+key].Default)
-			if list, ok := f.Type.(*ast.ArrayType); ok {
-				w.entries(w.structs[fmt.Sprint(list.Elt)], prefix)
+		case strings.HasPrefix(words, "#"):
+			comment += line
+		case words == "\n":
+			comment = ""
+		default:
+			name, _, _ := strings.Cut(words, ":")
+			path = append(path[:len(indent)/2:len(indent)/2], name)
+			key := strings.Join(path, ".")
+			if k, leaf := keys[key]; leaf {
+				line = fmt.Sprintf("%s%s: %s\n", indent, name, k.Default)
+				fresh += marks(k, indent, comment)
 			}
-			continue
+			if !strings.HasSuffix(line, ":\n") {
+				all = append(all, explained{key, comment})
+			}
+			comment = ""
 		}
-		fmt.Fprintf(w, "%s%s:\n", indent(prefix), key)
-		if err := w.fields(section, prefix+key+"."); err != nil {
-			return err
-		}
+		fresh += line
 	}
-	return nil
+	return fresh, all
 }
 
-// entries writes, as a comment, the keys of an entry of a list; s is nil for a list of values.
-func (w *exampleWriter) entries(s *ast.StructType, prefix string) {
-	if s == nil || s.Fields.List[0].Tag == nil {
-		return
+// marks is what a comment says of the values of a setting, at its end.
+func marks(k config.Setting, indent, comment string) (lines string) {
+	if comment != "" && k.Accepts != "" {
+		lines += indent + "# Allowed: " + k.Accepts + ".\n"
 	}
-	w.WriteString(indent(prefix) + "# Its entries have these keys:\n")
-	for _, f := range s.Fields.List {
-		key, _ := keyOf(f)
-		fmt.Fprintf(w, "%s#\n", indent(prefix))
-		for line := range strings.Lines(f.Doc.Text()) {
-			w.WriteString(indent(prefix) + "#   # " + line)
-		}
-		if len(f.Names) == 0 { // the keys of a section that the file has elsewhere
-			continue
-		}
-		fmt.Fprintf(w, "%s#   %s: …\n", indent(prefix), key)
+	if comment != "" && !k.Reload {
+		lines += indent + "# Needs a restart.\n"
 	}
-}
-
-// comment writes the meaning and the values of a field, unless a section of the same
-// type has them already.
-func (w *exampleWriter) comment(f *ast.Field, key string) {
-	if w.told[f] {
-		return
-	}
-	w.told[f] = true
-	if !bytes.HasSuffix(w.Bytes(), []byte(":\n")) { // not directly under the name of a section
-		w.WriteString("\n")
-	}
-	for line := range strings.Lines(f.Doc.Text()) {
-		w.WriteString(indent(key) + "# " + line)
-	}
-	if a := w.keys[key].Accepts; a != "" {
-		w.WriteString(indent(key) + "# Allowed: " + a + ".\n")
-	}
-	if k, leaf := w.keys[key]; leaf && !k.Reload {
-		w.WriteString(indent(key) + "# Needs a restart.\n")
-	}
-}
-
-func keyOf(f *ast.Field) (string, error) {
-	if f.Tag == nil || f.Doc.Text() == "" {
-		return "", fmt.Errorf("field %s has no tag or no comment", f.Names[0])
-	}
-	tag, err := strconv.Unquote(f.Tag.Value)
-	return reflect.StructTag(tag).Get("mapstructure"), err
-}
-
-func indent(key string) string {
-	return strings.Repeat("  ", strings.Count(key, "."))
+	return lines
 }

@@ -19,56 +19,24 @@ const (
 
 // Policy says what pushes may be. In policies, what is not set is as in policy.
 type Policy struct {
-	// The kinds of pushes: text, file, url and qr. Empty: all that are enabled.
-	Kinds []string `mapstructure:"kinds" form:"kinds"`
-
-	// Whether each push needs a passphrase. Answers to requests need none.
-	RequirePassphrase Switch `mapstructure:"require_passphrase"`
-
-	// Whether the sender encrypts each push, in the browser or with
-	// pushbox push --end-to-end, so that the server cannot read it. Then only texts and files
-	// can be sent.
-	RequireEncryption Switch `mapstructure:"require_encryption"`
-
-	// Whether links can be sent by mail.
-	EnableMail Switch `mapstructure:"enable_mail"`
-
-	// The time limit of a push in days, if its sender does not choose one. 0: that of its kind.
-	ExpireAfterDaysDefault int `mapstructure:"expire_after_days_default" min:"1" max:"3650" off:"0"`
-
-	// The most days that a sender may choose. 0: those of each kind.
-	ExpireAfterDaysMax int `mapstructure:"expire_after_days_max" min:"1" max:"3650" off:"0"`
-
-	// How many views a push has, if its sender does not choose. 0: as each kind says.
-	ExpireAfterViewsDefault int `mapstructure:"expire_after_views_default" min:"1" max:"100000" off:"0"`
-
-	// The most views that a sender may choose. 0: those of each kind.
-	ExpireAfterViewsMax int `mapstructure:"expire_after_views_max" min:"1" max:"100000" off:"0"`
-
-	// The most files of one push. 0: files.max_file_uploads.
-	MaxFileUploads int `mapstructure:"max_file_uploads" min:"1" max:"100" off:"0"`
-
-	// The largest size of one file. 0: files.max_file_size.
-	MaxFileSize Size `mapstructure:"max_file_size" min:"1KiB" max:"1TiB" off:"0"`
-
-	// How many live pushes an account may have. 0: limits.account_pushes.
-	AccountPushes int `mapstructure:"account_pushes" min:"1" max:"1000000" off:"0"`
-
-	// How many bytes the live pushes of an account may take. 0: limits.account_bytes.
-	AccountBytes Size `mapstructure:"account_bytes" min:"1MiB" off:"0"`
+	Kinds                   []string `mapstructure:"kinds" form:"kinds"`
+	RequirePassphrase       Switch   `mapstructure:"require_passphrase"`
+	RequireEncryption       Switch   `mapstructure:"require_encryption"`
+	EnableMail              Switch   `mapstructure:"enable_mail"`
+	ExpireAfterDaysDefault  int      `mapstructure:"expire_after_days_default" min:"1" max:"3650" off:"0"`
+	ExpireAfterDaysMax      int      `mapstructure:"expire_after_days_max" min:"1" max:"3650" off:"0"`
+	ExpireAfterViewsDefault int      `mapstructure:"expire_after_views_default" min:"1" max:"100000" off:"0"`
+	ExpireAfterViewsMax     int      `mapstructure:"expire_after_views_max" min:"1" max:"100000" off:"0"`
+	MaxFileUploads          int      `mapstructure:"max_file_uploads" min:"1" max:"100" off:"0"`
+	MaxFileSize             Size     `mapstructure:"max_file_size" min:"1KiB" max:"1TiB" off:"0"`
+	AccountPushes           int      `mapstructure:"account_pushes" min:"1" max:"1000000" off:"0"`
+	AccountBytes            Size     `mapstructure:"account_bytes" min:"1MiB" off:"0"`
 }
 
 // A NamedPolicy is one that accounts can have.
 type NamedPolicy struct {
-	// A word for it.
-	Name string `mapstructure:"name" form:"word"`
-
-	// Groups whose people get it when they sign in: as a provider of OpenID Connect or a proxy
-	// names them, or distinguished names of groups of the directory. Empty: administrators
-	// give it to accounts.
+	Name   string   `mapstructure:"name" form:"word"`
 	Groups []string `mapstructure:"groups" form:"names"`
-
-	// And any of the keys of policy.
 	Policy `mapstructure:",squash"`
 }
 
