@@ -179,19 +179,15 @@ func (d *Decoder) finish(err error) error {
 // Skip consumes the next value of any kind, and checks it as reading does.
 func (d *Decoder) Skip() error {
 	var err error
-	switch d.Kind() {
+	switch k := d.Kind(); k {
 	case Object:
 		err = d.Object(func(string) error { return nil })
 	case Array:
 		err = d.Array(func() error { return nil })
 	case String:
 		err = d.skipString()
-	case Number:
-		_, err = d.Number()
-	case Bool:
-		_, err = d.Bool()
-	case Null:
-		err = d.Null()
+	case Number, Bool, Null:
+		_, err = d.literal(k)
 	case Invalid:
 		err = d.err
 	}

@@ -1,8 +1,9 @@
 package strictjson
 
 import (
+	"encoding/json"
 	"io"
-	"strings"
+	"slices"
 )
 
 // String reads a string of at most limit bytes, and returns it unescaped. A longer one
@@ -15,53 +16,37 @@ func (d *Decoder) String(limit int) (string, error) {
 }
 
 // Number reads a number and returns it as it is written.
-func (d *Decoder) Number() (string, error) {
-	if err := d.begin(Number); err != nil {
-		return "", err
-	}
-	literal, err := d.literal()
-	if err != nil {
-		return "", err
-	}
-	if !validNumber(literal) {
-		return "", d.syntax(reasonLiteral)
-	}
-	return literal, nil
-}
+func (d *Decoder) Number() (string, error) { return d.literal(Number) }
 
 // Bool reads true or false.
 func (d *Decoder) Bool() (bool, error) {
-	if err := d.begin(Bool); err != nil {
-		return false, err
-	}
-	literal, err := d.literal()
-	if err != nil {
-		return false, err
-	}
-	if literal != "true" && literal != "false" {
-		return false, d.syntax(reasonLiteral)
-	}
-	return literal == "true", nil
+	literal, err := d.literal(Bool)
+	return literal == "true", err
 }
 
 // Null reads null.
 func (d *Decoder) Null() error {
-	if err := d.begin(Null); err != nil {
-		return err
-	}
-	literal, err := d.literal()
-	if err != nil {
-		return err
-	}
-	if literal != "null" {
-		return d.syntax(reasonLiteral)
-	}
-	return nil
+	_, err := d.literal(Null)
+	return err
 }
 
-// literal reads a number or word: a run of the bytes that those are made of.
-// The caller judges it.
-func (d *Decoder) literal() (string, error) {
+// literal reads a number or word of a kind, which its first byte shows.
+func (d *Decoder) literal(k Kind) (string, error) {
+	if err := d.begin(k); err != nil {
+		return "", err
+	}
+	run, err := d.run()
+	if err != nil {
+		return "", err
+	}
+	if !json.Valid([]byte(run)) {
+		return "", d.syntax(reasonLiteral)
+	}
+	return run, nil
+}
+
+// run reads a run of the bytes that numbers and words are made of.
+func (d *Decoder) run() (string, error) {
 	var room [MaxLiteral]byte
 	run := room[:0]
 	for {
@@ -84,42 +69,7 @@ func (d *Decoder) literal() (string, error) {
 }
 
 func literalByte(c byte) bool {
-	return digit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '-' || c == '+' || c == '.'
-}
-
-func digit(c byte) bool { return '0' <= c && c <= '9' }
-
-// validNumber reports whether s is a number by RFC 8259, section 6.
-func validNumber(s string) bool {
-	s = strings.TrimPrefix(s, "-")
-	rest := afterDigits(s)
-	if rest == s || s[0] == '0' && len(s)-len(rest) > 1 {
-		return false
-	}
-	if fraction, ok := strings.CutPrefix(rest, "."); ok {
-		if rest = afterDigits(fraction); rest == fraction {
-			return false
-		}
-	}
-	if rest == "" {
-		return true
-	}
-	if rest[0]|0x20 != 'e' {
-		return false
-	}
-	exponent := rest[1:]
-	if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
-		exponent = exponent[1:]
-	}
-	return exponent != "" && afterDigits(exponent) == ""
-}
-
-// afterDigits returns s without the digits at its start.
-func afterDigits(s string) string {
-	for s != "" && digit(s[0]) {
-		s = s[1:]
-	}
-	return s
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '-' || c == '+' || c == '.'
 }
 
 // fewKeys is how many keys are compared one by one; most objects have fewer.
@@ -127,34 +77,24 @@ const fewKeys = 16
 
 // keys are the keys of one object that were read so far.
 type keys struct {
-	few  []string            // while they are few
-	many map[string]struct{} // all of them, once they are more
+	few  []string        // the first ones
+	many map[string]bool // the others; nil: there are none
 }
 
 // add records a key and returns the reason to refuse it, if there is one.
 func (k *keys) add(key string) (reason string) {
-	if k.many == nil {
-		for _, other := range k.few {
-			if other == key {
-				return reasonDuplicate
-			}
-		}
-		if len(k.few) < fewKeys {
-			k.few = append(k.few, key)
-			return ""
-		}
-		k.many = make(map[string]struct{}, 4*fewKeys)
-		for _, other := range k.few {
-			k.many[other] = struct{}{}
-		}
-	}
-	if _, ok := k.many[key]; ok {
+	switch {
+	case k.many[key] || slices.Contains(k.few, key):
 		return reasonDuplicate
-	}
-	if len(k.many) == MaxMembers {
+	case len(k.few)+len(k.many) == MaxMembers:
 		return reasonMembers
+	case len(k.few) < fewKeys:
+		k.few = append(k.few, key)
+		return ""
+	case k.many == nil:
+		k.many = make(map[string]bool, 4*fewKeys)
 	}
-	k.many[key] = struct{}{}
+	k.many[key] = true
 	return ""
 }
 

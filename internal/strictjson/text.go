@@ -170,24 +170,14 @@ func (d *Decoder) unit(skip int) (r rune, err error) {
 			}
 			continue
 		}
-		h, ok := hex(c)
-		if !ok {
+		h := strings.IndexByte("0123456789abcdefABCDEF", c)
+		if h < 0 {
 			return 0, d.syntax(reasonEscape)
 		}
-		r = r<<4 | h
+		if h > 0xf { // in upper case
+			h -= 6
+		}
+		r = r<<4 | rune(h)
 	}
 	return r, nil
-}
-
-func hex(c byte) (rune, bool) {
-	switch {
-	case digit(c):
-		return rune(c - '0'), true
-	case 'a' <= c && c <= 'f':
-		return rune(c-'a') + 10, true
-	case 'A' <= c && c <= 'F':
-		return rune(c-'A') + 10, true
-	default:
-		return 0, false
-	}
 }
