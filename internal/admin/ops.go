@@ -18,43 +18,57 @@ var (
 	UserList = Op[None, []User]{name: "user/list", do: userList, reads: true}
 	// UserPasswd replaces a password and ends the account's sessions and API tokens:
 	// *record.InvalidError, record.ErrNotFound.
-	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
+	UserPasswd = change("user/passwd", func(ctx context.Context, s *store.Store, in Credentials) error {
+		return s.SetPassword(ctx, operator, in.Email, in.Password.Text, !in.KeepTokens)
+	})
 	// UserResetMFA takes an account's second factor away: record.ErrNotFound.
-	UserResetMFA = Op[Address, None]{name: "user/reset-mfa", do: userResetMFA}
+	UserResetMFA = onAccount("user/reset-mfa", (*store.Store).ResetFactors)
 	// UserInvite adds an account without a password, and makes the link that sets one:
 	// *record.InvalidError, record.ErrExists.
 	UserInvite = Op[Invitation, PasswordLink]{name: "user/invite", do: userInvite}
 	// UserMailLink mails a link that sets the password of an account: record.ErrNotFound,
 	// record.ErrDenied if it may not act, *record.InvalidError if no mail is sent there,
 	// *record.QuotaError.
-	UserMailLink = Op[MailedLink, None]{name: "user/mail-link", do: userMailLink}
+	UserMailLink = change("user/mail-link", func(ctx context.Context, s *store.Store, in MailedLink) error {
+		return s.MailPasswordLink(ctx, operator, in.Email, in.Base, "")
+	})
 	// UserUnlink removes the links of an account to sign-in providers: record.ErrNotFound,
 	// record.ErrLastAdmin if the last administrator could no longer sign in.
-	UserUnlink = Op[Address, None]{name: "user/unlink", do: userUnlink}
+	UserUnlink = onAccount("user/unlink", (*store.Store).Unlink)
 	// UserPasswordLink makes a link that sets the password of an account: record.ErrNotFound,
 	// record.ErrDenied for one that is disabled.
 	UserPasswordLink = Op[Address, PasswordLink]{name: "user/password-link", do: userPasswordLink}
 	// UserRole makes an account an administrator's or a member's: record.ErrNotFound,
 	// record.ErrLastAdmin.
-	UserRole = Op[Role, None]{name: "user/role", do: userRole}
+	UserRole = change("user/role", func(ctx context.Context, s *store.Store, in Role) error {
+		return s.SetAdmin(ctx, operator, in.Email, in.Admin, in.EvenLast)
+	})
 	// UserPolicy gives an account a policy, or none: *record.InvalidError, record.ErrNotFound.
-	UserPolicy = Op[NewPolicy, None]{name: "user/policy", do: userPolicy}
+	UserPolicy = change("user/policy", func(ctx context.Context, s *store.Store, in NewPolicy) error {
+		return s.SetPolicy(ctx, operator, in.Email, in.Policy)
+	})
 	// UserDisable makes every token and session of an account invalid:
 	// record.ErrNotFound, record.ErrLastAdmin.
-	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
+	UserDisable = change("user/disable", func(ctx context.Context, s *store.Store, in Address) error {
+		return s.SetDisabled(ctx, operator, in.Email, true)
+	})
 	// UserEnable undoes UserDisable: record.ErrNotFound.
-	UserEnable = Op[Address, None]{name: "user/enable", do: userEnable}
+	UserEnable = change("user/enable", func(ctx context.Context, s *store.Store, in Address) error {
+		return s.SetDisabled(ctx, operator, in.Email, false)
+	})
 	// UserConfirm makes the address of an account a confirmed one: record.ErrNotFound.
-	UserConfirm = Op[Address, None]{name: "user/confirm", do: userConfirm}
+	UserConfirm = onAccount("user/confirm", (*store.Store).ConfirmAccount)
 	// UserRename gives an account another address: *record.InvalidError,
 	// record.ErrNotFound, record.ErrExists.
-	UserRename = Op[Rename, None]{name: "user/rename", do: userRename}
+	UserRename = change("user/rename", func(ctx context.Context, s *store.Store, in Rename) error {
+		return s.RenameAccount(ctx, operator, in.Email, in.To)
+	})
 	// UserExpirePushes ends all live pushes of an account, and returns how many:
 	// record.ErrNotFound.
 	UserExpirePushes = Op[Address, Number]{name: "user/expire-pushes", do: userExpirePushes}
 	// UserRemove removes an account with its tokens, its pushes and their audit
 	// logs: record.ErrNotFound, record.ErrLastAdmin.
-	UserRemove = Op[Address, None]{name: "user/remove", do: userRemove}
+	UserRemove = onAccount("user/remove", (*store.Store).RemoveAccount)
 )
 
 // The operations on API tokens, and on the whole store.
@@ -64,7 +78,9 @@ var (
 	// TokenList lists an account's tokens, oldest first: record.ErrNotFound.
 	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList, reads: true}
 	// TokenRevoke ends a token at once: record.ErrNotFound.
-	TokenRevoke = Op[TokenRef, None]{name: "token/revoke", do: tokenRevoke}
+	TokenRevoke = change("token/revoke", func(ctx context.Context, s *store.Store, in TokenRef) error {
+		return s.RevokeToken(ctx, operator, in.ID)
+	})
 	// Check reads the whole store and returns a sentence for each problem.
 	Check = Op[None, []string]{name: "check", do: check, reads: true}
 	// CheckDeep is a Check that also compares all payloads and files with their digests.
@@ -82,7 +98,7 @@ var (
 	// Backup makes a verified copy of the store in a file beside the database. The caller
 	// moves the file away or removes it. Its progress is in bytes copied: record.ErrBusy if
 	// a compaction or a backup runs, record.ErrFull if there is no room for the copy.
-	Backup = Op[None, BackupResult]{name: "backup", long: backup, asIs: true}
+	Backup = Op[None, store.Backup]{name: "backup", long: backup, asIs: true}
 )
 
 // The operations on the master key.
@@ -119,17 +135,31 @@ var (
 	// WebhookList lists an account's webhooks, oldest first: record.ErrNotFound.
 	WebhookList = Op[Address, []Webhook]{name: "webhook/list", do: webhookList, reads: true}
 	// WebhookRemove removes a webhook: record.ErrNotFound.
-	WebhookRemove = Op[WebhookRef, None]{name: "webhook/remove", do: webhookRemove}
+	WebhookRemove = change("webhook/remove", func(ctx context.Context, s *store.Store, in WebhookRef) error {
+		return s.RemoveHook(ctx, operator, in.ID)
+	})
 	// WebhookTarget returns the URL of a webhook and its signing secret:
 	// record.ErrNotFound.
 	WebhookTarget = Op[WebhookRef, NewWebhook]{name: "webhook/target", do: webhookTarget, reads: true}
 	// WebhookEnable resumes sending events to a webhook: record.ErrNotFound.
-	WebhookEnable = Op[WebhookRef, None]{name: "webhook/enable", do: webhookEnable}
+	WebhookEnable = change("webhook/enable", func(ctx context.Context, s *store.Store, in WebhookRef) error {
+		return s.DisableHook(ctx, operator, in.ID, false)
+	})
 )
 
 // operator is the actor of every operation: only the operator can open the control socket
 // and the data directory.
 var operator = store.Actor{Role: store.Operator}
+
+// change returns an operation that changes something and has no output.
+func change[In any](name string, do func(ctx context.Context, s *store.Store, in In) error) Op[In, None] {
+	return Op[In, None]{name: name, do: func(ctx context.Context, s *store.Store, in In) (None, error) { return None{}, do(ctx, s, in) }}
+}
+
+// onAccount returns a change of the account with an address, by the method that makes it.
+func onAccount(name string, do func(s *store.Store, ctx context.Context, by store.Actor, email string) error) Op[Address, None] {
+	return change(name, func(ctx context.Context, s *store.Store, in Address) error { return do(s, ctx, operator, in.Email) })
+}
 
 // operations lists every operation that a server does to its store.
 func operations() []operation {
@@ -159,14 +189,6 @@ func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
 	return each(accounts, func(a record.Account) User { return newUser(a, rooms[a.ID]) }), err
 }
 
-func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, error) {
-	return None{}, s.SetPassword(ctx, operator, in.Email, in.Password.Text, !in.KeepTokens)
-}
-
-func userResetMFA(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.ResetFactors(ctx, operator, in.Email)
-}
-
 func userInvite(ctx context.Context, s *store.Store, in Invitation) (PasswordLink, error) {
 	l, err := s.Invite(ctx, operator, in.Email, in.Admin)
 	return PasswordLink{Clear{l.Code}, l.Until}, err
@@ -177,45 +199,9 @@ func userPasswordLink(ctx context.Context, s *store.Store, in Address) (Password
 	return PasswordLink{Clear{l.Code}, l.Until}, err
 }
 
-func userMailLink(ctx context.Context, s *store.Store, in MailedLink) (None, error) {
-	return None{}, s.MailPasswordLink(ctx, operator, in.Email, in.Base, "")
-}
-
-func userUnlink(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.Unlink(ctx, operator, in.Email)
-}
-
-func userRole(ctx context.Context, s *store.Store, in Role) (None, error) {
-	return None{}, s.SetAdmin(ctx, operator, in.Email, in.Admin, in.EvenLast)
-}
-
-func userPolicy(ctx context.Context, s *store.Store, in NewPolicy) (None, error) {
-	return None{}, s.SetPolicy(ctx, operator, in.Email, in.Policy)
-}
-
-func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.SetDisabled(ctx, operator, in.Email, true)
-}
-
-func userEnable(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.SetDisabled(ctx, operator, in.Email, false)
-}
-
-func userConfirm(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.ConfirmAccount(ctx, operator, in.Email)
-}
-
-func userRename(ctx context.Context, s *store.Store, in Rename) (None, error) {
-	return None{}, s.RenameAccount(ctx, operator, in.Email, in.To)
-}
-
 func userExpirePushes(ctx context.Context, s *store.Store, in Address) (Number, error) {
 	n, err := s.ExpirePushes(ctx, operator, in.Email)
 	return Number{n}, err
-}
-
-func userRemove(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.RemoveAccount(ctx, operator, in.Email)
 }
 
 func tokenCreate(ctx context.Context, s *store.Store, in TokenRequest) (NewToken, error) {
@@ -226,10 +212,6 @@ func tokenCreate(ctx context.Context, s *store.Store, in TokenRequest) (NewToken
 func tokenList(ctx context.Context, s *store.Store, in Address) ([]Token, error) {
 	tokens, err := s.Tokens(ctx, in.Email)
 	return each(tokens, newToken), err
-}
-
-func tokenRevoke(ctx context.Context, s *store.Store, in TokenRef) (None, error) {
-	return None{}, s.RevokeToken(ctx, operator, in.ID)
 }
 
 func events(ctx context.Context, s *store.Store, in EventQuery) (EventList, error) {
@@ -269,16 +251,16 @@ func checkDeep(ctx context.Context, s *store.Store, _ None, tell Progress) (Deep
 
 // backup makes a copy. If the caller has gone, it removes the copy, which would otherwise
 // stay until the next start of the store.
-func backup(ctx context.Context, s *store.Store, _ None, tell Progress) (BackupResult, error) {
-	b, err := s.Backup(ctx, operator, "", tell)
-	if err != nil {
-		return BackupResult{}, err
+func backup(ctx context.Context, s *store.Store, _ None, tell Progress) (b store.Backup, err error) {
+	if b, err = s.Backup(ctx, operator, "", tell); err != nil {
+		return b, err
 	}
-	path, err := filepath.Abs(b.Path)
+	path, err := filepath.Abs(b.Path) // the caller may be in another directory
 	if err = errors.Join(err, ctx.Err()); err != nil {
-		return BackupResult{}, errors.Join(err, durable.Scrub(b.Path))
+		return store.Backup{}, errors.Join(err, durable.Scrub(b.Path))
 	}
-	return BackupResult{Path: path, Size: b.Size, At: b.At, Key: b.Key}, nil
+	b.Path = path
+	return b, nil
 }
 
 func webhookAdd(ctx context.Context, s *store.Store, in WebhookRequest) (NewWebhook, error) {
@@ -303,17 +285,9 @@ func webhookList(ctx context.Context, s *store.Store, in Address) ([]Webhook, er
 	}), err
 }
 
-func webhookRemove(ctx context.Context, s *store.Store, in WebhookRef) (None, error) {
-	return None{}, s.RemoveHook(ctx, operator, in.ID)
-}
-
 func webhookTarget(_ context.Context, s *store.Store, in WebhookRef) (NewWebhook, error) {
 	h, err := s.Hook(in.ID)
 	return NewWebhook{newWebhook(h), Clear{h.Secret}}, err
-}
-
-func webhookEnable(ctx context.Context, s *store.Store, in WebhookRef) (None, error) {
-	return None{}, s.DisableHook(ctx, operator, in.ID, false)
 }
 
 func each[From, To any](list []From, f func(From) To) []To {

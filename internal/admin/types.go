@@ -229,14 +229,6 @@ type Reloaded struct {
 // A CompactResult has the sizes of the database file, in bytes.
 type CompactResult struct{ Before, After int64 }
 
-// A BackupResult is a copy of the store.
-type BackupResult struct {
-	Path string    // absolute
-	Size int64     // in bytes
-	At   time.Time // it has all that was done before
-	Key  string    // the ID of the master key that opens it
-}
-
 // A DeepResult is the result of a deep check: a sentence for each problem, and how much
 // was read.
 type DeepResult struct {

@@ -19,6 +19,7 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/internal/terminal"
+	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 )
@@ -139,7 +140,7 @@ func existsAlready(name string) error {
 }
 
 // deliver writes a copy to name, and removes the copy.
-func (a *app) deliver(ctx context.Context, made admin.BackupResult, name string, w backup.Writer) error {
+func (a *app) deliver(ctx context.Context, made store.Backup, name string, w backup.Writer) error {
 	from, err := takeCopy(made.Path)
 	if err != nil {
 		return err
@@ -186,7 +187,7 @@ func (c unlinkedFile) Close() error {
 }
 
 // sayBackedUp says what was written, how it was verified, and that the key is not in it.
-func (a *app) sayBackedUp(name string, made admin.BackupResult, w backup.Writer, cfg config.Config) {
+func (a *app) sayBackedUp(name string, made store.Backup, w backup.Writer, cfg config.Config) {
 	key := cfg.KeyFile()
 	if !cfg.MasterKey.IsZero() {
 		key = "the setting master_key"
