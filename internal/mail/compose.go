@@ -10,7 +10,6 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 
-	"pushbox/internal/lang"
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -44,126 +43,75 @@ var page = template.Must(template.New("mail").Parse(`<!doctype html>
 // textOf returns the text of a mail.
 func (m *Mailer) textOf(l store.Mail) text {
 	words := m.words.Choose(l.Language, "", m.Language)
+	t := text{id: l.ID, to: l.To, language: words.Tag}
+	say := func(key string, pairs ...any) string { return words.Text(key, append(pairs, "brand", m.Brand)...) }
 	switch l.About {
 	case store.MailCode:
-		return codeText(l, words, m.Brand)
+		t.code, t.subject, t.before = l.Code, say("mail_code_subject"), []string{say("mail_code_intro")}
+		t.after = []string{say("mail_code_careful", "minutes", int(store.CodeLasts/time.Minute))}
 	case store.MailPassword:
-		return passwordText(l, words, m.Brand)
-	case store.MailFreeze:
-		return freezeText(l, words, m.Brand, m.Base)
-	case store.MailAnswer:
-		return answerText(l, words, m.Brand, m.Base)
-	case store.MailFirstView:
-		return newsText(l, words, m.Brand, m.Base, "mail_first_view")
-	case store.MailLastView:
-		return newsText(l, words, m.Brand, m.Base, "mail_last_view")
-	case store.MailExpired:
-		return newsText(l, words, m.Brand, m.Base, "mail_expired")
-	case store.MailGuessed:
-		return newsText(l, words, m.Brand, m.Base, "mail_guessed")
-	case store.MailLinkMade:
-		return adminText(l, words, m.Brand, "mail_admin_password")
-	case store.MailFactorsGone:
-		return adminText(l, words, m.Brand, "mail_admin_mfa")
+		t.setPassword(l, say)
+	case store.MailFreeze, store.MailAnswer, store.MailFirstView, store.MailLastView, store.MailExpired, store.MailGuessed:
+		t.tellOwner(l, say, m.Base)
+	case store.MailLinkMade, store.MailFactorsGone:
+		did := map[store.MailSubject]string{store.MailLinkMade: "mail_admin_password", store.MailFactorsGone: "mail_admin_mfa"}[l.About]
+		t.subject, t.before = say("mail_admin_subject"), []string{say(did), say("mail_admin_careful")}
 	default:
-		return letterText(l, words, m.Brand)
+		t.sendPush(l, say)
 	}
+	t.after = append(t.after, say("mail_sent_by"))
+	return t
 }
 
-// codeText returns the text with the code that confirms an address.
-func codeText(l store.Mail, words *lang.Locale, brand string) text {
-	return text{
-		id: l.ID, to: l.To, code: l.Code, language: words.Tag,
-		subject: words.Text("mail_code_subject", "brand", brand),
-		before:  []string{words.Text("mail_code_intro", "brand", brand)},
-		after: []string{
-			words.Text("mail_code_careful", "minutes", int(store.CodeLasts/time.Minute)),
-			words.Text("mail_sent_by", "brand", brand),
-		},
-	}
-}
+// A sayer returns a message of a language, filled in from pairs of a name and a value.
+type sayer func(key string, pairs ...any) string
 
-// passwordText returns the text with the link that sets a password, for the first time or
-// another one.
-func passwordText(l store.Mail, words *lang.Locale, brand string) text {
-	subject, intro := "mail_password_subject", "mail_password_intro"
-	careful := words.Text("mail_password_careful", "minutes", int(store.ResetLasts/time.Minute))
+// setPassword is about the link that sets a password, for the first time or another one.
+func (t *text) setPassword(l store.Mail, say sayer) {
+	t.link = secret.New(display.PasswordLink(l.Base, l.Code.Reveal()))
 	if l.First {
-		subject, intro = "mail_invite_subject", "mail_invite_intro"
-		careful = words.Text("mail_invite_careful", "days", int(store.InviteLasts/(24*time.Hour)))
+		t.subject, t.before = say("mail_invite_subject"), []string{say("mail_invite_intro")}
+		t.after = []string{say("mail_invite_careful", "days", int(store.InviteLasts/(24*time.Hour)))}
+		return
 	}
-	return text{
-		id: l.ID, to: l.To, link: secret.New(display.PasswordLink(l.Base, l.Code.Reveal())), language: words.Tag,
-		subject: words.Text(subject, "brand", brand),
-		before:  []string{words.Text(intro, "brand", brand)},
-		after:   []string{careful, words.Text("mail_sent_by", "brand", brand)},
-	}
+	t.subject, t.before = say("mail_password_subject"), []string{say("mail_password_intro")}
+	t.after = []string{say("mail_password_careful", "minutes", int(store.ResetLasts/time.Minute))}
 }
 
-// freezeText returns the text for the owner of a push that is frozen. It names the push by
-// its times, and has a link to the list of pushes alone.
-func freezeText(l store.Mail, words *lang.Locale, brand, base string) text {
-	return text{
-		id: l.ID, to: l.To, link: secret.New(base + "/p"), language: words.Tag,
-		subject: words.Text("mail_freeze_subject"),
-		before: []string{
-			words.Text("mail_freeze_intro", "made", display.NewTime(l.Push.CreatedAt).Text, "until", display.NewTime(l.Push.ExpiresAt).Text),
-			words.Text("mail_freeze_thaw"),
-		},
-		after: []string{words.Text("mail_freeze_careful"), words.Text("mail_sent_by", "brand", brand)},
+// tellOwner is about a push or a request, for its owner. It has a link to a page that is for the owner
+// alone, and names a frozen push by its times.
+func (t *text) tellOwner(l store.Mail, say sayer, base string) {
+	made, until := display.NewTime(l.Push.CreatedAt).Text, display.NewTime(l.Push.ExpiresAt).Text
+	t.link = secret.New(base + "/p")
+	switch l.About {
+	case store.MailFreeze:
+		t.subject, t.after = say("mail_freeze_subject"), []string{say("mail_freeze_careful")}
+		t.before = []string{say("mail_freeze_intro", "made", made, "until", until), say("mail_freeze_thaw")}
+		return
+	case store.MailAnswer:
+		t.link = secret.New(base + "/requests/" + l.Push.Request.String())
+		t.subject, t.before = say("mail_answer_subject"), []string{say("mail_answer_intro", "at", made, "until", until)}
+		return
 	}
-}
-
-// answerText returns the text for the owner of a request that was answered. It has a link to
-// the page of the request, which is for the owner alone.
-func answerText(l store.Mail, words *lang.Locale, brand, base string) text {
-	return text{
-		id: l.ID, to: l.To, link: secret.New(base + "/requests/" + l.Push.Request.String()), language: words.Tag,
-		subject: words.Text("mail_answer_subject"),
-		before:  []string{words.Text("mail_answer_intro", "at", display.NewTime(l.Push.CreatedAt).Text, "until", display.NewTime(l.Push.ExpiresAt).Text)},
-		after:   []string{words.Text("mail_sent_by", "brand", brand)},
-	}
-}
-
-// newsText returns the text for the owner of a push about which there is news. It names the
-// push, and has a link to the list of pushes alone.
-func newsText(l store.Mail, words *lang.Locale, brand, base, key string) text {
-	t := text{
-		id: l.ID, to: l.To, link: secret.New(base + "/p"), language: words.Tag,
-		subject: words.Text(key),
-		before:  []string{words.Text(key)},
-		after:   []string{words.Text("mail_sent_by", "brand", brand)},
-	}
+	news := map[store.MailSubject]string{
+		store.MailFirstView: "mail_first_view", store.MailLastView: "mail_last_view", store.MailExpired: "mail_expired", store.MailGuessed: "mail_guessed",
+	}[l.About]
+	t.subject, t.before = say(news), []string{say(news)}
 	if name := l.Push.Name.Reveal(); name != "" {
-		t.before = append(t.before, words.Text("mail_news_name", "name", name))
+		t.before = append(t.before, say("mail_news_name", "name", name))
 	}
-	t.before = append(t.before, words.Text("mail_news_when", "at", display.NewTime(l.At).Text, "made", display.NewTime(l.Push.CreatedAt).Text), words.Text("mail_news_more"))
-	return t
+	t.before = append(t.before, say("mail_news_when", "at", display.NewTime(l.At).Text, "made", made), say("mail_news_more"))
 }
 
-// adminText returns the text for the user of an account to which an administrator did something.
-func adminText(l store.Mail, words *lang.Locale, brand, key string) text {
-	return text{
-		id: l.ID, to: l.To, language: words.Tag,
-		subject: words.Text("mail_admin_subject", "brand", brand),
-		before:  []string{words.Text(key, "brand", brand), words.Text("mail_admin_careful")},
-		after:   []string{words.Text("mail_sent_by", "brand", brand)},
-	}
-}
-
-// letterText returns the text for a recipient of the link of a push.
-func letterText(l store.Mail, words *lang.Locale, brand string) text {
-	t := text{
-		id: l.ID, to: l.To, link: secret.New(display.PushLink(l.Base, l.Push.Token.Reveal(), l.Push.RetrievalStep)), language: words.Tag,
-		subject: words.Text("mail_subject", "sender", l.Sender),
-		before:  []string{words.Text("mail_intro", "sender", l.Sender)},
-		after:   []string{words.Text("mail_limits", "count", l.Push.ViewsRemaining(), "until", display.NewTime(l.Push.ExpiresAt).Text)},
-	}
+// sendPush is for a recipient of the link of a push.
+func (t *text) sendPush(l store.Mail, say sayer) {
+	t.link = secret.New(display.PushLink(l.Base, l.Push.Token.Reveal(), l.Push.RetrievalStep))
+	t.subject, t.before = say("mail_subject", "sender", l.Sender), []string{say("mail_intro", "sender", l.Sender)}
+	t.after = []string{say("mail_limits", "count", l.Push.ViewsRemaining(), "until", display.NewTime(l.Push.ExpiresAt).Text)}
 	if l.Push.Protected {
-		t.after = append(t.after, words.Text("made_message_passphrase"))
+		t.after = append(t.after, say("made_message_passphrase"))
 	}
-	t.after = append(t.after, words.Text("mail_careful"), words.Text("mail_sent_by", "brand", brand))
-	return t
+	t.after = append(t.after, say("mail_careful"))
 }
 
 // plain returns the mail as plain text.

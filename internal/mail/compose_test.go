@@ -45,9 +45,10 @@ func written(t *testing.T, x text) mailtest.Mail {
 
 func TestAMailIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 	t.Parallel()
-	words := lang.New()
 	for _, tag := range lang.Tags() {
-		m := written(t, letterText(letterOf("bob@example.net"), words.Choose(tag, "", ""), "Push & Co"))
+		l := letterOf("bob@example.net")
+		l.Language = tag
+		m := written(t, writer().textOf(l))
 		all := parts(t, m)
 		plain, html := all["text/plain"], all["text/html"]
 		for _, want := range []string{"https://push.example/a&b/p/abc/r", `ann+"<b>@example.com`, "3", "2026-11-28 09:05 UTC", "Push & Co"} {
@@ -197,7 +198,7 @@ func TestAMailSaysOnceAndLeavesThePassphraseOut(t *testing.T) {
 	t.Parallel()
 	l := letterOf("bob@example.net")
 	l.Push.ViewLimit, l.Push.Protected = 1, false
-	plain := parts(t, written(t, letterText(l, lang.New().Choose("en", "", ""), "Push & Co")))["text/plain"]
+	plain := parts(t, written(t, writer().textOf(l)))["text/plain"]
 	if !strings.Contains(plain, "The link works once, until") || strings.Contains(plain, "passphrase") {
 		t.Error(plain)
 	}
@@ -205,7 +206,7 @@ func TestAMailSaysOnceAndLeavesThePassphraseOut(t *testing.T) {
 
 func TestTheHeaderOfAMail(t *testing.T) {
 	t.Parallel()
-	m := written(t, letterText(letterOf("bob@example.net"), lang.New().Choose("de", "", ""), "Push & Co"))
+	m := written(t, writer().textOf(letterOf("bob@example.net")))
 	from, err := m.Header.AddressList("From")
 	if err != nil || len(from) != 1 || *from[0] != (mail.Address{Name: "Pusch ü, \"Co\"", Address: "push@example.org"}) {
 		t.Errorf("it is from %v, %v", from, err)
@@ -229,7 +230,7 @@ func FuzzHeader(f *testing.F) {
 	for _, text := range []string{"bob@example.net", "a\r\nBcc: x@y.example", "\n", "a,b@c", "<a@b>", "=?utf-8?q?=0d=0aX:y?=", "ä@ü.example", strings.Repeat("a", 300) + "@b"} {
 		f.Add(text, text, text)
 	}
-	words := lang.New().Choose("en", "", "")
+	w := writer()
 	f.Fuzz(func(t *testing.T, to, sender, brand string) {
 		if !email.IsSendable(to) {
 			to = "bob@example.net"
@@ -239,7 +240,8 @@ func FuzzHeader(f *testing.F) {
 		}
 		l := letterOf(to)
 		l.Sender = sender
-		m := written(t, letterText(l, words, brand))
+		w.Brand = brand
+		m := written(t, w.textOf(l))
 		list, err := m.Header.AddressList("To")
 		if err != nil || len(list) != 1 || list[0].Address != to || len(m.Header) != 8 || m.Header.Get("Subject") == "" {
 			t.Fatalf("to %q it became %v, %v, %v", to, list, err, m.Header)
