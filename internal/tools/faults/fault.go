@@ -17,7 +17,6 @@ type fault struct {
 	name  string // in lower case, with dashes
 	wrong string // what is wrong with the code then, in a sentence
 	by    []harness
-	head  string // the two lines that say these
 	patch string
 }
 
@@ -58,7 +57,6 @@ const (
 	byLine    = "Caught by: "
 )
 
-// load reads a fault. One without a patch is not refused: record writes it.
 func load(root, name string) (fault, error) {
 	text, err := os.ReadFile(filepath.Join(root, patches, name+".patch"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,9 +65,9 @@ func load(root, name string) (fault, error) {
 		return fault{}, err
 	}
 	f := fault{name: name}
-	f.head, f.patch, _ = strings.Cut(string(text), "\n\n")
-	f.head = strings.TrimSuffix(f.head, "\n")
-	wrong, by, ok := strings.Cut(f.head, "\n"+byLine)
+	head, patch, _ := strings.Cut(string(text), "\n\n")
+	f.patch = patch
+	wrong, by, ok := strings.Cut(head, "\n"+byLine)
 	f.wrong, _ = strings.CutPrefix(wrong, wrongLine)
 	if !ok || f.wrong == wrong || strings.ContainsAny(f.wrong+by, "\n|") {
 		return fault{}, fmt.Errorf("%s.patch does not begin with the lines %q and %q, and an empty one", name, wrongLine, byLine)

@@ -10,9 +10,9 @@
 //
 //  1. Commit or stage your own work (git add -A).
 //  2. Make the same mistake in the new code.
-//  3. go run ./internal/tools/faults record NAME: this writes the change under the head of
-//     NAME.patch, and takes it out of the tree again. If the mistake is in other files than
-//     before, or a new one is in several, add their names.
+//  3. Put what git diff -U1 prints under the head of NAME.patch, without its lines "index", and
+//     take the mistake out of the tree (git restore). If go test ./internal/tools/faults says that
+//     the lines are there more than once, do it with -U2.
 //
 // Where only a path or a name has changed, sed over testdata/*.patch is enough. For a
 // new fault, write the two lines of NAME.patch first, then continue with step 1.
@@ -26,7 +26,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"pushbox/internal/tools/tool"
@@ -45,7 +44,6 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	f.SetOutput(notes)
 	f.Usage = func() {
 		fmt.Fprintln(notes, "faults [flags] [NAME ...]: seed faults and check that they are caught")
-		fmt.Fprintln(notes, "faults record NAME [FILE ...]: make the patch of a fault from a change of the tree")
 		f.PrintDefaults()
 	}
 	matrix := f.Bool("matrix", false, "run every harness of each fault, and print which of them catch it, as a table")
@@ -62,14 +60,11 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	if *limit <= 0 {
 		return tool.Usagef("--limit must be positive")
 	}
-	root, err := git(ctx, ".", "rev-parse", "--show-toplevel")
+	root, err := tool.Output(ctx, ".", nil, "", "git", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return err
 	}
-	root = filepath.FromSlash(strings.TrimSpace(root))
-	if f.NArg() > 1 && f.Arg(0) == "record" {
-		return record(ctx, root, f.Arg(1), f.Args()[2:])
-	}
+	root = filepath.FromSlash(root)
 	faults, err := choose(root, f.Args(), *by)
 	if err != nil {
 		return err

@@ -202,3 +202,19 @@ func TestFileSystemsThatATestLeftAreUnmounted(t *testing.T) {
 		t.Errorf("it is still mounted: %v", err)
 	}
 }
+
+func TestAPatchWithoutItsHeadIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"headless": "diff --git a/x b/x\n", "stranger": "Wrong: It.\nCaught by: chance\n\ndiff"} {
+		path := filepath.Join(dir, patches, name+".patch")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"unknown": "no fault", "headless": "does not begin", "stranger": `no harness "chance"`} {
+		if _, err := load(dir, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
