@@ -133,7 +133,6 @@ func (l *loader) checkLDAP(d LDAP) {
 	l.checkLogin("ldap.bind_dn", d.BindDN, "ldap.bind_password", d.BindPassword, d.BindPasswordFile)
 }
 
-// checkLogin notes a user without a password, and a password without a user.
 func (l *loader) checkLogin(userKey, user, passwordKey string, password secret.Text, file string) {
 	const together = "must be set together with"
 	l.relation(user != "" && file == "" && password.IsZero(), passwordKey+"_file", together, userKey)

@@ -66,7 +66,6 @@ func LoadClient(src ClientSource) (Client, error) {
 	return c, nil
 }
 
-// overlay takes over the settings of a layer.
 func (c *Client) overlay(l *loader) {
 	if g, ok := l.given["url"]; ok && g.value == "" { // base_url may be empty, and has the same form
 		l.problem("url", g.place, "is empty")

@@ -154,5 +154,4 @@ func (c Config) SharesAPIv1() bool {
 	return c.EnableAPIv1 && c.APIv1CORS && len(c.CreateNetworks) == 0
 }
 
-// keyName is the name of the key file, as a file and as a systemd credential.
 const keyName = "master.key"

@@ -20,7 +20,6 @@ type Setting struct {
 	Reload  bool   // a reload applies it; else it needs a restart
 }
 
-// A setting is one key, as a field of Config declares it.
 type setting struct {
 	Setting
 	kind
@@ -64,7 +63,6 @@ func setDefaults(v reflect.Value) {
 	}
 }
 
-// settings lists every setting in the order of Config's fields.
 func settings() []setting {
 	return walk(nil, reflect.ValueOf(Default()), "", nil, false)
 }
@@ -121,7 +119,6 @@ func newSetting(f reflect.StructField, key string, index []int, initial any, liv
 	return s
 }
 
-// bound reads a min or max tag. It panics on a bound that is no value of the setting.
 func (s setting) bound(tag string, absent int64) int64 {
 	if tag == "" {
 		return absent
@@ -133,7 +130,6 @@ func (s setting) bound(tag string, absent int64) int64 {
 	return reflect.ValueOf(v).Int()
 }
 
-// read returns the value of a text, or an error that says what the text must be.
 func (s setting) read(text string) (any, error) {
 	v, err := s.parse(text)
 	switch {
@@ -150,7 +146,6 @@ func (s setting) read(text string) (any, error) {
 	return v, nil
 }
 
-// isEmpty reports whether a setting has no value.
 func isEmpty(v reflect.Value) bool {
 	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
 }

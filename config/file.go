@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A configFile is a settings file that is being read.
 type configFile struct {
 	*loader
 	origin   string
@@ -111,7 +110,6 @@ func shown(key string) string {
 	return "a key"
 }
 
-// leaf takes the value of a setting.
 func (f configFile) leaf(s setting, n *yaml.Node, place string) {
 	if text, ok := s.textOf(n); ok {
 		f.accept(s, text, f.origin, place)
@@ -120,7 +118,6 @@ func (f configFile) leaf(s setting, n *yaml.Node, place string) {
 	}
 }
 
-// maxFile is the size of the largest file that is read, in bytes.
 const maxFile = 256 << 10
 
 // The YAML tags that matter here.
@@ -191,7 +188,6 @@ func syntaxError(err error) error {
 	return errors.New("is not valid YAML: " + text)
 }
 
-// aliased returns the node itself, or the one that it is an alias of.
 func aliased(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -199,7 +195,6 @@ func aliased(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// textOf returns the text of a node, and whether the node may be a value of this kind.
 func (k kind) textOf(n *yaml.Node) (string, bool) {
 	switch {
 	case k.nested:
@@ -212,7 +207,6 @@ func (k kind) textOf(n *yaml.Node) (string, bool) {
 	}
 }
 
-// list returns the texts of a list as splitList reads them.
 func list(n *yaml.Node) (string, bool) {
 	items := make([]string, len(n.Content))
 	for i, c := range n.Content {

@@ -35,7 +35,6 @@ const (
 	regexpForm    = `a regular expression such as .+@example\.com`
 )
 
-// parseName reads a text that is not empty.
 func parseName(text string) (string, error) {
 	if text == "" {
 		return "", errors.New("is empty")
@@ -88,7 +87,6 @@ func isLetterOrDigit(c rune) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// parseMode reads the permissions of a file, in octal.
 func parseMode(text string) (fs.FileMode, error) {
 	n, err := strconv.ParseUint(text, 8, 16)
 	mode := fs.FileMode(n)
@@ -180,7 +178,6 @@ func parseDatabase(text string) (secret.Text, error) {
 	return parseSecret(text)
 }
 
-// parseCommand reads a program and its arguments.
 func parseCommand(text string) ([]string, error) {
 	all, err := parseList(parseText)(text)
 	if err == nil && len(all) > 0 && !filepath.IsAbs(all[0]) {
@@ -265,7 +262,6 @@ func parseHookHost(text string) (HookHost, error) {
 	return HookHost{Name: name}, nil
 }
 
-// parseDomains reads domains, separated by commas. It refuses a domain that is there twice.
 func parseDomains(text string) ([]string, error) {
 	var seen []string
 	return parseList(func(item string) (string, error) {

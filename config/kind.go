@@ -18,7 +18,6 @@ import (
 	"pushbox/internal/secret"
 )
 
-// A kind is a type of setting: how it is read from text and written in YAML.
 type kind struct {
 	what   string   // for "must be …"
 	tags   []string // the YAML tags of a scalar that may be one; none: it is a list
@@ -35,12 +34,10 @@ func newKind[T any](what string, parse func(string) (T, error), print func(T) st
 	}
 }
 
-// textKind is a text in some form.
 func textKind(what string, parse func(string) (string, error), tags ...string) kind {
 	return newKind(what, parse, strconv.Quote, append(tags, tagText)...)
 }
 
-// listKind is a list of texts, each of which is read in the same way.
 func listKind[T any](what string, parse func(string) (T, error), print func(T) string) kind {
 	return newKind(what, parseList(parse), printList(print))
 }
@@ -67,7 +64,6 @@ func kindOf(f reflect.StructField) kind {
 	return k
 }
 
-// types are the kinds of fields without a form.
 var types = map[reflect.Type]kind{
 	reflect.TypeFor[string]():         textKind("text", parseText),
 	reflect.TypeFor[bool]():           newKind("true or false", parseBool, strconv.FormatBool, tagBool),
@@ -111,13 +107,10 @@ var forms = map[string]kind{
 	"words":             listKind("a list of words", such("a word", isScope), text),
 }
 
-// pushKinds are the kinds of push.
 var pushKinds = []string{"text", "file", "url", "qr"}
 
-// text returns a text as it is.
 func text(s string) string { return s }
 
-// optional returns a parser that accepts an empty text and parses any other.
 func optional(parse func(string) (string, error)) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if text == "" {
@@ -127,7 +120,6 @@ func optional(parse func(string) (string, error)) func(string) (string, error) {
 	}
 }
 
-// such returns a parser of texts for which a function is true.
 func such(what string, is func(string) bool) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if !is(text) {

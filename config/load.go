@@ -77,7 +77,6 @@ func DataDir(src Source) (string, error) {
 	return l.given["data_dir"].value.(string), nil
 }
 
-// read reads the layers of a configuration, and returns the name of its file.
 func read(src Source) (l *loader, file string) {
 	l = newLoader(settings(), src.Environ)
 	file = l.fileName(src.File)
@@ -106,10 +105,8 @@ func load(src Source) (*loader, Config, error) {
 	return l, cfg, nil
 }
 
-// failure is the error with all problems so far.
 func (l *loader) failure() error { return &ProblemsError{l.problems, l.unread} }
 
-// A loader gathers what Load reads.
 type loader struct {
 	settings []setting
 	byKey    map[string]setting

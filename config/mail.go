@@ -72,7 +72,6 @@ type Webhooks struct {
 	GiveUp     time.Duration `mapstructure:"give_up" min:"1m" max:"30d" default:"1d"`
 }
 
-// hookEvents are all events.
 var hookEvents = []string{"view", "last_view", "expire", "failed_passphrase", "freeze", "request.answered"}
 
 // publicHosts means all hosts with public addresses.

@@ -40,7 +40,6 @@ type NamedPolicy struct {
 	Policy `mapstructure:",squash"`
 }
 
-// policyList is the form of policies.
 var policyList = entries[NamedPolicy]{
 	what:     "a list of policies, each with a name",
 	required: []string{"name"},
@@ -72,7 +71,6 @@ func (p Policy) Allows(kind string) bool {
 	return len(p.Kinds) == 0 || slices.Contains(p.Kinds, kind)
 }
 
-// encryptable are the kinds of push that can be encrypted in the browser.
 var encryptable = []string{"text", "file"}
 
 // checkPolicies refuses a policy that is wider than the other settings, or that nothing can
@@ -88,7 +86,6 @@ func (l *loader) checkPolicies(cfg Config) {
 	}
 }
 
-// A kindBounds are the bounds of pushes of a kind.
 type kindBounds struct {
 	kind, section, enable string
 	on                    bool

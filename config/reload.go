@@ -59,7 +59,6 @@ func (src Source) NamesPlace() bool {
 	return src.File != "" || file || dir
 }
 
-// field returns the place of a setting in a configuration.
 func field(c *Config, s setting) reflect.Value {
 	return reflect.ValueOf(c).Elem().FieldByIndex(s.index)
 }

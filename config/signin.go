@@ -49,7 +49,6 @@ type ProxySignIn struct {
 // Shown is what pages call the provider.
 func (o OIDC) Shown() string { return cmp.Or(o.Title, o.Name) }
 
-// providerList is the form of sign_in.oidc.
 var providerList = entries[OIDC]{
 	what:     "a list of providers, each with name, issuer and client_id",
 	required: []string{"name", "issuer", "client_id"},

@@ -42,7 +42,6 @@ func NewClient(path string) (*Client, error) {
 	return &Client{http: http.Client{Transport: transport}, silence: maxSilence}, nil
 }
 
-// call calls an operation that does not report progress.
 func (c *Client) call(ctx context.Context, name string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, Longest)
 	defer cancel()
@@ -53,7 +52,6 @@ func (c *Client) call(ctx context.Context, name string, in, out any) error {
 	return take(ctx, res, out)
 }
 
-// ask sends a request, and returns the answer once its header is there.
 func (c *Client) ask(ctx context.Context, name string, in any) (*http.Response, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -74,7 +72,6 @@ func (c *Client) ask(ctx context.Context, name string, in any) (*http.Response, 
 	}
 }
 
-// take reads an answer that is not a stream.
 func take(ctx context.Context, res *http.Response, out any) error {
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
@@ -83,7 +80,6 @@ func take(ctx context.Context, res *http.Response, out any) error {
 	return understand(res.StatusCode, answer, out)
 }
 
-// brokenOff returns why an answer was not read to its end.
 func brokenOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -22,7 +22,6 @@ var (
 	ErrNotSocket = errors.New("the path of the socket is taken by something that is not a socket")
 )
 
-// A code names an error in an answer.
 type code struct {
 	name string
 	err  error
@@ -72,7 +71,6 @@ func codes() []code {
 	}
 }
 
-// A failure is an error in an answer.
 type failure struct {
 	Code    string              // empty: an error of no special meaning
 	Message string              // what the error says
@@ -107,7 +105,6 @@ func (f failure) error() error {
 	return errors.New(f.Message)
 }
 
-// A remoteError has the message of the server's error, and wraps the error of its code.
 type remoteError struct {
 	message string
 	kind    error

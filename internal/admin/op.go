@@ -82,7 +82,6 @@ func (o Op[In, Out]) Call(ctx context.Context, c *Client, in In) (out Out, err e
 	return out, err
 }
 
-// note reports progress, if a Progress was given.
 func (o Op[In, Out]) note(done, total int64) {
 	if o.tell != nil {
 		o.tell(done, total)

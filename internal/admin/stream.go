@@ -26,7 +26,6 @@ type line struct {
 	Failure *failure        `json:",omitempty"`
 }
 
-// A position is the progress of an operation.
 type position struct{ Done, Total int64 }
 
 // A stream sends the answer of a long operation.
@@ -40,7 +39,6 @@ func newStream(w http.ResponseWriter) *stream {
 	return &stream{w: w, control: http.NewResponseController(w)}
 }
 
-// reply does the work, and sends its progress and its outcome.
 func (s *stream) reply(ctx context.Context, work func(context.Context, Progress) (any, error)) {
 	s.w.Header().Set("Content-Type", "application/x-ndjson")
 	out, err := s.during(ctx, work)
@@ -131,7 +129,6 @@ func wholeLines(data []byte, _ bool) (advance int, text []byte, err error) {
 	return bufio.ScanLines(data, false)
 }
 
-// hear reads a line, and reports whether it is the last.
 func hear(text []byte, out any, tell Progress) (last bool, err error) {
 	var l line
 	if json.Unmarshal(text, &l) != nil {

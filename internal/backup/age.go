@@ -30,7 +30,6 @@ var (
 // encrypted.
 type Recipients []age.Recipient
 
-// maxRecipients is the largest file of recipients, in bytes.
 const maxRecipients = 1 << 20
 
 // ParseRecipients reads recipients (age1…), and files of recipients, one a line. The error
@@ -130,7 +129,6 @@ func Decrypt(r io.Reader, with Identities) (content io.Reader, encrypted bool, e
 // ErrDamaged says that an encrypted backup was changed or truncated.
 var ErrDamaged = errors.New("the encrypted backup is damaged or cut short")
 
-// An opened backup is the content of an encrypted one.
 type opened struct{ io.Reader }
 
 // Read reads the content. The reader of age fails only where what it decrypts is wrong, or

@@ -31,7 +31,6 @@ type Copy struct {
 	Key  string // the ID of the key that opens it
 }
 
-// copies begins the names of copies that are being made.
 const copies = "pushbox-copy"
 
 // A Round is what a keeper did.

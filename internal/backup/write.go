@@ -115,7 +115,6 @@ func (o Writer) File(ctx context.Context, path string, from io.Reader, size int6
 	return nil
 }
 
-// readBack compares the file with what was written.
 func (o Writer) readBack(path string, written hash.Hash) error {
 	open := o.open
 	if open == nil {

@@ -55,7 +55,6 @@ type domain struct {
 	asked    time.Time        // when the advice was asked for
 }
 
-// openAuthority loads the certificates in the data directory.
 func openAuthority(t config.TLS, root string, o Options) (*authority, error) {
 	f, err := openFiles(root, t.ACME.DirectoryURL)
 	if err != nil {
@@ -238,7 +237,6 @@ func (d *domain) served(cert *tls.Certificate, now time.Time) Event {
 	return Event{Text: "a certificate was fetched", Domain: d.name, Expires: cert.Leaf.NotAfter}
 }
 
-// reload makes every domain due that waits after a failure.
 func (a *authority) reload() error {
 	if err := a.checkRoot(); err != nil {
 		return err

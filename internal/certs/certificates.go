@@ -177,7 +177,6 @@ func faultOf(leaves []*x509.Certificate, host string) error {
 	return fmt.Errorf("it is not for %s, which is the host of base_url", host)
 }
 
-// hostOf returns the host of base_url; empty if that is not set.
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -83,12 +83,10 @@ func certificateFor(domain string, text []byte) (*tls.Certificate, error) {
 	return &cert, nil
 }
 
-// save writes the key and the chain of a domain to one file, atomically.
 func (f files) save(domain string, text []byte) error {
 	return durable.WriteFile(f.certificate(domain), text)
 }
 
-// account returns the key of the account at the authority. It makes one if there is none.
 func (f files) account() (crypto.Signer, error) {
 	path := filepath.Join(f.dir, accountName)
 	text, err := durable.ReadBounded(path, maxPEM)
@@ -109,7 +107,6 @@ func (f files) account() (crypto.Signer, error) {
 	return key, nil
 }
 
-// newKey returns a new key, also as PEM.
 func newKey() (crypto.Signer, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -157,7 +154,6 @@ func ReadRoots(path string, withSystem bool) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// noRoots says why a file has no certificate of an authority.
 func noRoots(path string, text []byte) error {
 	if _, err := x509.ParseCertificate(text); err == nil {
 		return fmt.Errorf("%s has a certificate in DER; make it PEM: openssl x509 -inform der -in %[1]s -out %[1]s.pem", path)

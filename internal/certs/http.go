@@ -62,7 +62,6 @@ func (c *Certificates) Redirect(port int) http.Handler {
 	})
 }
 
-// prove answers the authority with the proof of a host.
 func (c *Certificates) prove(w http.ResponseWriter, r *http.Request, host, token string) {
 	proof, ok := c.source.answer(host, token)
 	if !ok || r.Method != http.MethodGet {
@@ -73,7 +72,6 @@ func (c *Certificates) prove(w http.ResponseWriter, r *http.Request, host, token
 	_, _ = w.Write([]byte(proof)) // the authority asks again if it has gone
 }
 
-// refuse answers with a text, and closes the connection.
 func refuse(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -111,7 +109,6 @@ func plainHost(header string) (host string, ok bool) {
 	return host, host != ""
 }
 
-// bracketed returns a host as it is written in URLs.
 func bracketed(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"

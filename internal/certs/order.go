@@ -21,7 +21,6 @@ const (
 	answerTime = 30 * time.Second // for each answer of the authority
 )
 
-// order fetches a certificate for a domain and returns its key and chain as PEM.
 func (a *authority) order(ctx context.Context, d *domain) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, orderTime)
 	defer cancel()
@@ -57,7 +56,6 @@ func (a *authority) order(ctx context.Context, d *domain) ([]byte, error) {
 	return bytes.Join([][]byte{keyPEM, chains[0].ChainPEM}, nil), nil
 }
 
-// register returns the account of the key. The authority creates it if there is none.
 func (a *authority) register(ctx context.Context, client *acmez.Client) (acme.Account, error) {
 	key, err := a.files.account()
 	if err != nil {
@@ -142,7 +140,6 @@ func (a *authority) client() (*acmez.Client, error) {
 	}, nil
 }
 
-// roots returns the roots of the authority's own HTTPS; nil: those that the machine trusts.
 func (a *authority) roots() (*x509.CertPool, error) {
 	if a.cfg.CAFile == "" {
 		return nil, nil
@@ -166,7 +163,6 @@ const (
 	cureOther = "see the message of the certificate authority"
 )
 
-// explain returns what to do about a failed order.
 func explain(err error) string {
 	if p := (acme.Problem{}); errors.As(err, &p) {
 		return explainProblem(p)

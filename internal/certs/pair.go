@@ -42,7 +42,6 @@ type pair struct {
 
 type digest [sha256.Size]byte
 
-// openPair reads the files.
 func openPair(certFile, keyFile string, o Options) (*pair, error) {
 	p := &pair{certFile: certFile, keyFile: keyFile, host: hostOf(o.Config.BaseURL), tell: o.Tell, now: o.Now}
 	if err := p.reload(); err != nil {
@@ -85,7 +84,6 @@ func readPair(certFile, keyFile string) (cert *tls.Certificate, d digest, err er
 	return &made, d, nil
 }
 
-// unread names the setting of a file that cannot be read.
 func unread(setting string, err error) error {
 	if err == nil {
 		return nil
@@ -174,7 +172,6 @@ func (p *pair) look(context.Context) time.Duration {
 	return pairEvery
 }
 
-// warn reports a certificate that expires soon.
 func (p *pair) warn() {
 	leaf, now := p.cert.Load().Leaf, p.now()
 	left := leaf.NotAfter.Sub(now)

@@ -159,7 +159,6 @@ func redirected(from *url.URL, res *http.Response) error {
 	return &RedirectError{plain(s.String())}
 }
 
-// refusal is the body of an answer that refuses a request.
 func refusal(res *http.Response, body object) *StatusError {
 	e := &StatusError{Status: res.StatusCode, Reason: reasonOf(body)}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {

@@ -37,7 +37,6 @@ type Upload struct {
 // not known. One goroutine calls it at a time.
 type Progress func(done, total int64)
 
-// errHome is the error of Create without a home server.
 var errHome = errors.New("there is no server to push to")
 
 // Create creates a push on the home server, and returns its link. It reads files once, and
@@ -99,13 +98,11 @@ func (c *Client) createRequest(ctx context.Context, w *watch, in NewPush, p Prog
 	return req, func() { _ = form.Close() }, nil // they were only read
 }
 
-// A field is a member of the push object.
 type field struct {
 	name  string
 	value any
 }
 
-// fields returns the members to send, without files.
 func (in NewPush) fields() (all []field) {
 	text := func(name, value string) {
 		if value != "" {

@@ -27,10 +27,8 @@ type Target interface {
 	Truncate(size int64) error
 }
 
-// errRefused refuses the URL of a file.
 var errRefused = errors.New("the server names no address from where the file could be fetched")
 
-// errSize reports a file whose length differs from that in the push.
 var errSize = errors.New("the file is not as long as the server said")
 
 // A writeError is a failure of the Target. Another attempt would not help.
@@ -38,7 +36,6 @@ type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// A download is a transfer of one file.
 type download struct {
 	client   *Client
 	url      *url.URL
@@ -82,7 +79,6 @@ func (c *Client) Download(ctx context.Context, f File, dst Target, p Progress) e
 	return nil
 }
 
-// again reports whether another attempt may succeed.
 func again(ctx context.Context, err error) bool {
 	refused, write, redirect := (*StatusError)(nil), (*writeError)(nil), (*RedirectError)(nil)
 	switch {
@@ -96,7 +92,6 @@ func again(ctx context.Context, err error) bool {
 	}
 }
 
-// wait returns how long to wait after attempts without progress.
 func wait(idle int, err error) time.Duration {
 	d := min(firstPause<<idle, maxPause)
 	if refused := (*StatusError)(nil); errors.As(err, &refused) {
@@ -105,7 +100,6 @@ func wait(idle int, err error) time.Duration {
 	return d
 }
 
-// attempt fetches the file, or what is missing of it.
 func (d *download) attempt(ctx context.Context) error {
 	ctx, w := newWatch(ctx, d.client.opt.Stall)
 	defer w.stop()
@@ -133,7 +127,6 @@ func (d *download) attempt(ctx context.Context) error {
 	return nil
 }
 
-// get requests the missing part of the file, and follows redirects.
 func (d *download) get(ctx context.Context) (*http.Response, error) {
 	at := d.url
 	for range maxHops {
@@ -159,7 +152,6 @@ func (d *download) get(ctx context.Context) (*http.Response, error) {
 	return nil, &RedirectError{}
 }
 
-// begin checks the answer, and reports whether there is more to read.
 func (d *download) begin(res *http.Response) (more bool, err error) {
 	switch res.StatusCode {
 	case http.StatusOK:
@@ -195,7 +187,6 @@ func (d *download) anew() error {
 	return errAnew
 }
 
-// setTotal compares the length in the answer with the known one.
 func (d *download) setTotal(total int64) error {
 	switch {
 	case total < 0:
@@ -208,7 +199,6 @@ func (d *download) setTotal(total int64) error {
 	return nil
 }
 
-// restart drops all bytes that came.
 func (d *download) restart() error {
 	d.total = d.size
 	if d.done == 0 {
@@ -224,7 +214,6 @@ func (d *download) restart() error {
 	return nil
 }
 
-// copy copies the body, up to the expected length.
 func (d *download) copy(ctx context.Context, r io.Reader) error {
 	buffer := make([]byte, chunk)
 	for {

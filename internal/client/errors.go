@@ -91,7 +91,6 @@ func reasonOf(body object) string {
 	return plain(body.first("message", "error"))
 }
 
-// plain makes a text from a server safe to show on one line of a terminal.
 func plain(text string) string {
 	const longest = 500 // bytes
 	text = strings.Map(func(r rune) rune {

@@ -86,7 +86,6 @@ func fileHeader(name string) textproto.MIMEHeader {
 	}
 }
 
-// errClosed is the error of reading a closed form.
 var errClosed = errors.New("the upload has ended")
 
 // Read reads the next part. Waiting for the file itself does not count as a stall.
@@ -159,10 +158,8 @@ func newWatch(ctx context.Context, limit time.Duration) (context.Context, *watch
 	return ctx, &watch{time.AfterFunc(limit, func() { cancel(ErrStalled) }), limit, cancel}
 }
 
-// moved restarts the time limit.
 func (w *watch) moved() { w.allow(w.limit) }
 
-// allow sets another time limit for the next step.
 func (w *watch) allow(limit time.Duration) { w.timer.Reset(limit) }
 
 func (w *watch) pause() { w.timer.Stop() }
@@ -172,7 +169,6 @@ func (w *watch) stop() {
 	w.cancel(nil)
 }
 
-// A watched reader reports its progress to a watch.
 type watched struct {
 	r io.Reader
 	w *watch

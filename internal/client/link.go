@@ -101,7 +101,6 @@ func ParseServer(text string) (Server, error) {
 	return serverOf(u, u.Path)
 }
 
-// serverOf returns the server of a URL, with a path before that of its API.
 func serverOf(u *url.URL, path string) (Server, error) {
 	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
 	usual := map[string]string{"http": "80", "https": "443"}[scheme]
@@ -136,7 +135,6 @@ func (s Server) InClear() bool {
 	return s.scheme == "http" && !clientip.IsLoopback(s.url().Hostname())
 }
 
-// url returns the URL of a path on the server.
 func (s Server) url(parts ...string) *url.URL {
 	u := &url.URL{Scheme: s.scheme, Host: s.host, Path: "/" + s.path}
 	return u.JoinPath(parts...)

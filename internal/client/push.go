@@ -96,7 +96,6 @@ func (c *Client) Expire(ctx context.Context, l Link) error {
 	return err
 }
 
-// pushOf reads a push from an answer.
 func pushOf(o object, from Server) Push {
 	p := Push{
 		Link: secret.New(o.text("html_url")), Payload: secret.New(o.text("payload")),
@@ -141,7 +140,6 @@ func fileOf(o object, from Server) File {
 // expected counts as missing.
 type object map[string]json.RawMessage
 
-// parseObject reads an object, and reports whether the text is one.
 func parseObject(text []byte) (object, bool) {
 	var o object
 	err := json.Unmarshal(text, &o)
@@ -172,7 +170,6 @@ func (o object) number(key string) int64 {
 	return v
 }
 
-// first returns the text of the first of these keys that has one.
 func (o object) first(keys ...string) string {
 	for _, key := range keys {
 		if text := o.text(key); text != "" {

@@ -24,7 +24,6 @@ import (
 // backupRetry is how long after a failed backup the next is tried, at first.
 const backupRetry = time.Minute
 
-// backupDirHint is for a directory that the server cannot write to.
 const backupDirHint = "let the server's user write to backup.dir; under systemd, also name it in ReadWritePaths= of the service (docs/install.md)"
 
 // prepareBackups refuses settings with which every backup would fail. If backups are
@@ -63,7 +62,6 @@ type backups struct {
 	now backupState
 }
 
-// A backupState is what came of the scheduled backups.
 type backupState struct {
 	last         time.Time // when the newest one was begun; zero: there is none
 	fault        string    // why the last one failed; empty: none failed since the last success
@@ -73,7 +71,6 @@ type backupState struct {
 	afterDone, afterFails uint64 // runs of it
 }
 
-// newBackups returns the scheduled backups of a configuration.
 func newBackups(cfg config.Config, s *store.Store, log zerolog.Logger) (*backups, error) {
 	b := &backups{log: log, after: cfg.Backup.After}
 	if cfg.Backup.Schedule == 0 {
@@ -105,7 +102,6 @@ func (b *backups) state() backupState {
 	return b.now
 }
 
-// keep makes backups until ctx ends.
 func (b *backups) keep(ctx context.Context) error {
 	if b == nil || b.keeper == nil {
 		return nil
@@ -134,7 +130,6 @@ func (b *backups) round(ctx context.Context) (wait time.Duration, err error) {
 	return r.Wait, nil
 }
 
-// note records how a round ended.
 func (b *backups) note(r backup.Round, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -67,7 +67,6 @@ func runCommand(ctx context.Context, argv []string, file string) (output string,
 	return said.String(), err
 }
 
-// commandEnviron returns the variables that a command gets.
 func commandEnviron(vars []string) []string {
 	ours := []string{"PUSHBOX_", "CREDENTIALS_DIRECTORY=", "NOTIFY_SOCKET=", "WATCHDOG_", "LISTEN_"}
 	return slices.DeleteFunc(slices.Clone(vars), func(v string) bool {

@@ -151,7 +151,6 @@ func (d *daemon) removeCopies(ctx context.Context) (wait time.Duration, err erro
 	return wait, err
 }
 
-// announce logs where the server listens.
 func (d *daemon) announce() {
 	line := d.log.Info().Str("version", d.version).Str("address", addresses(d.endpoints, false))
 	if public := addresses(d.endpoints, true); public != "" {
@@ -170,7 +169,6 @@ func (d *daemon) warnOfRoom() {
 	}
 }
 
-// server returns the HTTP server of an endpoint.
 func (d *daemon) server(handler http.Handler) *http.Server {
 	timeout := d.cfg.Limits.RequestTimeout
 	srv := httpd.NewServer(handler, debugWriter{d.log}, timeout, timeout+answerGrace, d.cfg.Limits.StallTimeout)

@@ -103,7 +103,6 @@ func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Director
 	return newDirectory(o)
 }
 
-// options lets people sign in by the directory.
 func (d *directoryLink) options(o *server.Options) {
 	if d != nil {
 		o.Directory = d.signIn
@@ -126,7 +125,6 @@ func (d *directoryLink) signIn(login string, password secret.Text) store.Elsewhe
 	}
 }
 
-// identityOf is the identity of a person of the directory.
 func identityOf(id string) record.Identity { return record.Identity{Issuer: ldapIssuer, Subject: id} }
 
 func (d *directoryLink) checkPassword(ctx context.Context, e directory.Entry, password secret.Text) (store.External, error) {
@@ -148,7 +146,6 @@ func (d *directoryLink) checkPassword(ctx context.Context, e directory.Entry, pa
 	return d.external(p), nil
 }
 
-// external is what the directory and the settings say of a person.
 func (d *directoryLink) external(p directory.Person) store.External {
 	x := store.External{
 		Identity: identityOf(p.ID), Provider: ldapName,
@@ -160,7 +157,6 @@ func (d *directoryLink) external(p directory.Person) store.External {
 	return x
 }
 
-// noteState logs when the directory stops answering, and when it answers again.
 func (d *directoryLink) noteState(ctx context.Context, err error) {
 	var unavailable *directory.UnavailableError
 	switch away := errors.As(err, &unavailable); {

@@ -45,7 +45,6 @@ func (d doubt) String() string {
 	return d.email + ": " + d.why + "; " + ends
 }
 
-// follow asks the directory for the people who signed in by it, until ctx ends.
 func (d *directoryLink) follow(ctx context.Context) error {
 	if d == nil {
 		return nil
@@ -64,7 +63,6 @@ func (d *directoryLink) follow(ctx context.Context) error {
 	}
 }
 
-// A personOf is a person of the directory with the account.
 type personOf struct {
 	account record.Account
 	record.Identity
@@ -182,7 +180,6 @@ func (d *directoryLink) note(p personOf, why string, gone bool) time.Time {
 	return now.gone
 }
 
-// keep keeps that the account of a person who is gone is the last administrator's.
 func (d *directoryLink) keep(p personOf) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -216,7 +213,6 @@ func (d *directoryLink) forgetOthers(people []personOf) {
 	maps.DeleteFunc(d.doubts, func(i record.Identity, _ doubt) bool { return !asked[i] })
 }
 
-// unsure says in sentences what the last checks were not sure of.
 func (d *directoryLink) unsure() (all []string) {
 	if d == nil {
 		return nil

@@ -25,13 +25,11 @@ type follower struct {
 	last  uint64 // number of the last event that is not new
 }
 
-// newFollower returns a follower of the events after those that there are.
 func newFollower(ctx context.Context, s *store.Store, log zerolog.Logger) (*follower, error) {
 	last, err := s.LastAdminEvent(ctx)
 	return &follower{s, log, last}, err
 }
 
-// follow logs the events of the instance log until ctx ends.
 func (d *daemon) follow(ctx context.Context) error {
 	if d.events == nil {
 		return nil
@@ -39,7 +37,6 @@ func (d *daemon) follow(ctx context.Context) error {
 	return d.events.run(ctx)
 }
 
-// run logs events until ctx ends, and then those that came meanwhile.
 func (f *follower) run(ctx context.Context) error {
 	err := loop(ctx, f.log, "reading the instance log", nil, f.look)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
@@ -50,7 +47,6 @@ func (f *follower) run(ctx context.Context) error {
 	return err
 }
 
-// look logs the events since the last look.
 func (f *follower) look(ctx context.Context) (wait time.Duration, err error) {
 	for {
 		page, err := admin.Events.Do(ctx, f.store, admin.EventQuery{After: f.last})
@@ -64,7 +60,6 @@ func (f *follower) look(ctx context.Context) (wait time.Duration, err error) {
 	}
 }
 
-// tell logs an event.
 func (f *follower) tell(e store.AdminLine) {
 	line := f.log.Info().Str("event", e.Event).Uint64("event_number", e.Number).Str("actor", e.Actor)
 	if e.AccountID != 0 {

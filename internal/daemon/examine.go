@@ -12,7 +12,6 @@ import (
 	"pushbox/store/record"
 )
 
-// examine returns the state of the server.
 func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error) {
 	f, err := Examine(ctx, d.store, d.cfg, d.version)
 	if c := d.tls.certs; c != nil {
@@ -30,7 +29,6 @@ func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error)
 	return f, err
 }
 
-// toWebhooks returns the figures of messages to webhooks.
 func (d *daemon) toWebhooks() admin.Deliveries {
 	if d.webhooks == nil {
 		return admin.Deliveries{}
@@ -42,7 +40,6 @@ func (d *daemon) toWebhooks() admin.Deliveries {
 	return out
 }
 
-// toMail returns the figures of mail.
 func (d *daemon) toMail() admin.Deliveries {
 	if d.mail == nil {
 		return admin.Deliveries{}
@@ -54,7 +51,6 @@ func (d *daemon) toMail() admin.Deliveries {
 	return out
 }
 
-// failing lists the webhooks that took no message at the last try.
 func (d *daemon) failing(context.Context, admin.None) ([]admin.Receiver, error) {
 	return d.toWebhooks().Failing, nil
 }
@@ -86,12 +82,10 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 	return f, err
 }
 
-// health returns nil if the store works.
 func (d *daemon) health(ctx context.Context, _ admin.None) (admin.None, error) {
 	return admin.None{}, d.store.Ping(ctx)
 }
 
-// probe makes the path of a request that is answered with a report of how it arrived.
 func (d *daemon) probe(context.Context, admin.None) (admin.Path, error) {
 	path, err := d.newProbe()
 	return admin.Path{Path: path}, err

@@ -84,7 +84,6 @@ type voice struct {
 	plain bool
 }
 
-// say writes a message.
 func (v voice) say(message string) {
 	if v.plain {
 		fmt.Fprintln(v.out, "pushbox: "+message)
@@ -93,7 +92,6 @@ func (v voice) say(message string) {
 	v.line().Msg(message)
 }
 
-// show writes a message with a text to copy, which has that key in a log line.
 func (v voice) show(message, key, text string) {
 	if v.plain {
 		fmt.Fprintf(v.out, "pushbox: %s:\n\n    %s\n\n", message, text)

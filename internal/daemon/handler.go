@@ -21,10 +21,8 @@ import (
 	"pushbox/store"
 )
 
-// maxLogo is the largest logo, in bytes.
 const maxLogo = 256 << 10
 
-// readLogo reads the administrator's logo. It returns nil if name is empty.
 func readLogo(name string) (*web.Logo, error) {
 	if name == "" {
 		return nil, nil
@@ -76,7 +74,6 @@ func (d *daemon) inside(o Options) func(*server.Options) {
 	}
 }
 
-// findings examines the installation, as `pushbox doctor` does without a URL.
 func (d *daemon) findings(ctx context.Context, file string) (all []server.Finding) {
 	cfg, _ := d.reloads.inForce()
 	s := &doctor.Subject{

@@ -27,7 +27,6 @@ import (
 	"pushbox/server"
 )
 
-// An endpoint is an open listener with its handler.
 type endpoint struct {
 	listener net.Listener
 	handler  http.Handler
@@ -136,7 +135,6 @@ func addresses(endpoints []endpoint, public bool) string {
 	return strings.Join(all, ", ")
 }
 
-// addressOf returns the address of a listener in the form of the setting.
 func addressOf(l net.Listener) string {
 	addr := l.Addr()
 	if addr.Network() == "unix" {
@@ -148,7 +146,6 @@ func addressOf(l net.Listener) string {
 // answerWait is how long a program has to accept a connection to its Unix socket.
 const answerWait = time.Second
 
-// errAnswered says that a Unix socket is in use.
 var errAnswered = errors.New("another program answers on this socket")
 
 // listen opens the listeners of an address in the configuration: one, or as many as
@@ -222,13 +219,11 @@ func (l localListener) Accept() (net.Conn, error) {
 	return localConn{c}, nil
 }
 
-// A localConn is a connection of a Unix socket.
 type localConn struct{ net.Conn }
 
 // RemoteAddr is the loopback address.
 func (localConn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// refusedEvery is how often the log says that connections are refused.
 const refusedEvery = time.Minute
 
 // newConnections returns the bounds of connections. The log says when they are reached,
@@ -248,7 +243,6 @@ func setConnections(c *httpd.Connections, cfg config.Config) {
 	c.Set(cfg.Limits.Connections, cfg.Limits.ConnectionsPerClient, cfg.TrustedProxies)
 }
 
-// connectionsReload returns the reloadable of the bounds of connections.
 func connectionsReload(c *httpd.Connections) reloadable {
 	return func(cfg config.Config) (func(), error) {
 		return func() { setConnections(c, cfg) }, nil

@@ -14,7 +14,6 @@ import (
 	"pushbox/server"
 )
 
-// newLogger returns the logger that the configuration asks for.
 func newLogger(w io.Writer, cfg config.Log) zerolog.Logger {
 	level, err := zerolog.ParseLevel(cfg.Level)
 	if err != nil { // config.Load refuses other levels
@@ -35,7 +34,6 @@ func isConsole(w io.Writer, cfg config.Log) bool {
 	return cfg.Format == "console" || cfg.Format == "auto" && terminal.Is(w)
 }
 
-// A debugWriter logs the lines of a standard logger, one a call.
 type debugWriter struct{ log zerolog.Logger }
 
 // Write logs p at level debug. It never fails.
@@ -59,7 +57,6 @@ func (t *threshold) reload(cfg config.Config) (apply func(), err error) {
 	return func() { t.set(l) }, err
 }
 
-// liveLogger returns the logger of newLogger, and the threshold that sets its level.
 func liveLogger(w io.Writer, cfg config.Log) (zerolog.Logger, *threshold) {
 	log, t := newLogger(w, cfg), new(threshold)
 	t.set(log.GetLevel())

@@ -13,7 +13,6 @@ import (
 	"pushbox/store"
 )
 
-// newMailer returns the sender of mail.
 func newMailer(cfg config.Config, s *store.Store, log zerolog.Logger) (*mail.Mailer, error) {
 	o := mail.Options{Store: s, Brand: cfg.Brand.Title, Base: cfg.BaseURL, Language: cfg.DefaultLocale, Log: log}
 	if cfg.Mail.Enabled() {
@@ -26,7 +25,6 @@ func newMailer(cfg config.Config, s *store.Store, log zerolog.Logger) (*mail.Mai
 	return mail.New(o), nil
 }
 
-// sendMail sends mail until ctx ends.
 func (d *daemon) sendMail(ctx context.Context) error {
 	if d.mail == nil {
 		return nil

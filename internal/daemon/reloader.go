@@ -46,7 +46,6 @@ func newReloader(o Options, log zerolog.Logger, parts ...reloadable) *reloader {
 	return &reloader{running: o.Config, values: o.Values, src: o.Source, log: log, parts: parts, watch: new(watch), note: note}
 }
 
-// storeReload returns the reloadable of the store.
 func storeReload(s *store.Store) reloadable {
 	return func(cfg config.Config) (func(), error) {
 		return func() { s.Configure(instance.StoreOptions(cfg)) }, nil
@@ -96,7 +95,6 @@ func (r *reloader) reload(ctx context.Context, _ admin.None) (admin.Reloaded, er
 	return admin.Reloaded{Changed: c.Changed, Waiting: c.Waiting}, nil
 }
 
-// inForce returns the settings that are in force, and where they come from.
 func (r *reloader) inForce() (config.Config, []config.Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +126,6 @@ func (r *reloader) apply(cfg config.Config) error {
 	return nil
 }
 
-// problemsOf returns the problems of a configuration, one by one.
 func problemsOf(err error) (all []string) {
 	if p := (*config.ProblemsError)(nil); errors.As(err, &p) {
 		for _, one := range p.Problems {

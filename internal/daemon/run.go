@@ -25,7 +25,6 @@ import (
 	"pushbox/store/record"
 )
 
-// serveWait is how long to wait for another process to close the database.
 const serveWait = time.Second
 
 // Options configure Run.
@@ -187,7 +186,6 @@ func (d *daemon) openListeners(ctx context.Context, o Options, handler *server.S
 	return err
 }
 
-// abandon closes what a daemon has opened that will not run.
 func (d *daemon) abandon(ctx context.Context) error {
 	err := closeEndpoints(d.endpoints)
 	if d.control != nil {
@@ -196,7 +194,6 @@ func (d *daemon) abandon(ctx context.Context) error {
 	return errors.Join(err, d.close(ctx))
 }
 
-// close closes what run leaves open.
 func (d *daemon) close(ctx context.Context) (err error) {
 	if d.store != nil {
 		err = instance.Close(ctx, d.store)

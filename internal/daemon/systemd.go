@@ -15,10 +15,8 @@ import (
 // firstSocket is the first descriptor that systemd passes (sd_listen_fds(3)).
 const firstSocket = 3
 
-// maxSockets is more than any unit has.
 const maxSockets = 1000
 
-// unnamed is the name of sockets without one.
 const unnamed = "unknown"
 
 // The variables in which systemd describes its sockets.

@@ -27,7 +27,6 @@ type tlsSetup struct {
 	redirect net.Listener        // for plain HTTP; nil: none
 }
 
-// openTLS reads the certificates and opens the listener for plain HTTP, if they are set.
 func openTLS(ctx context.Context, cfg config.Config, log zerolog.Logger) (tlsSetup, error) {
 	if !cfg.TLS.Enabled() {
 		return tlsSetup{}, nil
@@ -52,10 +51,8 @@ func openTLS(ctx context.Context, cfg config.Config, log zerolog.Logger) (tlsSet
 	return setup, nil
 }
 
-// portHint is the hint for a listener that could not be opened.
 const portHint = "choose another address, or stop what listens there; a port below 1024 needs CAP_NET_BIND_SERVICE (docs/tls.md)"
 
-// logCertificate logs an event of a certificate.
 func logCertificate(log zerolog.Logger, e certs.Event) {
 	line := log.Info()
 	if e.Err != nil {
@@ -73,7 +70,6 @@ func logCertificate(log zerolog.Logger, e certs.Event) {
 	line.Msg(e.Text)
 }
 
-// secure makes a server speak HTTPS, with HTTP/2, on listeners that the certificates wrap.
 func (t tlsSetup) secure(srv *http.Server) {
 	if t.certs != nil {
 		srv.TLSConfig = t.certs.TLSConfig()
@@ -101,7 +97,6 @@ func (t tlsSetup) run(ctx context.Context, srv *http.Server, https net.Addr, dra
 	return err
 }
 
-// portOf returns the port of an address; 0 if it has none.
 func portOf(addr net.Addr) int {
 	if tcp, ok := addr.(*net.TCPAddr); ok {
 		return tcp.Port

@@ -53,14 +53,12 @@ func newWatch(ctx context.Context, o Options, log zerolog.Logger) (*watch, error
 	return w, w.openMetrics(ctx, o)
 }
 
-// close closes the listener, if it is still open.
 func (w *watch) close() {
 	if w.listener != nil {
 		_ = w.listener.Close()
 	}
 }
 
-// ready returns nil if the server is ready for requests, or why it is not.
 func (w *watch) ready() error {
 	switch w.phase.Load() {
 	case isStarting:
@@ -88,7 +86,6 @@ func (w *watch) serving(ctx context.Context, s *store.Store) {
 	}
 }
 
-// stopping reports that the server is about to stop, and ends readiness.
 func (w *watch) stopping() {
 	if w.phase.Swap(isStopping) != isStopping {
 		w.tell(w.notify.Stopping)
@@ -105,12 +102,10 @@ func (w *watch) trouble(why error, lasted time.Duration) {
 	w.log.Warn().Msg(why.Error())
 }
 
-// reloading reports that a reload begins.
 func (w *watch) reloading() {
 	w.tell(w.notify.Reloading)
 }
 
-// reloaded reports that a reload has ended, whether it succeeded or failed.
 func (w *watch) reloaded() {
 	w.tell(w.notify.Ready)
 }
@@ -120,7 +115,6 @@ func (w *watch) stop() error {
 	return stopAll(w.tasks)
 }
 
-// tell sends a message to the service manager. It logs a failure.
 func (w *watch) tell(say func() error) {
 	if err := say(); err != nil {
 		w.log.Warn().Err(err).Msg("the service manager was not told")

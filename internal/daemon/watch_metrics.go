@@ -23,7 +23,6 @@ import (
 	"pushbox/store/record"
 )
 
-// openMetrics makes the metrics, reads their token, and opens their listener.
 func (w *watch) openMetrics(ctx context.Context, o Options) (err error) {
 	cfg := o.Config.Metrics
 	w.metrics = metrics.New(o.Version)
@@ -37,7 +36,6 @@ func (w *watch) openMetrics(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// leastToken is the length of the shortest token, in bytes.
 const leastToken = 16
 
 // readScrapeToken returns the token of the settings, or that in the file that they name,
@@ -61,7 +59,6 @@ func readScrapeToken(m config.Metrics) (token secret.Text, err error) {
 	return token, nil
 }
 
-// observed returns the engine, wrapped so that metrics count what happens to pushes.
 func (w *watch) observed(e record.Engine) record.Engine {
 	if w.metrics == nil {
 		return e
@@ -91,7 +88,6 @@ func (w *watch) swept(sweep func(context.Context) (time.Duration, error)) func(c
 	}
 }
 
-// options sets the options of a server for readiness and metrics.
 func (w *watch) options(o *server.Options) {
 	o.Monitoring.Ready = w.ready
 	if w.metrics != nil {
@@ -100,7 +96,6 @@ func (w *watch) options(o *server.Options) {
 	}
 }
 
-// attach connects the metrics with their sources.
 func (w *watch) attach(h *server.Server, from metrics.Sources) {
 	if w.metrics != nil {
 		w.scrape = h.Metrics()
@@ -111,7 +106,6 @@ func (w *watch) attach(h *server.Server, from metrics.Sources) {
 // countDelay is the time from the start of the server to the count of live pushes.
 const countDelay = 250 * time.Millisecond
 
-// count counts the live pushes. If that fails, their metric stays missing.
 func (w *watch) count(ctx context.Context, s *store.Store) error {
 	if !sleep(ctx, nil, countDelay) {
 		return nil
@@ -156,7 +150,6 @@ func (d *daemon) sources(h *server.Server, certificate func() time.Time) metrics
 	return from
 }
 
-// messages returns the figures of the outbox, by the value of the label.
 func (d *daemon) messages() []metrics.Messages {
 	hooks, mail := d.toWebhooks(), d.toMail()
 	return []metrics.Messages{

@@ -30,7 +30,6 @@ func CheckWebhook(w config.Webhooks, url secret.Text) error {
 	return nil
 }
 
-// hookPolicy returns the policy of webhooks.allow.
 func hookPolicy(w config.Webhooks) (p webhook.Policy) {
 	for _, h := range w.Allow {
 		switch {
@@ -45,7 +44,6 @@ func hookPolicy(w config.Webhooks) (p webhook.Policy) {
 	return p
 }
 
-// newDispatcher returns the sender of webhooks.
 func newDispatcher(cfg config.Config, s *store.Store, log zerolog.Logger) (*webhook.Dispatcher, error) {
 	o := webhook.Options{Store: s, Sender: NewWebhookSender(cfg.Webhooks), Log: log}
 	if !cfg.Webhooks.URL.IsZero() {
@@ -58,7 +56,6 @@ func newDispatcher(cfg config.Config, s *store.Store, log zerolog.Logger) (*webh
 	return webhook.New(o), nil
 }
 
-// instanceHook returns the webhook of webhooks.url.
 func instanceHook(w config.Webhooks) (t store.HookTarget, err error) {
 	if err := CheckWebhook(w, w.URL); err != nil {
 		return t, fmt.Errorf("the setting webhooks.url: %w", err)
@@ -79,7 +76,6 @@ func makeHookSecret(err error, file string) error {
 	return hint.With(err, `make one: (umask 077; printf 'whsec_%%s\n' "$(openssl rand -base64 32)" > %s)`, file)
 }
 
-// inSetting names the setting of an error.
 func inSetting(key string, err error) error {
 	if err == nil {
 		return nil
@@ -94,7 +90,6 @@ func CheckInstanceHook(w config.Webhooks) error {
 	return err
 }
 
-// readHookSecret reads a file that has a signing secret and nothing else.
 func readHookSecret(name string) (secret.Text, error) {
 	s, err := instance.ReadSecretFile(name)
 	if err != nil {
@@ -103,7 +98,6 @@ func readHookSecret(name string) (secret.Text, error) {
 	return s, webhook.CheckSecret(s)
 }
 
-// tell sends webhooks until ctx ends.
 func (d *daemon) tell(ctx context.Context) error {
 	if d.webhooks == nil {
 		return nil

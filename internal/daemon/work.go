@@ -29,7 +29,6 @@ func begin(ctx context.Context, work func(context.Context) error) *task {
 	return t
 }
 
-// stopAll stops tasks one after the other, and returns their errors.
 func stopAll(all []*task) (err error) {
 	for _, t := range all {
 		err = errors.Join(err, t.stop())
@@ -37,7 +36,6 @@ func stopAll(all []*task) (err error) {
 	return err
 }
 
-// stop ends the task and returns its error.
 func (t *task) stop() error {
 	t.cancel()
 	<-t.done

@@ -66,7 +66,6 @@ func (d *Directory) checkPeople(c *ldap.Conn) error {
 	return nil
 }
 
-// anyHas is a filter for entries that have one of the attributes.
 func anyHas(attributes []string) (filter string) {
 	for _, name := range attributes {
 		filter += "(" + name + "=*)"

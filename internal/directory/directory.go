@@ -188,7 +188,6 @@ func (d *Directory) SignIn(ctx context.Context, e Entry, password secret.Text) (
 
 func (d *Directory) binaryID() bool { return strings.EqualFold(d.opt.IDAttribute, "objectGUID") }
 
-// anyOf is a filter for entries that have the value in one of the attributes.
 func anyOf(attributes []string, value string) string {
 	var f strings.Builder
 	for _, name := range attributes {

@@ -120,7 +120,6 @@ func (l *Line) try(ctx context.Context, f func(*ldap.Conn) error) (err error) {
 	}
 }
 
-// cureOf is what to do about an error of a connection.
 func cureOf(err error) string {
 	if strings.Contains(err.Error(), x509.UnknownAuthorityError{}.Error()) { // StartTLS has the text alone
 		return "name the certificate of the authority that signed the directory's in ldap.ca_file"
@@ -146,7 +145,6 @@ func (b bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// connect returns a connection that reads no more bytes than are left.
 func (d *Directory) connect(ctx context.Context, left *atomic.Int64) (*ldap.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -189,7 +187,6 @@ func (d *Directory) bind(c *ldap.Conn) error {
 	return nil
 }
 
-// refuses reports whether the server refused a password, or the account of it.
 func refuses(err error) bool {
 	return ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultInvalidDNSyntax,
 		ldap.LDAPResultNoSuchObject, ldap.LDAPResultUnwillingToPerform, ldap.LDAPResultConstraintViolation, ldap.LDAPResultInsufficientAccessRights)
@@ -205,7 +202,6 @@ var ofActiveDirectory = map[string]string{
 
 var ofActiveDirectoryCode = regexp.MustCompile(`AcceptSecurityContext error, data ([0-9a-f]+)`)
 
-// whyRefused is the cause of a refused password.
 func whyRefused(err error) string {
 	if code := ofActiveDirectoryCode.FindStringSubmatch(err.Error()); code != nil && ofActiveDirectory[code[1]] != "" {
 		return ofActiveDirectory[code[1]]

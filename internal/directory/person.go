@@ -23,7 +23,6 @@ type PersonError struct{ Why string }
 
 func (e *PersonError) Error() string { return e.Why }
 
-// person reads an entry and its groups.
 func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
 	id, err := d.id(e)
 	if err != nil {
@@ -50,7 +49,6 @@ func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
 	return p, nil
 }
 
-// id returns Person.ID of an entry.
 func (d *Directory) id(e *ldap.Entry) (string, error) {
 	raw := e.GetRawAttributeValue(d.opt.IDAttribute)
 	id := string(raw)
@@ -74,7 +72,6 @@ func (d *Directory) others() []string {
 	})
 }
 
-// groups returns the groups of an entry, and theirs, by their DNs.
 func (d *Directory) groups(c *ldap.Conn, dn string) (map[string]bool, error) {
 	known, next := make(map[string]bool), []string{dn}
 	for range maxDepth {

@@ -97,7 +97,6 @@ func (s *Subject) ownCertificate() Finding {
 	return f
 }
 
-// nameURL returns the finding that the check needs --url.
 func (s *Subject) nameURL() Finding {
 	return skipped("name the address with --url %s", cmp.Or(s.Config.BaseURL, "https://push.example.com"))
 }

@@ -4,7 +4,6 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// fileSystem returns the kind of the file system of a directory.
 func fileSystem(dir string) (kind string, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

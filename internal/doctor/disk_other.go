@@ -2,5 +2,4 @@
 
 package doctor
 
-// fileSystem is not known on this system.
 func fileSystem(string) (kind string, err error) { return "", nil }

@@ -78,7 +78,6 @@ type Upgrade struct {
 // inPostgres reports whether the database is PostgreSQL.
 func (s *Subject) inPostgres() bool { return s.Postgres != nil || s.PostgresIs != nil }
 
-// A check examines one thing.
 type check struct {
 	name string
 	look func(ctx context.Context, s *Subject) []Finding
@@ -88,7 +87,6 @@ type check struct {
 	of   engine
 }
 
-// An engine is what a check is for.
 type engine int
 
 const (
@@ -97,7 +95,6 @@ const (
 	inPostgres
 )
 
-// checks are all checks, in the order in which they run.
 func checks() []check {
 	return []check{
 		{name: "configuration", look: checkConfig, bare: true},
@@ -136,7 +133,6 @@ func checks() []check {
 	}
 }
 
-// longest is the time limit of a check.
 const longest = 20 * time.Second
 
 // Run runs the checks in the order of the table, until ctx ends. Each check may take
@@ -176,7 +172,6 @@ func Count(all []Finding, g Grade) (n int) {
 	return n
 }
 
-// one returns a list of one finding.
 func one(f Finding) []Finding { return []Finding{f} }
 
 func fine(format string, args ...any) Finding {

@@ -4,7 +4,6 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// owner returns the user that a file belongs to.
 func owner(path string) (uid uint32, known bool) {
 	var s unix.Stat_t
 	err := unix.Stat(path, &s)

@@ -71,7 +71,6 @@ func otherScheme(scheme string) string {
 	return "https"
 }
 
-// An otherError says that another program than the server has answered.
 type otherError struct{ status int }
 
 func (e *otherError) Error() string {
@@ -144,7 +143,6 @@ func judgeProxy(u *url.URL, honest, forged clientip.Report) (all []Finding) {
 	return all
 }
 
-// judgeForged reports which forged headers a proxy passes on.
 func judgeForged(u *url.URL, honest, forged clientip.Report) (all []Finding) {
 	if forged.Client == claimedAddress {
 		all = append(all, problem("let the proxy append to X-Forwarded-For, or replace it", "clients can forge their address: limits do not hold, and audit logs are wrong"))

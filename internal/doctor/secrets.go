@@ -81,7 +81,6 @@ func isLoopback(address string) bool {
 	return err == nil && clientip.IsLoopback(host)
 }
 
-// swaps is the file in which Linux lists its swap areas.
 const swaps = "/proc/swaps"
 
 func checkSwap(context.Context, *Subject) []Finding {

@@ -130,7 +130,6 @@ func judgeTime(here, there time.Time) Finding {
 // the time of its begin, and a failed one is tried again within minutes.
 const lateBackup = time.Hour
 
-// checkBackups compares the age of the newest backup with backup.schedule.
 func checkBackups(_ context.Context, s *Subject) []Finding {
 	if s.Config.Backup.Schedule == 0 && s.inPostgres() {
 		return one(skipped("the server makes none by itself; PostgreSQL's own tools make them (docs/scaling.md, Backups)"))
@@ -188,7 +187,6 @@ func checkHook(_ context.Context, s *Subject) []Finding {
 	return one(fine("webhooks.url is allowed, and its secret can be read; nothing was sent"))
 }
 
-// checkMail reports whether the mail server can be reached and accepts the sign-in.
 func checkMail(ctx context.Context, s *Subject) []Finding {
 	if s.Mail == nil {
 		return one(skipped("off; to send mail, set mail.host"))
@@ -262,7 +260,6 @@ func checkMessages(_ context.Context, s *Subject) (all []Finding) {
 	return one(fine("no receiver fails; %s", humanize.Count(waiting, "message waits", "messages wait")))
 }
 
-// failing reports a receiver.
 func failing(who, cure string, r admin.Receiver) Finding {
 	return warning(cure, "%s takes no message (%s in a row)", who, humanize.Count(r.Tries, "failed try", "failed tries"))
 }

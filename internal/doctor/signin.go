@@ -20,7 +20,6 @@ type Provider struct {
 	Ask  func(context.Context) error // returns an error, with a hint if it is not the usual one, unless it answers as a provider to this client
 }
 
-// providerCure is what to do about a provider that cannot be asked.
 const providerCure = "open ISSUER/.well-known/openid-configuration from this machine: take issuer from it, to the letter, and name the authority of its certificate in ca_file, if it is one of your own (docs/sign-in.md)"
 
 // checkProviders reports whether each sign-in provider answers, and the address that it must

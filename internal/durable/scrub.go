@@ -31,7 +31,6 @@ func openToScrub(path string) *os.File {
 	return f
 }
 
-// scrubOpen overwrites and closes what openToScrub opened.
 func scrubOpen(f *os.File) error {
 	if f == nil {
 		return nil
@@ -75,7 +74,6 @@ func Overwrite(f *os.File) error {
 	return f.Sync()
 }
 
-// remove removes a file that may be gone already.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -44,7 +44,6 @@ type File struct {
 	Type string `json:"type"` // media type
 }
 
-// metadata is what the first section holds, as JSON.
 type metadata struct {
 	Files []File `json:"files"`
 }

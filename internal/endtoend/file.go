@@ -36,7 +36,6 @@ type stream struct {
 	next  uint64
 }
 
-// step returns the nonce of the next chunk.
 func (s *stream) step(last bool) ([]byte, error) {
 	if s.next == maxChunks {
 		return nil, errTooLong
@@ -147,7 +146,6 @@ func (d *Decrypter) Write(p []byte) (n int, err error) {
 	return n, d.err
 }
 
-// want is the length of what is read next.
 func (d *Decrypter) want() int {
 	if !d.begun {
 		return prefixSize

@@ -79,7 +79,6 @@ func ParseFragment(text string) (Key, error) {
 	return Key{secret.New(string(b))}, nil
 }
 
-// parseFragment returns the keys of a fragment.
 func parseFragment(text, label string) ([]byte, error) {
 	switch {
 	case text == "":

@@ -13,7 +13,6 @@ const (
 	p256PublicSize = 65                                  // uncompressed
 )
 
-// A curve is one that wrapped keys name.
 type curve struct {
 	ecdh.Curve
 	name       string // in the info of the key
@@ -75,7 +74,6 @@ func ParseRequestFragment(text string) (k RequestKey, err error) {
 	return k, nil
 }
 
-// private returns the key of a curve.
 func (k RequestKey) private(c ecdh.Curve) (*ecdh.PrivateKey, error) {
 	key := k.x25519 // which may not be there
 	if c == ecdh.P256() {

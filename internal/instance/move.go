@@ -107,7 +107,6 @@ func refuseFileBeside(cfg config.Config) error {
 	return nil
 }
 
-// arriving lists the files of moves from PostgreSQL that did not end.
 func arriving(cfg config.Config) ([]string, error) {
 	return filepath.Glob(globbed(Database(cfg)) + arrivingSuffix + "*")
 }
@@ -124,7 +123,6 @@ func globbed(path string) string {
 	return string(b)
 }
 
-// openMove opens the PostgreSQL database of a move.
 func openMove(ctx context.Context, cfg config.Config) (*postgres.DB, error) {
 	url, err := DatabaseURL(cfg)
 	switch {
@@ -186,7 +184,6 @@ func Move(ctx context.Context, cfg config.Config, wait time.Duration, watch stor
 	return m, f.rename(m.File)
 }
 
-// A movedFile is the file of a move to PostgreSQL.
 type movedFile struct {
 	path string // of the database
 	is   string // the name that the file has now
@@ -216,7 +213,6 @@ func moveSource(cfg config.Config) (f movedFile, err error) {
 	}
 }
 
-// rename gives the file another name, durably.
 func (f *movedFile) rename(name string) error {
 	if name != f.is {
 		if err := os.Rename(f.is, name); err != nil {

@@ -59,14 +59,12 @@ func MoveBack(ctx context.Context, cfg config.Config, note func(string), watch s
 	return m, b.publish()
 }
 
-// A moveBack is a move out of PostgreSQL under way.
 type moveBack struct {
 	cfg  config.Config
 	from *postgres.DB
 	mark postgres.Departure
 }
 
-// file is the database file until the move has ended.
 func (b *moveBack) file() string {
 	return Database(b.cfg) + arrivingSuffix + strconv.FormatInt(b.mark.Number, 10)
 }
@@ -158,7 +156,6 @@ func (b *moveBack) removeFiles(but string) error {
 	return errors.Join(err, durable.RemoveLeftovers(Database(b.cfg)), durable.SyncDir(b.cfg.DataDir))
 }
 
-// copy makes the file.
 func (b *moveBack) copy(ctx context.Context, watch store.MoveWatch) (n int64, err error) {
 	key, _, err := MasterKey(b.cfg, true)
 	if err != nil {
@@ -202,7 +199,6 @@ func (b *moveBack) finish() (before bool, err error) {
 	return false, hint.With(fmt.Errorf("%w into a file, which is not in %s", record.ErrMoved, b.cfg.DataDir), "name the directory that it was moved to with --data-dir; or, if that file is lost, run `pushbox move --back --undo`, and go on with PostgreSQL as it was then")
 }
 
-// publish gives the finished file its name.
 func (b *moveBack) publish() error {
 	if err := durable.PublishNew(b.file(), Database(b.cfg)); err != nil {
 		return err

@@ -102,7 +102,6 @@ func (o Options) noteKey(made string) error {
 	return nil
 }
 
-// open opens the store on an engine.
 func (o Options) open(ctx context.Context, engine record.Engine, key seal.RootKey) (*store.Store, error) {
 	if err := removeKeyLeftovers(o.Config); err != nil {
 		return nil, err
@@ -152,7 +151,6 @@ func PrepareDir(dir string, note func(string)) error {
 	return err
 }
 
-// noDatabase is the error of a data directory without a database.
 func noDatabase(cfg config.Config) error {
 	return hint.With(fmt.Errorf("%w in %s", ErrNoDatabase, cfg.DataDir),
 		"start `pushbox serve` once, which makes it; or name the settings file with --config, or the directory with --data-dir")

@@ -47,7 +47,6 @@ func StoreOptions(cfg config.Config) store.Options {
 	}
 }
 
-// roomLimits returns what senders may have live at once.
 func roomLimits(cfg config.Config) record.RoomLimits {
 	l := cfg.Limits
 	return record.RoomLimits{
@@ -72,7 +71,6 @@ func deletableTerms(t config.DeletableTerms, enabled bool) store.Terms {
 	return out
 }
 
-// hookOptions returns the options of webhooks in a configuration.
 func hookOptions(w config.Webhooks) store.HookOptions {
 	o := store.HookOptions{Queue: w.Queue, GiveUp: w.GiveUp}
 	if w.URL.IsZero() {
@@ -86,7 +84,6 @@ func hookOptions(w config.Webhooks) store.HookOptions {
 	return o
 }
 
-// mailOptions returns the options of mail in a configuration.
 func mailOptions(m config.Mail) store.MailOptions {
 	o := store.MailOptions{
 		MaxRecipients: m.MaxRecipients, PerAccount: m.DailyLimit, PerInstance: m.DailyLimitTotal, PerAddressee: m.RecipientPerDay, GiveUp: m.GiveUp,
@@ -97,7 +94,6 @@ func mailOptions(m config.Mail) store.MailOptions {
 	return o
 }
 
-// maxSecretFile is the largest file with a secret, in bytes.
 const maxSecretFile = 1 << 10
 
 // ReadSecretFile reads a file that has a secret and nothing else but white space around it.
@@ -141,7 +137,6 @@ func newProvider(c config.OIDC, now func() time.Time, groups func() []string) (*
 	return openid.New(o), nil
 }
 
-// policies returns the policies that accounts can have.
 func policies(cfg config.Config) []store.Policy {
 	all := make([]store.Policy, len(cfg.Policies))
 	for i, p := range cfg.Policies {
@@ -178,7 +173,6 @@ func policy(cfg config.Config, named config.NamedPolicy) store.Policy {
 	}
 }
 
-// narrowed returns the terms of a kind within a policy.
 func narrowed(t store.Terms, k record.Kind, p config.Policy) store.Terms {
 	t.Enabled = t.Enabled && p.Allows(k.String())
 	t.Days = within(t.Days, p.ExpireAfterDaysDefault, p.ExpireAfterDaysMax)

@@ -79,7 +79,6 @@ func onlyNews(note func(string)) func(string) {
 	}
 }
 
-// tryPostgres is openPostgres, once.
 func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Store, created bool, err error) {
 	engine, created, err := postgres.Open(ctx, postgres.Options{
 		URL: url, Dir: o.Config.DataDir, MaxSize: int64(o.Config.MaxStoreSize), Room: roomLimits(o.Config),
@@ -99,7 +98,6 @@ func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Sto
 	return s, created, err
 }
 
-// openOn opens the store on a PostgreSQL database.
 func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) (*store.Store, bool, error) {
 	sealed, err := engine.KeyRing(ctx)
 	if err == nil && sealed == nil {
@@ -154,7 +152,6 @@ func KeyRing(ctx context.Context, cfg config.Config, wait time.Duration) (sealed
 	return sealed, errors.Join(err, engine.Close())
 }
 
-// inspection is how long Inspect waits for the database.
 const inspection = 5 * time.Second
 
 // Inspect looks at the PostgreSQL database of a configuration.

@@ -29,7 +29,6 @@ type Queue struct {
 	lines   []line // of the networks that wait; the one whose turn is next comes first
 }
 
-// A line is what waits of one network, in order.
 type line struct {
 	network string
 	places  []*Place
@@ -118,7 +117,6 @@ func (p *Place) Leave() {
 	q.pool.next()
 }
 
-// remove removes a place that waits.
 func (q *Queue) remove(p *Place) {
 	for i := range q.lines {
 		if j := slices.Index(q.lines[i].places, p); j >= 0 {
@@ -146,7 +144,6 @@ func (p *Pool) next() {
 	}
 }
 
-// shift takes the next operation out of the lines.
 func (q *Queue) shift() *Place {
 	l := q.lines[0]
 	first := l.places[0]

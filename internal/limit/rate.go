@@ -83,7 +83,6 @@ func (r *Rate) allow(all []Step) (ok bool, retryAfter time.Duration) {
 	return true, 0
 }
 
-// bucket returns the bucket of a step, full if it is new.
 func (r *Rate) bucket(s Step, now time.Duration, at time.Time) *rate.Limiter {
 	n := r.perMinute * s.Times
 	e := r.buckets.use(s.Key, now)

@@ -58,7 +58,6 @@ func newShares(total, client int64) shares {
 	return shares{total: total, client: client, of: make(map[string]int64)}
 }
 
-// most is how much a step may hold.
 func (s *shares) most(of Step) int64 {
 	switch {
 	case of.Times == 1:

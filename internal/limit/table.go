@@ -27,7 +27,6 @@ type entry[V any] struct {
 	value      V
 }
 
-// newTable returns an empty table for max keys, or one if max is less.
 func newTable[V any](max int, idle time.Duration) *table[V] {
 	t := &table[V]{max: max, idle: idle, entries: make(map[string]*entry[V])}
 	if t.max < 1 {

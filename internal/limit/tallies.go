@@ -124,7 +124,6 @@ func AllLeft(stood []Standing) bool {
 	return !slices.ContainsFunc(stood, func(s Standing) bool { return s.Left == 0 })
 }
 
-// table returns the table of a tally's sort.
 func (c *Tallies) table(t Tally) *table[[]time.Time] {
 	all := c.of[t.Of]
 	if all == nil {
@@ -134,7 +133,6 @@ func (c *Tallies) table(t Tally) *table[[]time.Time] {
 	return all
 }
 
-// time returns the latest time that was given.
 func (c *Tallies) time(at time.Time) time.Time {
 	if c.first.IsZero() {
 		c.first = at

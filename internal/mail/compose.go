@@ -15,7 +15,6 @@ import (
 	"pushbox/store"
 )
 
-// A text is the content of a mail.
 type text struct {
 	id       string // of the mail, the same for each try
 	to       secret.Text
@@ -40,7 +39,6 @@ var page = template.Must(template.New("mail").Parse(`<!doctype html>
 </html>
 `))
 
-// textOf returns the text of a mail.
 func (m *Mailer) textOf(l store.Mail) text {
 	words := m.words.Choose(l.Language, "", m.Language)
 	t := text{id: l.ID, to: l.To, language: words.Tag}
@@ -114,7 +112,6 @@ func (t *text) sendPush(l store.Mail, say sayer) {
 	t.after = append(t.after, say("mail_careful"))
 }
 
-// plain returns the mail as plain text.
 func (t text) plain() string {
 	parts := append([]string{}, t.before...)
 	if !t.link.IsZero() {
@@ -126,7 +123,6 @@ func (t text) plain() string {
 	return strings.Join(append(parts, t.after...), "\n\n") + "\n"
 }
 
-// html returns the mail as HTML.
 func (t text) html() (string, error) {
 	var b bytes.Buffer
 	err := page.Execute(&b, struct {
@@ -136,7 +132,6 @@ func (t text) html() (string, error) {
 	return b.String(), err
 }
 
-// message returns the mail in the form in which it is sent.
 func (t text) message(from mail.Address, at time.Time) (*gomail.Msg, error) {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	_, domain, _ := strings.Cut(from.Address, "@")
@@ -155,7 +150,6 @@ func (t text) message(from mail.Address, at time.Time) (*gomail.Msg, error) {
 	return m, nil
 }
 
-// testText returns the text of a test mail.
 func testText(to, brand string) text {
 	return text{
 		id: store.NewNoticeID(), to: secret.New(to), language: "en", subject: brand + ": a test mail",

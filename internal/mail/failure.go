@@ -46,10 +46,8 @@ func (f *Failure) Detail() string {
 // library has no error value for that.
 const errStartTLS = "does not support STARTTLS"
 
-// errAuth is the same for a server that does not offer to sign in.
 const errAuth = "does not support SMTP AUTH"
 
-// connectFailure returns why no mail can be sent over a connection.
 func connectFailure(ctx context.Context, err error) *Failure {
 	f := &Failure{Session: true, err: err}
 	var (
@@ -98,7 +96,6 @@ func connectFailure(ctx context.Context, err error) *Failure {
 	return f
 }
 
-// sendFailure returns why the server did not take a mail.
 func sendFailure(ctx context.Context, err error) *Failure {
 	f := &Failure{err: err}
 	var sent *gomail.SendError
@@ -136,19 +133,16 @@ func (m *Mailer) noteFailure(ctx context.Context, f *Failure) time.Duration {
 	return pause
 }
 
-// pause returns how long to wait before the next try: longer with each failure.
 func (m *Mailer) pause() time.Duration {
 	return m.tuning.server.After(int(m.failures.Add(1)) - 1)
 }
 
-// noteSuccess records that the server took a mail.
 func (m *Mailer) noteSuccess() {
 	if m.failures.Swap(0) > 0 {
 		m.Log.Info().Msg("mail can be sent again")
 	}
 }
 
-// logMailsGivenUp logs and counts how many mails were given up, if any.
 func (m *Mailer) logMailsGivenUp(n int) {
 	if n > 0 {
 		m.dropped.Add(uint64(n))

@@ -25,7 +25,6 @@ import (
 	"pushbox/store/record"
 )
 
-// A tuning says how mail is sent.
 type tuning struct {
 	batch  int           // mails that are read from the outbox together
 	retry  retry.Policy  // for a mail
@@ -118,13 +117,11 @@ func (m *Mailer) round(ctx, working context.Context) (wait time.Duration, early 
 	return 0, err == nil, err
 }
 
-// A try is a mail that is about to be sent.
 type try struct {
 	record.Message
 	text
 }
 
-// open opens messages, and removes those that must no longer be sent.
 func (m *Mailer) open(ctx context.Context, due []record.Message) (tries []try, err error) {
 	var gone []record.Message
 	for _, msg := range due {
@@ -176,7 +173,6 @@ func (m *Mailer) deliver(ctx, working context.Context, tries []try) error {
 	return nil
 }
 
-// remove takes a mail out of the outbox.
 func (m *Mailer) remove(msg record.Message) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.tuning.store)
 	defer cancel()

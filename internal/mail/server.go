@@ -48,7 +48,6 @@ func (s Server) mechanisms() []gomail.SMTPAuthType {
 	return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthCramMD5}
 }
 
-// A session is a connection to the server over which mail can be sent.
 type session struct {
 	client *gomail.Client
 	conn   net.Conn
@@ -125,13 +124,11 @@ func (o *session) send(ctx context.Context, t text) error {
 	return nil
 }
 
-// close ends the session.
 func (o *session) close() {
 	_ = o.client.Close() // an accepted mail stays accepted
 	o.cut()
 }
 
-// cut closes the connection at once.
 func (o *session) cut() {
 	o.unwind()
 	if o.conn != nil {

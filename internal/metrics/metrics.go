@@ -54,7 +54,6 @@ func (m *Metrics) Expose() (media string, text []byte, err error) {
 	return string(expfmt.NewFormat(expfmt.TypeTextPlain)), b.Bytes(), nil
 }
 
-// namespace begins the name of each metric of pushbox.
 const namespace = "pushbox"
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {

@@ -10,7 +10,6 @@ import (
 	"pushbox/store/record"
 )
 
-// pushes counts what happens to pushes, as a store.Observer, and sweeps.
 type pushes struct {
 	created     *prometheus.CounterVec
 	viewed      prometheus.Counter
@@ -94,7 +93,6 @@ func (m *Metrics) Swept(at time.Time, err error) {
 	m.pushes.lastSweep.Set(seconds(at))
 }
 
-// engine measures commits.
 type engine struct{ took, operations prometheus.Histogram }
 
 func newEngine() engine {

@@ -20,13 +20,11 @@ func classOf(status int) int {
 	return len(classes) - 1
 }
 
-// A series has the metrics of the requests with one label.
 type series struct {
 	ended [len(classes)]prometheus.Counter
 	took  prometheus.Observer
 }
 
-// requests counts and times requests, as a server.Observer.
 type requests struct {
 	ended   *prometheus.CounterVec
 	took    *prometheus.HistogramVec

@@ -21,7 +21,6 @@ func fatal(err error) bool {
 	return false
 }
 
-// user takes an account and its API token.
 func (m *move) user(ctx context.Context, u pwpush.User) error {
 	what := fmt.Sprintf("account %d", u.ID)
 	a, err := m.account(ctx, u)
@@ -79,7 +78,6 @@ func (m *move) account(ctx context.Context, u pwpush.User) (record.Account, erro
 	return a, err
 }
 
-// token keeps the API token of a user.
 func (m *move) token(ctx context.Context, u pwpush.User, a record.Account, what string) error {
 	if u.Token.IsZero() {
 		return nil

@@ -83,7 +83,6 @@ var (
 	errToken  = errors.New("its url_token has a form that a link cannot have")
 )
 
-// A move is one run.
 type move struct {
 	Options
 	store *store.Store
@@ -169,7 +168,6 @@ func (m *move) pass(ctx context.Context, i, n int, each func(context.Context, pw
 	}
 }
 
-// A counted reader tells how far it is.
 type counted struct {
 	io.Reader
 	n    int64
@@ -227,7 +225,6 @@ func (m *move) first(_ context.Context, row pwpush.Row) error {
 	return nil
 }
 
-// try notes whether the master keys open something.
 func (m *move) try(sealed pwpush.Sealed) {
 	if m.opened || sealed.IsZero() {
 		return
@@ -270,7 +267,6 @@ func (m *move) wanted() {
 	}
 }
 
-// third takes a push.
 func (m *move) third(ctx context.Context, row pwpush.Row) error {
 	p, ok := row.(pwpush.Push)
 	if !ok || !m.mine(p) {

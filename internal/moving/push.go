@@ -16,7 +16,6 @@ import (
 	"pushbox/store/record"
 )
 
-// push keeps a live push, or checks whether it can be kept.
 func (m *move) push(ctx context.Context, p pwpush.Push) (err error) {
 	if err := m.spoiled[p.Ref]; err != nil {
 		return err
@@ -74,10 +73,8 @@ func shorten(in *store.ImportedPush) (remarks []string) {
 	return remarks
 }
 
-// naming names a push for people, without its link.
 func naming(p pwpush.Push) string { return fmt.Sprintf("push %d of table %s", p.ID, p.Table) }
 
-// translate makes of a row what the store keeps, without its files.
 func (m *move) translate(p pwpush.Push) (in store.ImportedPush, err error) {
 	kind, _ := record.ParseKind(p.Kind)
 	in = store.ImportedPush{
@@ -164,7 +161,6 @@ func (m *move) file(ctx context.Context, u *store.Upload, id int64) (err error) 
 	return nil
 }
 
-// compare reads a push that came, and compares it with the dump.
 func (m *move) compare(ctx context.Context, row pwpush.Row) error {
 	p, ok := row.(pwpush.Push)
 	if !ok || !m.mine(p) {

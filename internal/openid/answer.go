@@ -26,7 +26,6 @@ type Person struct {
 	Hosted   string // of Google: the domain of the organisation that the account belongs to; empty: none
 }
 
-// claims are what is read of an ID token and of the answer of the endpoint for users.
 type claims struct {
 	Party    string `json:"azp"`
 	Session  string `json:"sid"`
@@ -73,7 +72,6 @@ func (p *Provider) Finish(ctx context.Context, back string, f Flow, answer url.V
 	return p.read(ctx, d, f, tokens)
 }
 
-// read reads the tokens of a sign-in.
 func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.Token) (Person, error) {
 	raw, _ := tokens.Extra("id_token").(string)
 	keys := &keyring{KeySet: d.keys}
@@ -102,7 +100,6 @@ func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.To
 	return who, err
 }
 
-// askMore asks the provider for what its ID token lacks.
 func (p *Provider) askMore(ctx context.Context, d *found, tokens *oauth2.Token, who *Person) error {
 	info, err := d.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
 	if err != nil {
@@ -124,12 +121,10 @@ func (p *Provider) askMore(ctx context.Context, d *found, tokens *oauth2.Token, 
 	return nil
 }
 
-// needsGroups reports whether the groups of a person matter.
 func (p *Provider) needsGroups() bool { return p.opts.NeedsGroups == nil || p.opts.NeedsGroups() }
 
 func (p *Provider) isFuture(t time.Time) bool { return t.After(p.opts.Now().Add(skew)) }
 
-// readClaims reads the claims of a token or an answer whose signature or source was checked.
 func readClaims(of interface{ Claims(any) error }) (c claims, err error) {
 	if of.Claims(&c) != nil || of.Claims(&c.all) != nil {
 		return c, fmt.Errorf("%w: its claims are malformed", ErrToken)
@@ -207,7 +202,6 @@ func (k *keyring) VerifySignature(ctx context.Context, token string) ([]byte, er
 	return b, err
 }
 
-// tokenError is the error of a token that was not accepted.
 func (k *keyring) tokenError(err error) error {
 	var expired *oidc.TokenExpiredError
 	switch {
@@ -236,7 +230,6 @@ func reason(err error) string {
 	}
 }
 
-// short returns the beginning of a text of another program.
 func short(text string) string {
 	const most = 200
 	return strings.ToValidUTF8(text[:min(most, len(text))], "")

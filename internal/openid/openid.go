@@ -70,7 +70,6 @@ type Provider struct {
 	found  atomic.Pointer[found] // nil until it has answered
 }
 
-// A found is what a provider offers.
 type found struct {
 	*oidc.Provider
 	keys     oidc.KeySet
@@ -91,7 +90,6 @@ type endpoints struct {
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// algorithms are those with which tokens may be signed.
 var algorithms = []string{oidc.RS256, oidc.PS256, oidc.ES256, oidc.EdDSA}
 
 // New returns a provider. It asks it for nothing yet.
@@ -129,7 +127,6 @@ func (p *Provider) Check(ctx context.Context) error {
 	return hint.With(ErrClient, "take client_id and client_secret from what the provider has for pushbox; after a change of either, restart pushbox")
 }
 
-// context returns the context of what is asked of the provider.
 func (p *Provider) context(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(oidc.ClientContext(ctx, p.client), patience)
 }
@@ -253,10 +250,8 @@ func (p *Provider) config(f *found, back string) *oauth2.Config {
 	}
 }
 
-// groupsScope is the scope with which some providers give the groups of a person.
 const groupsScope = "groups"
 
-// scopes are those of the options, and that of groups if they are read and the provider has it.
 func (p *Provider) scopes(f *found) []string {
 	if p.opts.Groups == "" || !slices.Contains(f.Scopes, groupsScope) || slices.Contains(p.opts.Scopes, groupsScope) {
 		return p.opts.Scopes

@@ -34,7 +34,6 @@ func (r *Reader) create() error {
 	return r.define(table)
 }
 
-// define reads the definitions of columns. What follows a name is skipped.
 func (r *Reader) define(table string) error {
 	var names []string
 	begins := true

@@ -189,7 +189,6 @@ func (r *Reader) set() error {
 	return r.finish()
 }
 
-// finish skips the rest of a statement.
 func (r *Reader) finish() error {
 	r.s.skip = true
 	defer func() { r.s.skip = false }()
@@ -218,7 +217,6 @@ func (r *Reader) tableName(t token) (string, token, error) {
 	}
 }
 
-// insert reads the beginning of INSERT INTO table (columns) VALUES.
 func (r *Reader) insert() error {
 	into, err := r.s.next()
 	if err != nil || !into.is("INTO") {
@@ -247,7 +245,6 @@ func (r *Reader) insert() error {
 	return r.begin(table, names, false)
 }
 
-// copy reads the beginning of COPY table (columns) FROM stdin, with its line.
 func (r *Reader) copy() error {
 	t, err := r.s.next()
 	if err != nil {
@@ -272,7 +269,6 @@ func (r *Reader) copy() error {
 	return r.begin(table, names, true)
 }
 
-// begin begins the rows of a table.
 func (r *Reader) begin(table string, names []string, copies bool) error {
 	r.table, r.names, r.copies = table, names, copies
 	if !matters(table) {
@@ -307,7 +303,6 @@ func (r *Reader) nameList() (names []string, after token, err error) {
 	}
 }
 
-// withName appends the name of a column.
 func withName(names []string, t token) ([]string, error) {
 	if len(names) == maxColumns {
 		return nil, errColumns
@@ -315,7 +310,6 @@ func withName(names []string, t token) ([]string, error) {
 	return append(names, strings.ToLower(t.text)), nil
 }
 
-// wrong returns the error of a token, or that the token is a wrong one.
 func wrong(err error) error {
 	if err != nil {
 		return within(err)

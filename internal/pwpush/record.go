@@ -81,7 +81,6 @@ func (r *record) wrong(column string, err error) {
 	}
 }
 
-// text returns a text; NULL is the empty one.
 func (r *record) text(column string) string {
 	v := r.get(column)
 	if !utf8.ValidString(v.text) {
@@ -93,12 +92,10 @@ func (r *record) text(column string) string {
 
 func (r *record) secret(column string) secret.Text { return secret.New(r.text(column)) }
 
-// sealed returns a text that Lockbox encrypted.
 func (r *record) sealed(column string) Sealed {
 	return Sealed{table: r.table, column: column, text: r.text(column)}
 }
 
-// int returns a whole number; NULL is 0.
 func (r *record) int(column string) int64 {
 	v := r.get(column)
 	if v.null {
@@ -111,7 +108,6 @@ func (r *record) int(column string) int64 {
 	return n
 }
 
-// id returns a number that a row must have.
 func (r *record) id(column string) int64 {
 	n := r.int(column)
 	if n <= 0 {
@@ -120,7 +116,6 @@ func (r *record) id(column string) int64 {
 	return n
 }
 
-// count returns a number of days or views; 0 if there is none.
 func (r *record) count(column string) int {
 	n := r.int(column)
 	if n < 0 || n > 1<<31-1 {
@@ -130,7 +125,6 @@ func (r *record) count(column string) int {
 	return int(n)
 }
 
-// bool returns a truth value; NULL is false.
 func (r *record) bool(column string) bool {
 	v := r.get(column)
 	switch v.text {
@@ -155,7 +149,6 @@ func (r *record) belongs(table, column string) bool {
 	return n > 0
 }
 
-// time returns a time in UTC; NULL is the zero time.
 func (r *record) time(column string) time.Time {
 	v := r.get(column)
 	if v.null {

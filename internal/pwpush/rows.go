@@ -134,7 +134,6 @@ func matters(name string) bool {
 	return ok
 }
 
-// missing returns an error if a table lacks a column that it needs.
 func missing(name string, columns []string) error {
 	for _, c := range tables[name].needs {
 		if !slices.Contains(columns, c) {
@@ -150,7 +149,6 @@ var (
 	entryKinds = []string{"creation", "view", "failed_view", "expire", "failed_passphrase", "admin_view", "owner_view", "edit", "creation_email_send"}
 )
 
-// word returns the word for the number in a column.
 func (r *record) word(column string, words []string) string {
 	n := r.int(column)
 	if n < 0 || n >= int64(len(words)) || r.get(column).null {
@@ -179,7 +177,6 @@ func (r *record) push(kind string) Row {
 	}
 }
 
-// must returns a time that a row needs.
 func (r *record) must(column string) time.Time {
 	t := r.time(column)
 	if t.IsZero() {

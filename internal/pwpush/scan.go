@@ -22,7 +22,6 @@ const (
 	mysql
 )
 
-// A tokenKind says what a token is.
 type tokenKind uint8
 
 const (
@@ -32,7 +31,6 @@ const (
 	mark                  // one other character
 )
 
-// A token is a piece of SQL.
 type token struct {
 	kind tokenKind
 	text string
@@ -60,7 +58,6 @@ func newScanner(r io.Reader) *scanner {
 	return &scanner{r: bufio.NewReaderSize(r, 64<<10), line: 1}
 }
 
-// readByte reads a byte, and counts lines.
 func (s *scanner) readByte() (byte, error) {
 	c, err := s.r.ReadByte()
 	if c == '\n' && err == nil {
@@ -208,7 +205,6 @@ func (s *scanner) plain(b *kept, quote byte, escapes bool) error {
 	return err
 }
 
-// escaped reads the character behind a backslash.
 func (s *scanner) escaped() (byte, error) {
 	c, err := s.readByte()
 	if i := strings.IndexByte("0bfnrtvZ", c); i >= 0 && err == nil {
@@ -252,7 +248,6 @@ func (s *scanner) comment(block bool) error {
 	return nil
 }
 
-// skipLine reads the rest of a line.
 func (s *scanner) skipLine() error {
 	for {
 		if c, err := s.readByte(); err != nil || c == '\n' {

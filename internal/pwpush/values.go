@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// A value is a value of a row, as text.
 type value struct {
 	text string
 	null bool
@@ -21,7 +20,6 @@ var (
 	errExpression = errors.New("is an expression, and not a text or a number")
 )
 
-// tuple reads the values of a row of INSERT, behind the opening bracket.
 func (r *Reader) tuple() ([]value, error) {
 	values := make([]value, 0, len(r.names))
 	for {
@@ -58,7 +56,6 @@ func (r *Reader) joined() (token, error) {
 	return r.s.next()
 }
 
-// whole checks that a row has a value for each column.
 func (r *Reader) whole(values []value) ([]value, error) {
 	if len(values) != len(r.names) {
 		return nil, errors.New("a row has " + strconv.Itoa(len(values)) + " values for " + strconv.Itoa(len(r.names)) + " columns")
@@ -95,7 +92,6 @@ func (r *Reader) value(depth int) (value, error) {
 	return value{}, errSyntax
 }
 
-// call skips the arguments of a function.
 func (r *Reader) call() error {
 	for depth := 0; ; {
 		t, err := r.s.next()
@@ -112,7 +108,6 @@ func (r *Reader) call() error {
 	}
 }
 
-// expect reads tokens that must come.
 func (r *Reader) expect(all ...string) error {
 	for _, want := range all {
 		if t, err := r.s.next(); err != nil || !t.is(want) {
@@ -230,7 +225,6 @@ func (r *Reader) copied() ([]value, error) {
 	}
 }
 
-// A fieldEnd says what ends a field of a line.
 type fieldEnd uint8
 
 const (
@@ -239,7 +233,6 @@ const (
 	copyEnds // the line is \.
 )
 
-// field reads a field of a line of COPY.
 func (r *Reader) field() (v value, end fieldEnd, err error) {
 	var b kept
 	special := byte(0)

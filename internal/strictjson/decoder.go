@@ -132,7 +132,6 @@ func (d *Decoder) Array(element func() error) error {
 	})
 }
 
-// elements reads an object or array; each reads what is between the commas.
 func (d *Decoder) elements(k Kind, end byte, each func() error) error {
 	if err := d.begin(k); err != nil {
 		return err

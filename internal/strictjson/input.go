@@ -99,7 +99,6 @@ func (d *Decoder) fail(err error) error {
 	return err
 }
 
-// syntax records that the text is not strict JSON at the present byte.
 func (d *Decoder) syntax(reason string) error {
 	d.err = &SyntaxError{Offset: d.base + int64(d.pos), Reason: reason}
 	return d.err

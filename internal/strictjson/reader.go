@@ -25,7 +25,6 @@ func (d *Decoder) Text() (io.Reader, error) {
 // more.
 func (d *Decoder) Offset() int64 { return d.base + int64(d.pos) }
 
-// A textReader reads a string, piece by piece.
 type textReader struct {
 	d     *Decoder
 	piece []byte // what is left of it; good until the decoder moves on

@@ -81,7 +81,6 @@ type keys struct {
 	many map[string]bool // the others; nil: there are none
 }
 
-// add records a key and returns the reason to refuse it, if there is one.
 func (k *keys) add(key string) (reason string) {
 	switch {
 	case k.many[key] || slices.Contains(k.few, key):
@@ -98,7 +97,6 @@ func (k *keys) add(key string) (reason string) {
 	return ""
 }
 
-// key reads the key of a member and the colon after it.
 func (d *Decoder) key() (string, error) {
 	c, err := d.next()
 	if err != nil {

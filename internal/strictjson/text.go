@@ -37,7 +37,6 @@ func (d *Decoder) text(limit int) (string, error) {
 	return kept.String(), nil
 }
 
-// skipString reads a string without keeping any of it.
 func (d *Decoder) skipString() error {
 	if err := d.begin(String); err != nil {
 		return err
@@ -114,7 +113,6 @@ func (d *Decoder) wholeRune() error {
 
 const unitLength = len(`\u0000`)
 
-// escaped has the byte that each escape means; 0 if there is no such escape.
 var escaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }

@@ -68,7 +68,6 @@ func (d *Dispatcher) failed(l *destination, m record.Message, status int, why er
 	}
 }
 
-// worked records that a webhook took a message.
 func (d *Dispatcher) worked(l *destination) {
 	if l.failures > 0 {
 		d.Log.Info().Uint64("webhook", l.to).Msg("a webhook works again")
@@ -107,7 +106,6 @@ func (d *Dispatcher) disable(ctx context.Context, l *destination) {
 	line.Msg("a webhook answered 410, and is disabled")
 }
 
-// logMessagesGivenUp logs and counts how many messages were given up, if any.
 func (d *Dispatcher) logMessagesGivenUp(n int) {
 	if n > 0 {
 		d.given.Add(uint64(n))
@@ -115,7 +113,6 @@ func (d *Dispatcher) logMessagesGivenUp(n int) {
 	}
 }
 
-// noteDropped logs now and then how many messages found no room in the outbox.
 func (d *Dispatcher) noteDropped() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

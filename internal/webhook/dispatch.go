@@ -29,7 +29,6 @@ import (
 	"pushbox/store/record"
 )
 
-// A tuning says how messages are sent.
 type tuning struct {
 	slots int           // messages that are sent at the same time
 	batch int           // messages of one webhook that are sent one after the other
@@ -161,7 +160,6 @@ func (d *Dispatcher) blocked() map[uint64]bool {
 	return blocked
 }
 
-// byDestination groups messages by webhook.
 func byDestination(ms []record.Message) map[uint64][]record.Message {
 	destinations := make(map[uint64][]record.Message)
 	for _, m := range ms {
@@ -217,7 +215,6 @@ func (d *Dispatcher) destination(to uint64) *destination {
 	return l
 }
 
-// leave ends the turn of a webhook.
 func (d *Dispatcher) leave(l *destination) {
 	d.mu.Lock()
 	l.busy = false
@@ -255,7 +252,6 @@ func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, err err
 	return t, host, nil
 }
 
-// nextTry returns how long it is until the first pause of a webhook ends, a minute at most.
 func (d *Dispatcher) nextTry() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()

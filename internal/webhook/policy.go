@@ -70,7 +70,6 @@ func (p Policy) checkHost(scheme, host string) error {
 	return nil
 }
 
-// names reports whether the policy names the host.
 func (p Policy) names(host string) bool {
 	for _, pattern := range p.Hosts {
 		if below, wild := strings.CutPrefix(pattern, "*"); host == pattern || wild && strings.HasSuffix(host, below) && host != below[1:] {
@@ -80,10 +79,8 @@ func (p Policy) names(host string) bool {
 	return false
 }
 
-// network reports whether a network of the policy contains the address.
 func (p Policy) network(addr netip.Addr) bool { return within(p.Networks, addr) }
 
-// permits reports whether a connection for a host may be made to an address.
 func (p Policy) permits(host string, addr netip.Addr) bool {
 	addr = plain(addr)
 	switch {
@@ -181,7 +178,6 @@ func plain(a netip.Addr) netip.Addr {
 	}
 }
 
-// public reports whether a plain address is reachable on the internet.
 func public(a netip.Addr) bool {
 	if a.Is6() && !global.Contains(a) {
 		return false

@@ -73,7 +73,6 @@ func (s *Sender) dial(ctx context.Context, resolver *net.Resolver, network, addr
 	return d.DialContext(ctx, network, address)
 }
 
-// admit returns an error if a connection for a host must not be made to an address.
 func (p Policy) admit(network, host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil || network != "tcp4" && network != "tcp6" || !p.permits(host, to.Addr()) {
@@ -121,7 +120,6 @@ func (s *Sender) Close() { s.client.CloseIdleConnections() }
 // Delivered reports whether a status says that the message was taken.
 func Delivered(status int) bool { return record.Delivery{Status: status}.Delivered() }
 
-// A fault is why a message could not be sent. Its text has nothing of the URL.
 type fault struct {
 	kind record.Fault
 	text string

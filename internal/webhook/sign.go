@@ -37,7 +37,6 @@ func CheckSecret(s secret.Text) error {
 	return err
 }
 
-// signingKey returns the key in a signing secret.
 func signingKey(s secret.Text) ([]byte, error) {
 	text, ok := strings.CutPrefix(s.Reveal(), store.HookSecretPrefix)
 	key, err := base64.StdEncoding.DecodeString(text)
@@ -61,10 +60,8 @@ func sign(s secret.Text, id string, at time.Time, body []byte) (stamp, signature
 	return stamp, "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
-// timeFormat is that of times in the API.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// A message is the body of a request, as JSON.
 type message struct {
 	Event          string `json:"event"`
 	Time           string `json:"time"`
@@ -80,7 +77,6 @@ type message struct {
 	RequestID      string `json:"request_id,omitempty"`
 }
 
-// body returns the JSON of a notice.
 func body(n store.Notice) ([]byte, error) {
 	m := message{Event: n.Event.String(), Time: n.At.UTC().Format(timeFormat)}
 	if n.Event != record.EventTest {

@@ -10,7 +10,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A composeService is what matters of a service in a compose file.
 type composeService struct {
 	Environment yaml.Node `yaml:"environment"`
 	EnvFile     yaml.Node `yaml:"env_file"`
@@ -70,7 +69,6 @@ func shown(name string) string {
 	return "without a plain name"
 }
 
-// isPasswordPusher reports whether a service has a variable of Password Pusher's own.
 func isPasswordPusher(vars []Variable) bool {
 	for _, v := range vars {
 		if strings.HasPrefix(v.Name, "PWP") {

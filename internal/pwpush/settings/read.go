@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxFile is the size of the largest file that is read, in bytes.
 const maxFile = 1 << 20
 
 // A Variable is an environment variable of Password Pusher's server.
@@ -47,7 +46,6 @@ var composeFile = regexp.MustCompile(`(?m)^services:\s*(#.*)?\r?$`)
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 
-// reference finds a reference to another variable.
 var reference = regexp.MustCompile(`\$(\{|[A-Za-z_])`)
 
 // readEnv reads lines NAME=VALUE, as docker compose and shells do. A name alone takes its

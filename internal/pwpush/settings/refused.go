@@ -50,7 +50,6 @@ func (c *converter) blamed(p config.Problem) (key string, ok bool) {
 	return "", false
 }
 
-// keyRules are about keys and the database.
 func keyRules() []rule {
 	return []rule{
 		{
@@ -65,7 +64,6 @@ func keyRules() []rule {
 	}
 }
 
-// lostRules are about what pushbox does not have.
 func lostRules() []rule {
 	return []rule{
 		{from: pwp("PW__ENABLE_BLUR", "PW__BLUR", "FILES__ENABLE_BLUR", "FILES__BLUR"), says: "the pages always hide a text until its reader shows it"},

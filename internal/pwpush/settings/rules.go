@@ -55,7 +55,6 @@ func rules() []rule {
 		fileRules(), keyRules(), lostRules())
 }
 
-// known returns the names of all variables in the table.
 func known() map[string]bool {
 	all := make(map[string]bool)
 	for _, r := range rules() {
@@ -76,7 +75,6 @@ func silent(name string) bool {
 	return byHand(name) == ""
 }
 
-// byHand names the settings that a variable decides.
 func byHand(name string) string {
 	var keys []string
 	for _, r := range rules() {
@@ -98,7 +96,6 @@ func pwp(names ...string) []string {
 	return all
 }
 
-// serverRules are about addresses and the network.
 func serverRules() []rule {
 	return []rule{
 		{
@@ -132,7 +129,6 @@ func serverRules() []rule {
 	}
 }
 
-// accessRules are about who may do what.
 func accessRules() []rule {
 	return []rule{
 		{from: pwp("ALLOW_ANONYMOUS"), key: "allow_anonymous", to: boolean},
@@ -161,7 +157,6 @@ func accessRules() []rule {
 	}
 }
 
-// brandRules are about how the pages look.
 func brandRules() []rule {
 	return []rule{
 		{from: pwp("BRAND__TITLE"), key: "brand.title"},
@@ -174,7 +169,6 @@ func brandRules() []rule {
 	}
 }
 
-// limitRules are about what clients may use, and the log.
 func limitRules() []rule {
 	return []rule{
 		{from: pwp("LOG_LEVEL"), key: "log.level", to: logLevel},

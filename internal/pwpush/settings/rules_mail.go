@@ -23,7 +23,6 @@ const (
 // passwordFile is where docs/mail.md has the password of the mail server.
 const passwordFile = "/etc/pushbox/mail.password"
 
-// mailRules are about mail with the links of pushes.
 func mailRules() []rule {
 	return []rule{
 		{from: []string{mailHost, mailNotify}, key: "mail.host", to: host},
@@ -65,7 +64,6 @@ func mailRules() []rule {
 // no mail server: with one, senders could mail links.
 func sendsLinks(g given) bool { return g.has(mailHost) && g[mailNotify] != "false" }
 
-// host returns the mail server.
 func host(g given, _ []string) (string, error) {
 	switch {
 	case !sendsLinks(g):

@@ -70,7 +70,6 @@ func (l limits) within(g given, _ []string) (string, error) {
 	return strconv.Itoa(n), nil
 }
 
-// fileRules are about files.
 func fileRules() []rule {
 	return []rule{
 		{from: pwp("FILES__MAX_FILE_UPLOADS"), key: "files.max_file_uploads"},

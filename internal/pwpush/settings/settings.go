@@ -58,7 +58,6 @@ func Convert(vars []Variable) (Conversion, error) {
 	return c.out, nil
 }
 
-// A converter applies rules to variables.
 type converter struct {
 	given given // values of variables that are not empty
 	flags map[string]config.Flag
@@ -96,7 +95,6 @@ func (c *converter) take(vars []Variable) {
 	}
 }
 
-// apply makes a setting or a remark of the variables of a rule.
 func (c *converter) apply(r rule) {
 	first := slices.IndexFunc(r.from, func(name string) bool { _, ok := c.given[name]; return ok })
 	if first < 0 && r.initial == "" {

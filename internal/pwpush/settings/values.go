@@ -9,13 +9,11 @@ import (
 // given has the values of the variables that are not empty, by name.
 type given map[string]string
 
-// has reports whether one of the variables is given.
 func (g given) has(names ...string) bool {
 	_, ok := g.first(names...)
 	return ok
 }
 
-// first returns the value of the first of the variables that is given.
 func (g given) first(names ...string) (text string, ok bool) {
 	for _, name := range names {
 		if text, ok := g[name]; ok {
@@ -25,14 +23,12 @@ func (g given) first(names ...string) (text string, ok bool) {
 	return "", false
 }
 
-// number returns the number that first returns.
 func (g given) number(names ...string) (int, bool) {
 	text, _ := g.first(names...)
 	n, err := strconv.Atoi(text)
 	return n, err == nil
 }
 
-// whenTrue is a condition of rules: one of the variables is true.
 func whenTrue(names ...string) func(given) bool {
 	return func(g given) bool {
 		for _, name := range names {
@@ -70,7 +66,6 @@ func boolean(g given, from []string) (string, error) {
 // privateNetworks are the proxies that Password Pusher trusts without being told.
 const privateNetworks = "::1/128,127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,169.254.0.0/16,100.64.0.0/10"
 
-// trustedProxies adds proxies to those that Password Pusher trusts anyway.
 func trustedProxies(g given, from []string) (string, error) {
 	if text, ok := g.first(from...); ok {
 		return privateNetworks + "," + text, nil
@@ -78,7 +73,6 @@ func trustedProxies(g given, from []string) (string, error) {
 	return privateNetworks, nil
 }
 
-// listen returns the address with the port of the container.
 func listen(g given, _ []string) (string, error) {
 	if g.has("TLS_DOMAIN") {
 		return ":443", nil
@@ -101,7 +95,6 @@ func baseURL(g given, _ []string) (string, error) {
 	return "https://" + host, nil
 }
 
-// basePath returns a path with one slash before it.
 func basePath(g given, from []string) (string, error) {
 	path := strings.Trim(g[from[0]], "/")
 	if path == "" {
@@ -138,7 +131,6 @@ func signups(g given, _ []string) (string, error) {
 	return strconv.FormatBool(open), nil
 }
 
-// locale maps a language and a country to the language.
 func locale(g given, from []string) (string, error) {
 	language, _, _ := strings.Cut(strings.TrimPrefix(g[from[0]], ":"), "-")
 	return strings.ToLower(language), nil

@@ -53,7 +53,6 @@ func sections(b *strings.Builder, open, key string) string {
 	return section
 }
 
-// remarks writes the remarks of one sort as comments.
 func (c Conversion) remarks(b *strings.Builder, decide bool, title string) {
 	first := true
 	for _, r := range c.Remarks {

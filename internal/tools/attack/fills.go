@@ -22,7 +22,6 @@ func refusedRequests(ctx context.Context, v *victim) []line {
 	return []line{{"attacker", c.String()}, {"the log", fmt.Sprintf("%d lines, %d KB", len(lines), size/1000)}}
 }
 
-// field is a part of a form with parts: a field of a push.
 func field(name, text string) string {
 	return "--b\r\nContent-Disposition: form-data; name=\"push[" + name + "]\"\r\n\r\n" + text + "\r\n"
 }

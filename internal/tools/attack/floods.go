@@ -46,7 +46,6 @@ func flood(span time.Duration, attacking func(from string) ask) func(context.Con
 	}
 }
 
-// signIn tries to sign in.
 func signIn(from string) ask {
 	return signing(from, "/users/sign_in", from+"@example.com", "a long password", nil)
 }
@@ -86,7 +85,6 @@ func (v *victim) under(ctx context.Context, span time.Duration, opening ask, req
 	return answers, t
 }
 
-// tries are those of one recipient, or one sender.
 type tries struct {
 	number int
 	took   []time.Duration // of those that were served
@@ -136,7 +134,6 @@ func holdConnections(ctx context.Context, v *victim) []line {
 	return []line{{"attacker", fmt.Sprintf("%d of %d connections are open", open, many)}}
 }
 
-// dial connects to the server.
 func (v *victim) dial(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(v.server.URL, "http://"))
 }

@@ -25,7 +25,6 @@ const (
 	spread  = 6 * time.Second // over which they begin: while some renew, others wait for memory
 )
 
-// hold holds until end is called, or ctx ends. A connection that is cut is made anew.
 func (v *victim) hold(ctx context.Context, h holding) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup

@@ -39,12 +39,10 @@ func unknownLinks(ctx context.Context, v *victim) []line {
 	return after(ctx, v, v.repeat(ctx, 21, func(n int) ask { return ask{from: office, path: fmt.Sprintf("/p/x%d/r", n)} }))
 }
 
-// signing signs up or in.
 func signing(from, path, email, password string, cookies []*http.Cookie) ask {
 	return ask{from: from, path: path, form: url.Values{"email": {email}, "password": {password}}, cookies: cookies}
 }
 
-// signUp makes an account, signs in, and returns the cookies.
 func (v *victim) signUp(ctx context.Context, from, email, password string) []*http.Cookie {
 	v.do(ctx, http.StatusSeeOther, signing(from, "/users/sign_up", email, password, nil))
 	return v.do(ctx, http.StatusSeeOther, signing(from, "/users/sign_in", email, password, nil)).cookies

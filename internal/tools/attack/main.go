@@ -61,10 +61,8 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	return table.Flush()
 }
 
-// A line is what an attack costs one party.
 type line struct{ who, what string }
 
-// An attack is made on a server of its own, with a setting that may be empty.
 type attack struct {
 	name    string
 	setting string

@@ -27,7 +27,6 @@ const (
 	office    = "203.0.113.5" // attacker and recipients share it
 )
 
-// A victim is a server that is attacked.
 type victim struct {
 	server  *tool.Server
 	client  http.Client
@@ -37,7 +36,6 @@ type victim struct {
 	failed  error // the first one that no attack should cause
 }
 
-// start starts a server with default settings, apart from one.
 func start(ctx context.Context, bin, dir, setting string) (*victim, error) {
 	data, err := os.MkdirTemp(dir, "data-")
 	if err != nil {
@@ -52,7 +50,6 @@ func start(ctx context.Context, bin, dir, setting string) (*victim, error) {
 	return v, err
 }
 
-// stop ends the server and waits for it.
 func (v *victim) stop() {
 	v.client.CloseIdleConnections()
 	v.fail(v.server.Stop())
@@ -61,7 +58,6 @@ func (v *victim) stop() {
 // fail keeps the first error, which ends the run.
 func (v *victim) fail(err error) { v.failed = cmp.Or(v.failed, err) }
 
-// An ask is a request of one client.
 type ask struct {
 	from      string // the client's address
 	path      string
@@ -71,7 +67,6 @@ type ask struct {
 	cookies   []*http.Cookie
 }
 
-// An answer is what came of an ask.
 type answer struct {
 	status  int // 0: nothing
 	header  http.Header
@@ -79,7 +74,6 @@ type answer struct {
 	body    []byte
 }
 
-// send sends a request and reads the whole answer.
 func (v *victim) send(ctx context.Context, a ask) (answer, error) {
 	method, media, body := http.MethodGet, "", ""
 	switch {
@@ -142,17 +136,14 @@ func creating(from, payload, passphrase string) ask {
 	return ask{from: from, path: "/api/v2/pushes", form: form}
 }
 
-// push creates a push and returns its url_token.
 func (v *victim) push(ctx context.Context, from, payload, passphrase string) string {
 	return v.text(v.do(ctx, http.StatusCreated, creating(from, payload, passphrase)), "url_token")
 }
 
-// opening retrieves a push.
 func opening(from, token, passphrase string) ask {
 	return ask{from: from, path: "/api/v2/pushes/" + token, header: http.Header{"X-Push-Passphrase": {passphrase}}}
 }
 
-// open retrieves a push and returns the status.
 func (v *victim) open(ctx context.Context, from, token, passphrase string) int {
 	return v.do(ctx, 0, opening(from, token, passphrase)).status
 }
@@ -170,7 +161,6 @@ func (v *victim) requests(ctx context.Context, n int) (paths []string) {
 	return paths
 }
 
-// A counter counts answers by status.
 type counter struct {
 	mu sync.Mutex
 	of map[int]int
@@ -194,7 +184,6 @@ func (c *counter) String() string {
 	return strings.Join(all, ", ")
 }
 
-// repeat sends requests one after the other, and counts the answers.
 func (v *victim) repeat(ctx context.Context, times int, request func(n int) ask) *counter {
 	c := new(counter)
 	for n := range times {

@@ -57,7 +57,6 @@ var (
 	withFile   = `,"files":[{"filename":"a.txt","content_type":"text/plain","content":"` + strings.Repeat("YWJj", 67) + `"}]`
 )
 
-// An operation is a request that is repeated on a subject.
 type operation struct {
 	subject *subject
 	name    string
@@ -84,7 +83,6 @@ func (op operation) next() (request, bool) {
 	}
 }
 
-// operations returns the operations to measure, in the order of the report.
 func (s *subject) operations(only []string) (measured []operation) {
 	created := func(answer []byte) error { _, err := s.api.tokenIn(answer); return err }
 	viewed := func(answer []byte) error { return s.api.checkView(answer, s.payload) }
@@ -121,7 +119,6 @@ func (s *subject) operations(only []string) (measured []operation) {
 	return measured
 }
 
-// payload is a text of n letters.
 func payload(n int) string { return strings.Repeat("abcdefghijklmnopqrstuvwxyz", n/26+1)[:n] }
 
 // A stock holds pushes for an operation that ends each push with its requests. It is filled before each lap. What a
@@ -145,7 +142,6 @@ func (s *stock) fill(ctx context.Context, b *bench, of *subject, conns int) erro
 	return err
 }
 
-// A request is one call of an API.
 type request struct {
 	method     string
 	path       string
@@ -158,7 +154,6 @@ type request struct {
 // times. More are members of the object.
 type body func(payload string, views int, more string) string
 
-// An api describes the HTTP API of a server.
 type api struct {
 	can        []string // the operations that can be measured by it
 	createPath string   // the path of a create
@@ -220,14 +215,12 @@ func armored(payload string) string {
 	return text + "\\n-----END PGP MESSAGE-----"
 }
 
-// call makes requests for a push. The end is that of their path, or a query.
 func (a *api) call(method string, status int, end string, authorized bool) func(token string) request {
 	return func(token string) request {
 		return request{method: method, path: a.before + token + a.after + end, status: status, authorized: authorized}
 	}
 }
 
-// tokenIn is the token of the push in the answer to a create.
 func (a *api) tokenIn(answer []byte) (string, error) {
 	if a.token == "" {
 		return string(answer), nil

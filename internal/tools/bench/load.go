@@ -23,7 +23,6 @@ import (
 	"pushbox/internal/tools/tool"
 )
 
-// A client sends requests, one after the other, on one connection of its own.
 type client interface {
 	// do sends r and returns the status and the body of the answer. The body is valid until the next call.
 	do(r request) (status int, body []byte, err error)
@@ -40,7 +39,6 @@ func ask(c client, r request) ([]byte, error) {
 	return body, err
 }
 
-// read reads the body of an answer into memory that it uses again.
 func read(res *http.Response, body *bytes.Buffer) (int, []byte, error) {
 	const maxAnswer = 16 << 20 // bytes
 	body.Reset()
@@ -48,7 +46,6 @@ func read(res *http.Response, body *bytes.Buffer) (int, []byte, error) {
 	return res.StatusCode, body.Bytes(), errors.Join(err, res.Body.Close())
 }
 
-// A netClient uses net/http as an ordinary Go program does.
 type netClient struct {
 	ctx   context.Context // ends its requests
 	http  http.Client
@@ -203,7 +200,6 @@ func (op operation) lap(ctx context.Context, b *bench, conns int) (l lap, err er
 
 var errEmpty = errors.New("no push is left")
 
-// once sends one request and checks the answer. It fails with errEmpty if there is no push for it.
 func (op operation) once(c client) error {
 	r, ok := op.next()
 	if !ok {

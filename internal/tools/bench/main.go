@@ -133,7 +133,6 @@ type bench struct {
 	ends  []func() error // to call at the end of the run, the last one first
 }
 
-// parse reads the arguments. Its errors are of type tool.UsageError.
 func parse(args []string, notes io.Writer) (b *bench, err error) {
 	b = &bench{notes: notes}
 	if len(args) > 0 && operationsOf[args[0]] != nil {
@@ -255,7 +254,6 @@ func (b *bench) of(set func(s *subject, value string) error) func(string) error 
 	}
 }
 
-// numbers reads a list such as 1,16,64.
 func numbers(list string) (all []int, err error) {
 	if json.Unmarshal([]byte("["+list+"]"), &all) != nil || len(all) == 0 || slices.Min(all) < 1 {
 		return nil, tool.Usagef("it must be a list of numbers from 1 on")

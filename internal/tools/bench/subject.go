@@ -16,7 +16,6 @@ import (
 	"pushbox/internal/tools/tool"
 )
 
-// A subject is a server that is measured, or what a server is compared with.
 type subject struct {
 	name     string
 	path     string // of the pushbox to start; "": another server, or none
@@ -43,7 +42,6 @@ func (s *subject) can(operation string) bool {
 	return s.path != "" && operation != bareWord || slices.Contains(s.api.can, operation)
 }
 
-// launch starts a server and keeps how it is reached.
 func (b *bench) launch(ctx context.Context, s *subject, name string, environ []string, program string, args ...string) error {
 	server, err := tool.Start(ctx, b.dir, name+".log", environ, program, args...)
 	if err != nil {
@@ -138,7 +136,6 @@ func (b *bench) ready(ctx context.Context, s *subject) (err error) {
 	return err
 }
 
-// store creates n pushes and returns their tokens.
 func (s *subject) store(ctx context.Context, b *bench, n int, create request) ([]string, error) {
 	const fillers, slowest = 32, 100 * time.Millisecond // no more uploads than an account may have; for a create, on average
 	tokens := make([]string, max(n, 0))                 // a stock may have more than it needs

@@ -105,10 +105,8 @@ func (f fault) seed(readFile func(path string) ([]byte, error)) (map[string]stri
 	return changed, nil
 }
 
-// A hunk replaces a text, both with their context.
 type hunk struct{ old, new string }
 
-// hunks returns what the patch replaces, by file.
 func (f fault) hunks() map[string][]hunk {
 	hunks := make(map[string][]hunk)
 	var path string

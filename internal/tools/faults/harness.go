@@ -15,7 +15,6 @@ type harness struct {
 	work string // the row of env.Works that sets its length, without its prefix; empty if none does
 }
 
-// pattern is the value of -run that selects it.
 func (h harness) pattern() string {
 	function, _, _ := strings.Cut(h.test, "/")
 	return "^" + function + "$" + h.test[len(function):]

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// The outcome of a trial.
 type fate int
 
 const (

@@ -162,7 +162,6 @@ func (t *trial) enough(ctx context.Context, h harness) (uint64, error) {
 	}
 }
 
-// report writes the outcome of a fault.
 func (r runner) report(name string, v verdict) error {
 	text := fmt.Sprintf("%-15s %s", fates[v.fate], name)
 	if v.by.test != "" {

@@ -22,7 +22,6 @@ func fill(text string, values ...any) json.RawMessage {
 	return filled
 }
 
-// billText is a bill of materials (CycloneDX 1.5).
 const billText = `{
 	"$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
 	"bomFormat": "CycloneDX", "specVersion": "1.5", "serialNumber": %v, "version": 1,
@@ -49,7 +48,6 @@ func part(kind, registry, name, version string, properties ...fields) component 
 	return component{Ref: url, Type: kind, Name: name, Version: version, URL: url, Properties: properties}
 }
 
-// bill writes the bill of materials of a program.
 func (j job) bill(b build) error {
 	self := part("application", "golang", "pushbox", j.version,
 		fields{"name": "platform", "value": string(b.target)}, fields{"name": "commit", "value": j.commit})

@@ -13,10 +13,8 @@ import (
 	"strings"
 )
 
-// A target is a system and a machine that pushbox is built for.
 type target string
 
-// allTargets are the targets of a release.
 func allTargets() []target {
 	return []target{
 		"linux/amd64", "linux/arm64", "linux/armv7", "linux/riscv64",
@@ -24,10 +22,8 @@ func allTargets() []target {
 	}
 }
 
-// label is the target in file names.
 func (t target) label() string { return strings.ReplaceAll(string(t), "/", "-") }
 
-// program is the name of the program on the target.
 func (t target) program() string {
 	if strings.HasPrefix(string(t), "windows/") {
 		return "pushbox.exe"
@@ -50,7 +46,6 @@ func (t target) environ() []string {
 	}
 }
 
-// A job makes one release.
 type job struct {
 	source
 	targets      []target // never none
@@ -64,7 +59,6 @@ type job struct {
 	notes        io.Writer
 }
 
-// A build is the program for a target, and its documents.
 type build struct {
 	target
 	content []byte // of the program
@@ -72,7 +66,6 @@ type build struct {
 	files   files // documents: beside the program in archives
 }
 
-// makeAll makes the whole release in j.dist, and returns its checksums.
 func (j job) makeAll(ctx context.Context) (sums string, err error) {
 	if err := os.MkdirAll(j.dist, dirMode); err != nil {
 		return "", err
@@ -106,7 +99,6 @@ func (j job) makeAll(ctx context.Context) (sums string, err error) {
 	return j.sums()
 }
 
-// compile builds the program for one target, with the commit in its build information.
 func (j job) compile(ctx context.Context, t target, common files) (build, error) {
 	path := filepath.Join(j.work, "pushbox-"+t.label())
 	if err := j.link(ctx, t, path, "-s -w -funcalign=16"); err != nil {
@@ -131,7 +123,6 @@ func (j job) compile(ctx context.Context, t target, common files) (build, error)
 	return build{target: t, content: content, info: info, files: all}, err
 }
 
-// link builds a program with those flags of the linker.
 func (j job) link(ctx context.Context, t target, path, flags string) error {
 	environ := append(t.environ(), j.environ...)
 	if _, err := run(ctx, j.root, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags="+flags, "-o", path, "."); err != nil {

@@ -31,7 +31,6 @@ func forReaders(name string) bool {
 	return !other && !forPackages(name)
 }
 
-// documents returns the files from which archives and packages are made, beside the program.
 func (j job) documents(ctx context.Context) (files, error) {
 	all, err := j.read(ctx, "docs", "deploy", "config.example.yaml", "LICENSE",
 		"README.md", "CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
@@ -123,7 +122,6 @@ func addLicence(out *bytes.Buffer, name, source, text string) {
 // scriptComment is the first comment of a script of the pages, with its name, version and licence.
 var scriptComment = regexp.MustCompile(`(?s)^/\* (\w+) ([\d.]+): [^\n]*\n\n(.+?)\*/`)
 
-// script returns what the library among the scripts of the pages is, a package of npm.
 func (s source) script() (name, version, licence string, err error) {
 	const path = "server/web/static/uqr.js"
 	text, err := os.ReadFile(filepath.Join(s.root, path))

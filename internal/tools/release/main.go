@@ -32,7 +32,6 @@ import (
 
 func main() { os.Exit(tool.Run("release", command)) }
 
-// parse reads the arguments. Its errors are of type tool.UsageError.
 func parse(args []string, notes io.Writer) (j job, err error) {
 	j.notes = notes
 	f := flag.NewFlagSet("release", flag.ContinueOnError)

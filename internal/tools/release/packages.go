@@ -25,14 +25,12 @@ const (
 	programMode = 0o755
 )
 
-// A file is an entry of an archive, a package or an image.
 type file struct {
 	content []byte
 	mode    fs.FileMode // fs.ModeDir for a directory
 	owner   int         // uid and gid
 }
 
-// files are entries by their names, which have slashes.
 type files map[string]file
 
 func document(content []byte) file { return file{content: content, mode: fileMode} }
@@ -86,12 +84,10 @@ func (all files) writeBelow(dir string) error {
 	return nil
 }
 
-// write makes a file of the release.
 func (j job) write(name string, content []byte) error {
 	return os.WriteFile(filepath.Join(j.dist, name), content, fileMode)
 }
 
-// archive makes a .tar.gz with the program and its documents.
 func (j job) archive(b build) error {
 	stem := "pushbox-" + j.version + "-" + b.label()
 	all := files{path.Join(stem, b.program()): {content: b.content, mode: programMode}}
@@ -185,5 +181,4 @@ func (j job) sums() (string, error) {
 	return out.String(), j.write(sumsName, []byte(out.String()))
 }
 
-// digest is the SHA-256 of b, in hexadecimal.
 func digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }

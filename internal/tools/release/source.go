@@ -17,7 +17,6 @@ import (
 	"pushbox/internal/cli"
 )
 
-// A source is a source tree of pushbox, and its commit.
 type source struct {
 	root    string // directory
 	version string // such as 3.0.0

@@ -95,7 +95,6 @@ func Start(ctx context.Context, dir, log string, environ []string, program strin
 // announced has the address in the line of pushbox's log that says where it listens.
 var announced = regexp.MustCompile(`"address":"([^"]+)".*"message":"listening"`)
 
-// listening waits until the log has the address, and returns the URL.
 func (s *Server) listening(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
