@@ -104,8 +104,6 @@ func (l *loader) readClientFile() {
 	}
 }
 
-// readClientEnvironment takes the variables of a client; all others are for the
-// server.
 func (l *loader) readClientEnvironment() {
 	for _, s := range l.settings {
 		if value, ok := l.environ[s.Env]; ok {

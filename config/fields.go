@@ -88,8 +88,6 @@ func walk(all []setting, v reflect.Value, prefix string, index []int, live bool)
 	return all
 }
 
-// sectionOf returns the section of a key or of another section; empty if it is in
-// none.
 func sectionOf(key string) string {
 	return key[:max(0, strings.LastIndexByte(key, '.'))]
 }

@@ -88,8 +88,6 @@ func (f configFile) entry(key string, n *yaml.Node, place string) {
 	}
 }
 
-// unknown notes a key that is not a setting, with a similar one of the same section
-// if there is one.
 func (f configFile) unknown(key, place string) {
 	known := slices.Clone(f.sections)
 	for _, s := range f.settings {
@@ -132,8 +130,6 @@ const (
 
 var errUnread = errors.New("cannot be read")
 
-// parseFile returns the value in the file; for an empty file, a mapping without
-// keys.
 func parseFile(name string) (*yaml.Node, error) {
 	data, err := readBounded(name)
 	if err != nil {

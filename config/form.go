@@ -42,8 +42,6 @@ func parseName(text string) (string, error) {
 	return parseText(text)
 }
 
-// parseListen reads where to listen: an address and a port, the path of a Unix
-// socket, or the name of a socket of systemd.
 func parseListen(text string) (string, error) {
 	if path, ok := strings.CutPrefix(text, UnixPrefix); ok {
 		if path == "" || path[0] == '@' { // an abstract socket, which every process can reach

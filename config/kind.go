@@ -42,8 +42,6 @@ func listKind[T any](what string, parse func(string) (T, error), print func(T) s
 	return newKind(what, parseList(parse), printList(print))
 }
 
-// kindOf returns the kind of a field of Config. It panics on a type and a form that no
-// setting has.
 func kindOf(f reflect.StructField) kind {
 	if words := strings.Fields(f.Tag.Get("oneof")); len(words) > 0 {
 		return newKind(oneOf(words), wordParser(words), text, tagText)
@@ -138,8 +136,6 @@ func oneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// parseList returns a parser of a list as splitList reads it. Its error names the entry by
-// its number.
 func parseList[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 	return func(text string) ([]T, error) {
 		items, err := splitList(text)

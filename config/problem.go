@@ -60,8 +60,6 @@ func oneLine(text string) string {
 	return text
 }
 
-// didYouMean returns a question with the known name nearest to the given one, or
-// nothing if none is near.
 func didYouMean(given string, known []string) string {
 	const longest = 64 // no known name is longer; the work stays bounded
 	if len(given) > longest {

@@ -91,8 +91,6 @@ func newFailure(err error) failure {
 	return f
 }
 
-// error returns the error that the failure represents. An error without a code keeps only
-// its message.
 func (f failure) error() error {
 	if len(f.Fields) > 0 {
 		return &record.InvalidError{Fields: f.Fields}

@@ -56,8 +56,6 @@ func authorityName(u *url.URL) string {
 
 func (f files) certificate(domain string) string { return filepath.Join(f.dir, domain+".pem") }
 
-// load returns the saved certificate of a domain, even if it has expired: fs.ErrNotExist if
-// there is none.
 func (f files) load(domain string) (*tls.Certificate, error) {
 	path := f.certificate(domain)
 	if err := durable.RemoveLeftovers(path); err != nil {

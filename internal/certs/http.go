@@ -79,8 +79,6 @@ func refuse(w http.ResponseWriter, status int, text string) {
 	_, _ = w.Write([]byte(text + "\n")) // the client may have gone
 }
 
-// isOurs reports whether browsers may be redirected to a host: that of base_url, or of a
-// certificate.
 func (c *Certificates) isOurs(host string) bool {
 	if u, err := url.Parse(c.base); err == nil && u.Host != "" && strings.EqualFold(u.Hostname(), host) {
 		return true
@@ -96,8 +94,6 @@ func (c *Certificates) isOurs(host string) bool {
 	return false
 }
 
-// plainHost returns the host of a Host header in lower case, without the port, brackets, and
-// a dot at the end.
 func plainHost(header string) (host string, ok bool) {
 	host = header
 	if h, _, err := net.SplitHostPort(header); err == nil {

@@ -177,8 +177,6 @@ func explain(err error) string {
 	return cureOther
 }
 
-// explainProblem returns what to do about a problem that the authority reports (RFC 8555
-// section 6.7).
 func explainProblem(p acme.Problem) string {
 	switch strings.TrimPrefix(p.Type, acme.ProblemTypeNamespace) {
 	case "connection", "dns", "tls", "unauthorized", "incorrectResponse":

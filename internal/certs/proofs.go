@@ -26,7 +26,6 @@ func newProofs() *proofs {
 	return &proofs{texts: make(map[[2]string]string), shown: make(map[string]*tls.Certificate)}
 }
 
-// Present adds the proof of a challenge.
 func (p *proofs) Present(_ context.Context, c acme.Challenge) error {
 	var cert *tls.Certificate
 	if c.Type == acme.ChallengeTypeTLSALPN01 {
@@ -46,7 +45,6 @@ func (p *proofs) Present(_ context.Context, c acme.Challenge) error {
 	return nil
 }
 
-// CleanUp removes the proof of a challenge.
 func (p *proofs) CleanUp(_ context.Context, c acme.Challenge) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

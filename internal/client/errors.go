@@ -75,8 +75,6 @@ type CutError struct {
 func (e *CutError) Error() string { return e.Err.Error() }
 func (e *CutError) Unwrap() error { return e.Err }
 
-// reasonOf returns the reason of a refusal as one line: the invalid fields, or else a
-// sentence, or else a word.
 func reasonOf(body object) string {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(body)) {

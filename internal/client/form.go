@@ -29,8 +29,6 @@ type form struct {
 	closed bool
 }
 
-// newForm makes the form. Reading it reports progress to the watch, from the first byte
-// to the last.
 func newForm(in NewPush, w *watch, stall time.Duration, p Progress) (*form, error) {
 	f := &form{files: in.Files, watch: w, stall: stall, progress: p}
 	var text bytes.Buffer

@@ -61,8 +61,6 @@ func ParseLink(text string) (Link, error) {
 	return Link{server, secret.New(token)}, err
 }
 
-// cutToken splits a path into the part before the path of a push, and the url_token at
-// its end.
 func cutToken(parts []string) (base []string, token string, ok bool) {
 	last := len(parts) - 1
 	if last < 1 || !urlTokens.MatchString(parts[last]) {

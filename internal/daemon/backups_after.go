@@ -80,7 +80,6 @@ type tail struct {
 	kept []byte
 }
 
-// Write never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.kept = append(t.kept, p...)
 	t.kept = t.kept[max(0, len(t.kept)-t.most):]

@@ -33,7 +33,6 @@ type doubt struct {
 	kept  bool      // the account is the last administrator's, so it stays enabled
 }
 
-// String says it in a sentence.
 func (d doubt) String() string {
 	ends := "the account stays as it is"
 	switch {

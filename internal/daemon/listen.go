@@ -210,7 +210,6 @@ func refuseInUse(ctx context.Context, path string) error {
 // A localListener gives its connections the loopback address.
 type localListener struct{ net.Listener }
 
-// Accept waits for the next connection.
 func (l localListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -221,13 +220,10 @@ func (l localListener) Accept() (net.Conn, error) {
 
 type localConn struct{ net.Conn }
 
-// RemoteAddr is the loopback address.
 func (localConn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
 const refusedEvery = time.Minute
 
-// newConnections returns the bounds of connections. The log says when they are reached,
-// once a minute at most.
 func newConnections(cfg config.Config, log zerolog.Logger) *httpd.Connections {
 	told := limit.NewWindow(1, refusedEvery, 1, clock.NewSystem().Elapsed)
 	c := httpd.NewConnections(func(peer string) {

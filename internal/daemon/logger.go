@@ -46,7 +46,6 @@ func (d debugWriter) Write(p []byte) (int, error) {
 // use.
 type threshold struct{ level atomic.Int32 }
 
-// Sample reports whether a line of that level is written.
 func (t *threshold) Sample(l zerolog.Level) bool { return l >= zerolog.Level(t.level.Load()) }
 
 func (t *threshold) set(l zerolog.Level) { t.level.Store(int32(l)) }
@@ -70,10 +69,8 @@ type journalWriter struct {
 	line []byte // the last one, whose memory the next one uses
 }
 
-// Write writes a line of no level.
 func (w *journalWriter) Write(p []byte) (int, error) { return w.WriteLevel(zerolog.NoLevel, p) }
 
-// WriteLevel writes a line with the priority of a level.
 func (w *journalWriter) WriteLevel(l zerolog.Level, p []byte) (int, error) {
 	w.line = append(append(w.line[:0], priority(l)...), p...)
 	if _, err := w.out.Write(w.line); err != nil {

@@ -144,8 +144,6 @@ func listenForHangups() (hangups <-chan os.Signal, ignore func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-// lostTerminal returns a function that reports whether the terminal w is gone; nil if w is
-// not a terminal.
 func lostTerminal(w io.Writer) func() bool {
 	if !terminal.Is(w) {
 		return nil

@@ -143,8 +143,6 @@ func tryOut(ctx context.Context, cfg config.Config) error {
 	return nil
 }
 
-// openStore opens the store, and makes the senders of webhooks and mail. created reports
-// whether it made the database.
 func (d *daemon) openStore(ctx context.Context, o Options) (created bool, err error) {
 	d.store, created, err = instance.Open(ctx, instance.Options{
 		Config: d.cfg, Environ: o.Source.Environ, Create: true, Wait: serveWait, Note: o.say,

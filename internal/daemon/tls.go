@@ -104,8 +104,6 @@ func portOf(addr net.Addr) int {
 	return 0
 }
 
-// reach returns a URL of the server on a listener: with the name of its certificate, or one
-// for this machine.
 func (t tlsSetup) reach(addr net.Addr) string {
 	if t.certs == nil || addr.Network() == "unix" {
 		return localURL(addr)

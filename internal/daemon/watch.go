@@ -39,8 +39,6 @@ const (
 	isStopping
 )
 
-// newWatch returns a watch as the configuration and the environment ask for. The caller
-// closes it.
 func newWatch(ctx context.Context, o Options, log zerolog.Logger) (*watch, error) {
 	notify, err := sdnotify.From(o.Source.Environ)
 	if err != nil {

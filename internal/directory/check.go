@@ -44,8 +44,6 @@ func (d *Directory) checkPlaces(c *ldap.Conn) error {
 	return nil
 }
 
-// checkPeople looks for an entry that fits the filter, and for each attribute that people must
-// have for one that has it, too.
 func (d *Directory) checkPeople(c *ldap.Conn) error {
 	for _, option := range []struct{ name, filter string }{
 		{"filter", ""},

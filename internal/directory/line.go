@@ -136,7 +136,6 @@ type bounded struct {
 	left *atomic.Int64
 }
 
-// Read reads from the connection.
 func (b bounded) Read(p []byte) (int, error) {
 	n, err := b.Conn.Read(p)
 	if b.left.Add(-int64(n)) < 0 {

@@ -109,8 +109,6 @@ func (s *Subject) roots() (*x509.CertPool, error) {
 	return certs.ReadRoots(s.CAFile, true)
 }
 
-// presented returns the certificates that a server shows, the server's own first, without
-// verifying them.
 func presented(ctx context.Context, u *url.URL) ([]*x509.Certificate, error) {
 	d := tls.Dialer{Config: &tls.Config{
 		ServerName:         u.Hostname(),
@@ -163,8 +161,6 @@ func judgeLife(from, to, now time.Time) Finding {
 	return fine("it is valid until %s", end)
 }
 
-// client returns a client that connects from this machine, through no proxy but the one
-// that is examined, and follows no redirects.
 func (s *Subject) client() (*http.Client, error) {
 	roots, err := s.roots()
 	if err != nil {

@@ -24,8 +24,6 @@ const (
 	writable fs.FileMode = 0o022
 )
 
-// checkConfig reports what is wrong with the configuration, and which other users could
-// change it or read a key in it.
 func checkConfig(_ context.Context, s *Subject) (all []Finding) {
 	if wrong := (*config.ProblemsError)(nil); errors.As(s.ConfigIs, &wrong) {
 		for _, p := range wrong.Problems {
@@ -94,8 +92,6 @@ func checkDataDir(_ context.Context, s *Subject) []Finding {
 	return one(fine("%s is for its owner alone", dir))
 }
 
-// checkFile reports which other users can open a file, and whether it belongs to the
-// owner of the data directory.
 func checkFile(path, dir string) Finding {
 	info, err := os.Stat(path)
 	if err != nil {

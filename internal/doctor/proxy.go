@@ -23,8 +23,6 @@ const (
 
 const maxReport = 64 << 10 // bytes
 
-// checkProxy makes two requests to --url, an honest one and one with forged forwarding
-// headers, and compares what arrives with what should arrive.
 func checkProxy(ctx context.Context, s *Subject) []Finding {
 	switch {
 	case s.URL == nil:
@@ -118,8 +116,6 @@ func (s *Subject) report(ctx context.Context, header http.Header) (rep clientip.
 	return rep, nil
 }
 
-// judgeProxy says what to change in a proxy, from what arrived of an honest request to u
-// and of a forged one.
 func judgeProxy(u *url.URL, honest, forged clientip.Report) (all []Finding) {
 	if len(honest.Received) == 1 && (u.Scheme == "http" || honest.TLS) && honest.Scheme == u.Scheme && strings.EqualFold(honest.Host, u.Host) {
 		return one(fine("there is no proxy, or one that adds nothing; the connection came from %s", honest.Peer))

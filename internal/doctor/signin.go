@@ -22,8 +22,6 @@ type Provider struct {
 
 const providerCure = "open ISSUER/.well-known/openid-configuration from this machine: take issuer from it, to the letter, and name the authority of its certificate in ca_file, if it is one of your own (docs/sign-in.md)"
 
-// checkProviders reports whether each sign-in provider answers, and the address that it must
-// know.
 func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 	switch {
 	case s.ProvidersAre != nil:
@@ -67,8 +65,6 @@ func checkAdministrators(_ context.Context, s *Subject) []Finding {
 	return one(fine("an account administers, or there are no accounts yet"))
 }
 
-// checkPolicies reports policies of accounts that the settings do not have, and those that their
-// people can leave.
 func checkPolicies(_ context.Context, s *Subject) (all []Finding) {
 	if left := leftPolicies(s.Config); len(left) > 0 {
 		all = append(all, warning("set allow_anonymous to false and create_networks to none, or put what must hold for everyone into policy",
@@ -86,8 +82,6 @@ func checkPolicies(_ context.Context, s *Subject) (all []Finding) {
 	return append(all, fine("the settings have each policy that an account has"))
 }
 
-// leftPolicies lists the policies that ask more of a push than what holds for anonymous clients,
-// if there may be such.
 func leftPolicies(c config.Config) (names []string) {
 	if !c.AllowAnonymous && len(c.CreateNetworks) == 0 {
 		return nil

@@ -71,8 +71,6 @@ func Elsewhere(cfg config.Config) error {
 	return refuseMoved(cfg)
 }
 
-// refuseMoved returns an error if the records of a data directory without a database are in
-// PostgreSQL, or may be.
 func refuseMoved(cfg config.Config) error {
 	path := Database(cfg)
 	if _, err := os.Lstat(path + movedSuffix); err == nil {
@@ -223,8 +221,6 @@ func (f *movedFile) rename(name string) error {
 	return durable.SyncDir(filepath.Dir(f.path))
 }
 
-// movedBefore reports whether a move has ended already: the database has a key ring that the
-// key opens.
 func movedBefore(ctx context.Context, to *postgres.DB, key seal.RootKey) (bool, error) {
 	sealed, err := to.KeyRing(ctx)
 	if err != nil || sealed == nil {

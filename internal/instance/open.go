@@ -89,8 +89,6 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 	return s, created, nil
 }
 
-// noteKey reports a key file that was made, if one was, and gives it to the owner of its
-// directory.
 func (o Options) noteKey(made string) error {
 	if made == "" {
 		return nil

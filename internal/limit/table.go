@@ -46,8 +46,6 @@ func (t *table[V]) get(key string, now time.Duration) *entry[V] {
 	return e
 }
 
-// use returns the entry of a key, and makes one with a zero value if there is none. The
-// table then has at most max entries.
 func (t *table[V]) use(key string, now time.Duration) *entry[V] {
 	e := t.get(key, now)
 	if e == nil {

@@ -119,8 +119,6 @@ func sendFailure(ctx context.Context, err error) *Failure {
 	return f
 }
 
-// noteFailure logs that the server takes no mail, and returns how long to wait before the
-// next try.
 func (m *Mailer) noteFailure(ctx context.Context, f *Failure) time.Duration {
 	if ctx.Err() != nil {
 		return 0

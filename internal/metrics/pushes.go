@@ -59,19 +59,14 @@ func (p *pushes) all() []prometheus.Collector {
 // Pushes returns the observer of a store.
 func (m *Metrics) Pushes() store.Observer { return m.pushes }
 
-// Created counts a new push.
 func (p *pushes) Created(k record.Kind) { p.created.WithLabelValues(k.String()).Inc() }
 
-// Viewed counts a view.
 func (p *pushes) Viewed() { p.viewed.Inc() }
 
-// Ended counts the end of a push.
 func (p *pushes) Ended(c store.Cause) { p.ended.WithLabelValues(c.String()).Inc() }
 
-// PassphraseFailed counts a wrong passphrase.
 func (p *pushes) PassphraseFailed() { p.passphrases.Inc() }
 
-// Compacted counts a compaction.
 func (p *pushes) Compacted(err error) {
 	switch {
 	case err == nil:

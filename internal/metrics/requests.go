@@ -65,10 +65,8 @@ func (r *requests) all() []prometheus.Collector {
 // Requests returns the observer of a server.
 func (m *Metrics) Requests() server.Observer { return m.requests }
 
-// Began counts a request in progress.
 func (r *requests) Began() { r.running.Inc() }
 
-// Ended counts a request that was answered.
 func (r *requests) Ended(l server.Label, status int, took time.Duration) {
 	r.running.Dec()
 	if s := r.of[l]; s != nil {
@@ -77,7 +75,6 @@ func (r *requests) Ended(l server.Label, status int, took time.Duration) {
 	}
 }
 
-// Limited counts a request that a limit refused.
 func (r *requests) Limited(limit string) {
 	if c := r.limits[limit]; c != nil {
 		c.Inc()

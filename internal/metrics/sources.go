@@ -68,7 +68,6 @@ const (
 	sharedOnly = " Missing with a database file."
 )
 
-// Describe sends nothing.
 func (asking) Describe(chan<- *prometheus.Desc) {}
 
 // figures sends the figures of one scrape.
@@ -93,7 +92,6 @@ func (to figures) send(kind prometheus.ValueType, name, help string, value float
 	to <- prometheus.MustNewConstMetric(d, kind, value, values...)
 }
 
-// Collect asks the sources, and sends their figures.
 func (a asking) Collect(ch chan<- prometheus.Metric) {
 	to := figures(ch)
 	v, err := a.Store()

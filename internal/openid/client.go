@@ -39,7 +39,6 @@ func newClient(roots *x509.CertPool) *http.Client {
 // bounded ends each answer at its bound.
 type bounded struct{ http.RoundTripper }
 
-// RoundTrip sends the request.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := b.RoundTripper.RoundTrip(r)
 	if err == nil {
@@ -68,7 +67,6 @@ type rarely struct {
 	last time.Time
 }
 
-// RoundTrip sends the request, or returns errResting.
 func (r *rarely) RoundTrip(of *http.Request) (*http.Response, error) {
 	r.mu.Lock()
 	now := r.now()

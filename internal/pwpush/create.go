@@ -2,8 +2,6 @@ package pwpush
 
 import "slices"
 
-// create reads CREATE TABLE for the names of the columns, and skips other things that are
-// created.
 func (r *Reader) create() error {
 	t, err := r.s.next()
 	if err != nil {

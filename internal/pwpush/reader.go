@@ -199,8 +199,6 @@ func (r *Reader) finish() error {
 	}
 }
 
-// tableName reads the name of a table, with or without its schema, and returns its last part
-// and the token behind it.
 func (r *Reader) tableName(t token) (string, token, error) {
 	for {
 		table := strings.ToLower(t.text)

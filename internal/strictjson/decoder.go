@@ -88,8 +88,6 @@ func (d *Decoder) Kind() Kind {
 	return k
 }
 
-// begin returns nil if the next value is of kind k; the caller then reads it,
-// from its first byte.
 func (d *Decoder) begin(k Kind) error {
 	if d.Kind() != k {
 		if d.err != nil {

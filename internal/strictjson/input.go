@@ -42,8 +42,6 @@ func (in *input) more() error {
 	return in.broken
 }
 
-// compact moves what is unread to the front of the buffer: of the large one, if
-// the small one was full.
 func (in *input) compact() {
 	to := in.buf
 	if in.end == smallBuffer && len(in.buf) == smallBuffer {

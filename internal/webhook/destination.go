@@ -46,8 +46,6 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 	}
 }
 
-// failed puts a message off, and pauses its webhook. If the receiver answered 410, it
-// disables the webhook.
 func (d *Dispatcher) failed(l *destination, m record.Message, status int, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), d.tuning.store)
 	defer cancel()

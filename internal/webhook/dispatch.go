@@ -141,8 +141,6 @@ func (d *Dispatcher) round(ctx, working context.Context) (time.Duration, error) 
 	return min(wait, d.nextTry()), nil
 }
 
-// blocked returns the webhooks to which nothing can be sent now: they or their host are
-// busy, or they are paused.
 func (d *Dispatcher) blocked() map[uint64]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -229,8 +227,6 @@ func (d *Dispatcher) leave(l *destination) {
 	}
 }
 
-// target returns the URL and the secret of a webhook, and its host and port.
-// record.ErrNotFound if the webhook was removed or disabled.
 func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, err error) {
 	if to == 0 {
 		d.mu.Lock()

@@ -93,8 +93,6 @@ func (p Policy) permits(host string, addr netip.Addr) bool {
 	}
 }
 
-// hostOf returns the host of a URL as the policy compares it: in lower case, without a dot
-// at the end.
 func hostOf(u *url.URL) string { return cleanHost(u.Hostname()) }
 
 func cleanHost(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }

@@ -46,8 +46,6 @@ func signingKey(s secret.Text) ([]byte, error) {
 	return key, nil
 }
 
-// sign returns the time stamp and the signature, as in the headers, of a message that is
-// sent at a time.
 func sign(s secret.Text, id string, at time.Time, body []byte) (stamp, signature string, err error) {
 	key, err := signingKey(s)
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"pushbox/config"
 )
 
-// leaveOut removes the settings that an error of config names, and reports whether there
-// was one.
 func (c *converter) leaveOut(err error) (removed bool) {
 	var all *config.ProblemsError
 	if !errors.As(err, &all) {

@@ -33,8 +33,6 @@ func (c Conversion) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// sections writes the names of the sections of a key that are not open yet, and returns
-// the section that is open then.
 func sections(b *strings.Builder, open, key string) string {
 	section := key[:max(0, strings.LastIndexByte(key, '.'))]
 	if section == "" || section != open {

@@ -99,7 +99,6 @@ func (t *tries) add(ctx context.Context, v *victim, a ask) {
 	}
 }
 
-// String says how many were served, and how long that took.
 func (t *tries) String() string {
 	if len(t.took) == 0 {
 		return fmt.Sprintf("none of %d served", t.number)

@@ -175,7 +175,6 @@ func (c *counter) add(status int) {
 	c.of[status]++
 }
 
-// String lists the counts by status.
 func (c *counter) String() string {
 	var all []string
 	for _, status := range slices.Sorted(maps.Keys(c.of)) {

@@ -73,8 +73,6 @@ func families() map[string]harness {
 	}
 }
 
-// findHarness returns the harness that a fault names: by its word, by its family and test, or
-// as "fuzz PACKAGE TARGET".
 func findHarness(name string) (harness, error) {
 	h, found := harnesses()[name]
 	words := strings.Fields(name)

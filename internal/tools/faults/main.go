@@ -37,8 +37,6 @@ func main() { os.Exit(tool.Run("faults", command)) }
 // that CI uses, takes a quarter of that on two idle cores.
 const usualLimit = 10 * time.Minute
 
-// command runs the tool with the arguments. Results go to out, everything else to
-// notes.
 func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	f := flag.NewFlagSet("faults", flag.ContinueOnError)
 	f.SetOutput(notes)

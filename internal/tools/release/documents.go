@@ -91,8 +91,6 @@ func (j job) licences(ctx context.Context, info *debug.BuildInfo) ([]byte, error
 // licenceName matches the names of licence files in modules.
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|unlicense)([-.].*)?$`)
 
-// addLicences writes the licence files of a directory. A directory without one is an
-// error.
 func addLicences(out *bytes.Buffer, name, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -135,8 +133,6 @@ func (s source) script() (name, version, licence string, err error) {
 	return m[1], m[2], m[3], nil
 }
 
-// manual returns pushbox(1): deploy/pushbox.1 with the commands from their help texts,
-// and with the exit codes from docs/operating.md.
 func (s source) manual(documents files) []byte {
 	places := strings.NewReplacer(
 		"@VERSION@", s.version, "@DATE@", s.time.Format("2006-01-02"),

@@ -71,8 +71,6 @@ func (j *job) addTarget(value string) error {
 	return nil
 }
 
-// command runs the tool with the arguments. The names of the files that were
-// made go to out, everything else to notes.
 func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	j, err := parse(args, notes)
 	if err != nil {
