@@ -61,7 +61,7 @@ func openAuthority(t config.TLS, root string, o Options) (*authority, error) {
 		return nil, fmt.Errorf("make the directory of certificates: %w", err)
 	}
 	a := &authority{
-		cfg: t.ACME, overTCP: t.RedirectListen != "", files: f, proofs: newProofs(),
+		cfg: t.ACME, overTCP: t.RedirectListen != "", files: f, proofs: new(proofs),
 		tell: o.Tell, now: o.Now, byName: make(map[string]*domain),
 	}
 	if err := a.checkRoot(); err != nil {
@@ -163,19 +163,8 @@ func (d *domain) advised(leaf *x509.Certificate) time.Time {
 	return earlier(plan, later(wish, settled))
 }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
+func earlier(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }
+func later(times ...time.Time) time.Time   { return slices.MaxFunc(times, time.Time.Compare) }
 
 // renew orders a certificate and serves it. If that fails, the old one stays in use.
 func (a *authority) renew(ctx context.Context, d *domain) {
@@ -263,4 +252,8 @@ func (a *authority) leaves() []*x509.Certificate {
 
 func (a *authority) names() []string { return slices.Clone(a.cfg.Domains) }
 
-func (a *authority) answer(host, token string) (string, bool) { return a.proofs.text(host, token) }
+func (a *authority) answer(host, token string) (string, bool) {
+	text, ok := a.proofs.texts.Load([2]string{host, token})
+	proof, _ := text.(string)
+	return proof, ok
+}

@@ -1,6 +1,8 @@
 package certs
 
 import (
+	"crypto/x509"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,7 +19,7 @@ func hstsHeader(maxAge time.Duration) string {
 	if maxAge <= 0 {
 		return ""
 	}
-	return "max-age=" + strconv.FormatInt(int64(maxAge/time.Second), 10)
+	return fmt.Sprintf("max-age=%d", int64(maxAge.Seconds()))
 }
 
 // Strict returns next with HSTS: if the settings ask for it, browsers that come over TLS are
@@ -80,18 +82,8 @@ func refuse(w http.ResponseWriter, status int, text string) {
 }
 
 func (c *Certificates) isOurs(host string) bool {
-	if u, err := url.Parse(c.base); err == nil && u.Host != "" && strings.EqualFold(u.Hostname(), host) {
-		return true
-	}
-	if slices.Contains(c.source.names(), host) {
-		return true
-	}
-	for _, leaf := range c.source.leaves() {
-		if leaf.VerifyHostname(host) == nil {
-			return true
-		}
-	}
-	return false
+	return strings.EqualFold(hostOf(c.base), host) || slices.Contains(c.source.names(), host) ||
+		slices.ContainsFunc(c.source.leaves(), func(leaf *x509.Certificate) bool { return leaf.VerifyHostname(host) == nil })
 }
 
 func plainHost(header string) (host string, ok bool) {

@@ -2,6 +2,7 @@ package certs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mholt/acmez/v3"
@@ -156,46 +158,80 @@ func (a *authority) checkRoot() error {
 	return err
 }
 
+// challengeProtocol is the ALPN protocol by which the authority asks for a proof over TLS
+// (RFC 8737).
+const challengeProtocol = acmez.ACMETLS1Protocol
+
+// proofs are the proofs, of orders in progress, that a domain leads here: texts over HTTP by domain
+// and token, and certificates over TLS by domain. It is an acmez.Solver of both kinds of challenge.
+type proofs struct{ texts, shown sync.Map }
+
+func (p *proofs) Present(_ context.Context, c acme.Challenge) error {
+	if c.Type != acme.ChallengeTypeTLSALPN01 {
+		p.texts.Store([2]string{c.Identifier.Value, c.Token}, c.KeyAuthorization)
+		return nil
+	}
+	cert, err := acmez.TLSALPN01ChallengeCert(c)
+	if err == nil {
+		p.shown.Store(c.Identifier.Value, cert)
+	}
+	return err
+}
+
+func (p *proofs) CleanUp(_ context.Context, c acme.Challenge) error {
+	if c.Type == acme.ChallengeTypeTLSALPN01 {
+		p.shown.Delete(c.Identifier.Value)
+	} else {
+		p.texts.Delete([2]string{c.Identifier.Value, c.Token})
+	}
+	return nil
+}
+
+func (p *proofs) certificate(name string) (*tls.Certificate, error) {
+	cert, ok := p.shown.Load(name)
+	if !ok {
+		return nil, errors.New("no proof for a certificate authority is due")
+	}
+	return cert.(*tls.Certificate), nil
+}
+
 const (
 	cureReach = "the certificate authority must reach this server by the domain, at port 443 or, with tls.redirect_listen, at port 80: look at the DNS and the firewall"
 	cureTrust = "name the file with the root certificate that signs the authority's own HTTPS in tls.acme.ca_file, and look at tls.acme.directory_url and the clock"
 	cureDown  = "the certificate authority does not answer: look at tls.acme.directory_url and at this machine's network"
 	cureOther = "see the message of the certificate authority"
+
+	cureNames   = "this certificate authority does not sign such names: see tls.acme.domains, or use another authority"
+	cureContact = "give another address in tls.acme.email, or none"
 )
 
 func explain(err error) string {
-	if p := (acme.Problem{}); errors.As(err, &p) {
-		return explainProblem(p)
-	}
-	unknown, wrongHost, invalid := x509.UnknownAuthorityError{}, x509.HostnameError{}, x509.CertificateInvalidError{}
-	if errors.As(err, &unknown) || errors.As(err, &wrongHost) || errors.As(err, &invalid) {
+	switch p, reported := errors.AsType[acme.Problem](err); {
+	case reported:
+		return cmp.Or(cures[strings.TrimPrefix(p.Type, acme.ProblemTypeNamespace)], cureOther)
+	case is[x509.UnknownAuthorityError](err), is[x509.HostnameError](err), is[x509.CertificateInvalidError](err):
 		return cureTrust
-	}
-	if n := net.Error(nil); errors.As(err, &n) || errors.Is(err, context.DeadlineExceeded) {
+	case is[net.Error](err), errors.Is(err, context.DeadlineExceeded):
 		return cureDown
 	}
 	return cureOther
 }
 
-func explainProblem(p acme.Problem) string {
-	switch strings.TrimPrefix(p.Type, acme.ProblemTypeNamespace) {
-	case "connection", "dns", "tls", "unauthorized", "incorrectResponse":
-		return cureReach
-	case "caa":
-		return "a CAA record of the domain's DNS forbids this certificate authority: change it, or use another authority"
-	case "rateLimited":
-		return "the certificate authority's rate limit is reached: wait"
-	case "rejectedIdentifier", "unsupportedIdentifier":
-		return "this certificate authority does not sign such names: see tls.acme.domains, or use another authority"
-	case "invalidContact", "unsupportedContact":
-		return "give another address in tls.acme.email, or none"
-	case "externalAccountRequired":
-		return "this certificate authority needs accounts that were created there before, which pushbox does not support: use another"
-	case "accountDoesNotExist":
-		return "move account.key away from the directory of this authority, in acme in data_dir: pushbox then creates a new account"
-	case "serverInternal":
-		return "the certificate authority has an internal error: wait"
-	default:
-		return cureOther
-	}
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// cures are what to do about the problems that the authority reports (RFC 8555 section 6.7).
+var cures = map[string]string{
+	"connection": cureReach, "dns": cureReach, "tls": cureReach, "unauthorized": cureReach, "incorrectResponse": cureReach,
+	"caa":                     "a CAA record of the domain's DNS forbids this certificate authority: change it, or use another authority",
+	"rateLimited":             "the certificate authority's rate limit is reached: wait",
+	"rejectedIdentifier":      cureNames,
+	"unsupportedIdentifier":   cureNames,
+	"invalidContact":          cureContact,
+	"unsupportedContact":      cureContact,
+	"externalAccountRequired": "this certificate authority needs accounts that were created there before, which pushbox does not support: use another",
+	"accountDoesNotExist":     "move account.key away from the directory of this authority, in acme in data_dir: pushbox then creates a new account",
+	"serverInternal":          "the certificate authority has an internal error: wait",
 }
