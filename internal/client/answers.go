@@ -48,13 +48,7 @@ type Answer struct {
 // Answers lists the answers to a request, in the order of the server. Only the token of
 // the request's owner may. Nothing is retrieved.
 func (c *Client) Answers(ctx context.Context, l RequestLink) ([]Answer, error) {
-	ctx, w := newWatch(ctx, answerTimeout)
-	defer w.stop()
-	req, err := c.apiRequest(ctx, http.MethodGet, l.Server, nil, requests, l.id)
-	if err != nil {
-		return nil, err
-	}
-	body, err := c.answer(ctx, w, req)
+	body, err := c.call(ctx, http.MethodGet, l.Server, func(*http.Request) {}, requests, l.id)
 	if err != nil {
 		return nil, err
 	}

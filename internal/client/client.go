@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -138,25 +139,32 @@ func (c *Client) answer(ctx context.Context, w *watch, req *http.Request) (objec
 	return body, nil
 }
 
-func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	default:
-		return false
-	}
+var redirects = []int{
+	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
 }
 
+func isRedirect(status int) bool { return slices.Contains(redirects, status) }
+
 func redirected(from *url.URL, res *http.Response) error {
-	u, err := from.Parse(res.Header.Get("Location"))
-	if err != nil {
-		return &RedirectError{}
+	if u, err := from.Parse(res.Header.Get("Location")); err == nil {
+		if s, err := serverOf(u, ""); err == nil {
+			return &RedirectError{plain(s.String())}
+		}
 	}
-	s, err := serverOf(u, "")
+	return &RedirectError{}
+}
+
+// call makes a request to the API of a server, without a body, and reads the answer. prepare may
+// change the request.
+func (c *Client) call(ctx context.Context, method string, s Server, prepare func(*http.Request), path ...string) (object, error) {
+	ctx, w := newWatch(ctx, answerTimeout)
+	defer w.stop()
+	req, err := c.apiRequest(ctx, method, s, nil, path...)
 	if err != nil {
-		return &RedirectError{}
+		return nil, err
 	}
-	return &RedirectError{plain(s.String())}
+	prepare(req)
+	return c.answer(ctx, w, req)
 }
 
 func refusal(res *http.Response, body object) *StatusError {

@@ -104,30 +104,24 @@ type field struct {
 }
 
 func (in NewPush) fields() (all []field) {
-	text := func(name, value string) {
-		if value != "" {
+	add := func(has bool, name string, value any) {
+		if has {
 			all = append(all, field{name, value})
 		}
 	}
-	text("payload", in.Payload.Reveal())
-	text("kind", in.Kind)
-	if in.Days > 0 {
-		all = append(all, field{"expire_after_days", in.Days})
-	}
-	if code, ok := durationCode(in.Days); ok {
-		all = append(all, field{"expire_after_duration", code})
-	}
-	if in.Views > 0 {
-		all = append(all, field{"expire_after_views", in.Views})
-	}
-	text("passphrase", in.Passphrase.Reveal())
-	text("name", in.Name.Reveal())
-	text("note", in.Note.Reveal())
+	add(!in.Payload.IsZero(), "payload", in.Payload.Reveal())
+	add(in.Kind != "", "kind", in.Kind)
+	add(in.Days > 0, "expire_after_days", in.Days)
+	add(durationCodes[in.Days] != 0, "expire_after_duration", durationCodes[in.Days])
+	add(in.Views > 0, "expire_after_views", in.Views)
+	add(!in.Passphrase.IsZero(), "passphrase", in.Passphrase.Reveal())
+	add(!in.Name.IsZero(), "name", in.Name.Reveal())
+	add(!in.Note.IsZero(), "note", in.Note.Reveal())
 	if in.RetrievalStep != nil {
-		all = append(all, field{"retrieval_step", *in.RetrievalStep})
+		add(true, "retrieval_step", *in.RetrievalStep)
 	}
 	if in.Deletable != nil {
-		all = append(all, field{"deletable_by_viewer", *in.Deletable})
+		add(true, "deletable_by_viewer", *in.Deletable)
 	}
 	return all
 }
@@ -144,13 +138,9 @@ func (in NewPush) json() ([]byte, error) {
 	return text, nil
 }
 
-// durationCode is what the hosted Password Pusher takes instead of days. Only some numbers of
+// durationCodes are what the hosted Password Pusher takes instead of days. Only some numbers of
 // days have a code. A server that knows both uses the days.
-func durationCode(days int) (code int, ok bool) {
-	codes := map[int]int{1: 6, 2: 7, 3: 8, 4: 9, 5: 10, 6: 11, 7: 12, 14: 13, 21: 14, 30: 15, 60: 16, 90: 17}
-	code, ok = codes[days]
-	return code, ok
-}
+var durationCodes = map[int]int{1: 6, 2: 7, 3: 8, 4: 9, 5: 10, 6: 11, 7: 12, 14: 13, 21: 14, 30: 15, 60: 16, 90: 17}
 
 func closeAll(files []Upload) error {
 	var all []error

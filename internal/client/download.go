@@ -80,16 +80,13 @@ func (c *Client) Download(ctx context.Context, f File, dst Target, p Progress) e
 }
 
 func again(ctx context.Context, err error) bool {
-	refused, write, redirect := (*StatusError)(nil), (*writeError)(nil), (*RedirectError)(nil)
-	switch {
-	case ctx.Err() != nil, errors.As(err, &write), errors.As(err, &redirect), errors.Is(err, errSize):
-		return false
-	case errors.As(err, &refused):
-		return refused.Status == http.StatusTooManyRequests || refused.Status == http.StatusRequestTimeout ||
-			refused.Status >= http.StatusInternalServerError
-	default:
-		return true
+	_, write := errors.AsType[*writeError](err)
+	_, redirect := errors.AsType[*RedirectError](err)
+	if refused, ok := errors.AsType[*StatusError](err); ok {
+		s := refused.Status
+		return ctx.Err() == nil && (s == http.StatusTooManyRequests || s == http.StatusRequestTimeout || s >= http.StatusInternalServerError)
 	}
+	return ctx.Err() == nil && !write && !redirect && !errors.Is(err, errSize)
 }
 
 func wait(idle int, err error) time.Duration {
@@ -204,10 +201,11 @@ func (d *download) restart() error {
 	if d.done == 0 {
 		return nil
 	}
-	if _, err := d.dst.Seek(0, io.SeekStart); err != nil {
-		return &writeError{err}
+	_, err := d.dst.Seek(0, io.SeekStart)
+	if err == nil {
+		err = d.dst.Truncate(0)
 	}
-	if err := d.dst.Truncate(0); err != nil {
+	if err != nil {
 		return &writeError{err}
 	}
 	d.done = 0

@@ -44,28 +44,22 @@ const passphraseHeader = "X-Push-Passphrase"
 func (c *Client) Retrieve(ctx context.Context, l Link, passphrase secret.Text) (Push, error) {
 	inHeader := fitsHeader(passphrase.Reveal())
 	p, err := c.retrieve(ctx, l, passphrase, inHeader)
-	refused := (*StatusError)(nil)
-	if errors.As(err, &refused) && refused.passphrase && !refused.takesOurs && inHeader && !passphrase.IsZero() {
+	if refused, ok := errors.AsType[*StatusError](err); ok && refused.passphrase && !refused.takesOurs && inHeader && !passphrase.IsZero() {
 		return c.retrieve(ctx, l, passphrase, false) // the server ignored the header
 	}
 	return p, err
 }
 
 func (c *Client) retrieve(ctx context.Context, l Link, passphrase secret.Text, inHeader bool) (Push, error) {
-	ctx, w := newWatch(ctx, answerTimeout)
-	defer w.stop()
-	req, err := c.apiRequest(ctx, http.MethodGet, l.Server, nil, pushes, l.token.Reveal())
-	if err != nil {
-		return Push{}, err
-	}
-	switch {
-	case passphrase.IsZero():
-	case inHeader:
-		req.Header.Set(passphraseHeader, passphrase.Reveal())
-	default:
-		req.URL.RawQuery = url.Values{"passphrase": {passphrase.Reveal()}}.Encode()
-	}
-	body, err := c.answer(ctx, w, req)
+	body, err := c.call(ctx, http.MethodGet, l.Server, func(req *http.Request) {
+		switch {
+		case passphrase.IsZero():
+		case inHeader:
+			req.Header.Set(passphraseHeader, passphrase.Reveal())
+		default:
+			req.URL.RawQuery = url.Values{"passphrase": {passphrase.Reveal()}}.Encode()
+		}
+	}, pushes, l.token.Reveal())
 	if err != nil {
 		return Push{}, err
 	}
@@ -86,13 +80,7 @@ func fitsHeader(passphrase string) bool {
 
 // Expire ends a push. If the error is nil, no one can retrieve it afterwards.
 func (c *Client) Expire(ctx context.Context, l Link) error {
-	ctx, w := newWatch(ctx, answerTimeout)
-	defer w.stop()
-	req, err := c.apiRequest(ctx, http.MethodDelete, l.Server, nil, pushes, l.token.Reveal())
-	if err != nil {
-		return err
-	}
-	_, err = c.answer(ctx, w, req)
+	_, err := c.call(ctx, http.MethodDelete, l.Server, func(*http.Request) {}, pushes, l.token.Reveal())
 	return err
 }
 
@@ -147,12 +135,11 @@ func parseObject(text []byte) (object, bool) {
 }
 
 func read[T any](o object, key string) (v T, ok bool) {
-	raw, has := o[key]
-	if !has || string(raw) == "null" || json.Unmarshal(raw, &v) != nil {
-		var none T
-		return none, false
+	var read *T // null leaves it nil
+	if json.Unmarshal(o[key], &read) != nil || read == nil {
+		return v, false
 	}
-	return v, true
+	return *read, true
 }
 
 func (o object) text(key string) string {
