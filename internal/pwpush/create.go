@@ -2,45 +2,34 @@ package pwpush
 
 import "slices"
 
-func (r *Reader) create() error {
-	t, err := r.s.next()
-	if err != nil {
-		return within(err)
-	}
+func (r *Reader) create() {
+	t := r.next()
 	if t.is(";") {
-		return nil
+		return
 	}
 	if !t.is("TABLE") {
-		return r.finish()
+		r.finish()
+		return
 	}
 	for _, optional := range []string{"", "IF", "NOT", "EXISTS"} {
 		if optional == "" || t.is(optional) {
-			if t, err = r.s.next(); err != nil {
-				return within(err)
-			}
+			t = r.next()
 		}
 	}
-	table, t, err := r.tableName(t)
-	switch {
-	case err != nil:
-		return err
+	switch table, t := r.tableName(t); {
 	case t.is(";"):
-		return nil
 	case !t.is("(") || !matters(table):
-		return r.finish()
+		r.finish()
+	default:
+		r.define(table)
 	}
-	return r.define(table)
 }
 
-func (r *Reader) define(table string) error {
+func (r *Reader) define(table string) {
 	var names []string
 	begins := true
-	for depth := 1; depth > 0; {
-		t, err := r.s.next()
-		if err != nil {
-			return within(err)
-		}
-		switch {
+	for depth := 1; depth > 0 && r.broken == nil; {
+		switch t := r.next(); {
 		case t.is("("):
 			depth++
 		case t.is(")"):
@@ -49,14 +38,12 @@ func (r *Reader) define(table string) error {
 			begins = true
 			continue
 		case begins && r.isColumn(t):
-			if names, err = withName(names, t); err != nil {
-				return err
-			}
+			names = r.withName(names, t)
 		}
 		begins = false
 	}
 	r.columns[table] = names
-	return r.finish()
+	r.finish()
 }
 
 // isColumn reports whether a definition is that of a column, by its first token. PostgreSQL

@@ -1,6 +1,7 @@
 package pwpush
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,7 @@ type Reader struct {
 	table   string              // whose rows follow; empty: none
 	names   []string            // its columns
 	copies  bool                // its rows are lines
+	broken  error               // of the statement that is being read
 	failed  error               // once the dump cannot be read on
 }
 
@@ -121,20 +123,39 @@ func (r *Reader) advance(line *int) ([]value, error) {
 	case r.copies:
 		return r.copied()
 	}
-	t, err := r.s.next()
-	*line = r.s.line
-	switch {
-	case err != nil:
-		return nil, within(err)
-	case t.is(","):
-		return nil, nil
+	t := r.next()
+	switch *line = r.s.line; {
+	case t.is("("):
+		return r.tuple(), r.broken
 	case t.is(";"):
 		r.table = ""
-		return nil, nil
-	case !t.is("("):
-		return nil, errSyntax
+	case !t.is(","):
+		r.wrong()
 	}
-	return r.tuple()
+	return nil, r.broken
+}
+
+// next reads a token within a statement. After an error, which stays in broken, it returns a token
+// that is nothing.
+func (r *Reader) next() token {
+	if r.broken != nil {
+		return token{}
+	}
+	t, err := r.s.next()
+	r.broken = within(err)
+	return t
+}
+
+// wrong says that the last token is a wrong one, unless it could not be read.
+func (r *Reader) wrong() { r.broken = cmp.Or(r.broken, errSyntax) }
+
+// expect reads tokens that must come.
+func (r *Reader) expect(all ...string) {
+	for _, want := range all {
+		if !r.next().is(want) {
+			r.wrong()
+		}
+	}
 }
 
 // statement reads a statement, or the beginning of one that has rows.
@@ -153,164 +174,123 @@ func (r *Reader) statement() error {
 	r.s.begun = true
 	switch {
 	case t.is(";"):
-		return nil
 	case t.is("CREATE"):
-		return r.create()
+		r.create()
 	case t.is("INSERT"):
-		return r.insert()
+		r.insert()
 	case t.is("COPY"):
-		return r.copy()
+		r.copy()
 	case t.is("SET"):
-		return r.set()
+		r.set()
 	case t.is("ROLLBACK"):
 		return errRolledBack
 	case t.is("REPLACE"): // rows that must not be lost, in a form that only an option asks for
 		return errSyntax
+	default:
+		r.s.ended = r.s.ended || r.s.dialect == sqlite && t.is("COMMIT")
+		r.finish()
 	}
-	r.s.ended = r.s.ended || r.s.dialect == sqlite && t.is("COMMIT")
-	return r.finish()
+	return r.broken
 }
 
 // set reads a setting, and notes that of the character set. MySQL has it in a comment.
-func (r *Reader) set() error {
-	t, err := r.s.next()
-	if err != nil || t.is(";") {
-		return within(err)
+func (r *Reader) set() {
+	t := r.next()
+	if t.is(";") {
+		return
 	}
 	if t.is("client_encoding") {
-		if err := r.expect("="); err != nil {
-			return err
-		}
-		if t, err = r.s.next(); err != nil {
-			return within(err)
-		}
-		r.s.charset = t.text
+		r.expect("=")
+		r.s.charset = r.next().text
 	}
-	return r.finish()
+	r.finish()
 }
 
-func (r *Reader) finish() error {
+func (r *Reader) finish() {
 	r.s.skip = true
 	defer func() { r.s.skip = false }()
-	for {
-		if t, err := r.s.next(); err != nil || t.is(";") {
-			return within(err)
-		}
+	for !r.next().is(";") && r.broken == nil {
 	}
 }
 
-func (r *Reader) tableName(t token) (string, token, error) {
+func (r *Reader) tableName(t token) (string, token) {
 	for {
-		table := strings.ToLower(t.text)
 		if t.kind == mark || t.kind == text {
-			return "", t, errSyntax
+			r.wrong()
+			return "", t
 		}
-		next, err := r.s.next()
-		if err != nil || !next.is(".") {
-			return table, next, within(err)
+		table, next := strings.ToLower(t.text), r.next()
+		if !next.is(".") {
+			return table, next
 		}
-		if t, err = r.s.next(); err != nil {
-			return "", t, within(err)
-		}
+		t = r.next()
 	}
 }
 
-func (r *Reader) insert() error {
-	into, err := r.s.next()
-	if err != nil || !into.is("INTO") {
-		return wrong(err)
-	}
-	t, err := r.s.next()
-	if err != nil {
-		return within(err)
-	}
-	table, t, err := r.tableName(t)
-	if err != nil {
-		return err
-	}
+func (r *Reader) insert() {
+	r.expect("INTO")
+	table, t := r.tableName(r.next())
 	if !matters(table) {
-		return r.finish()
+		r.finish()
+		return
 	}
 	names := r.columns[table]
 	if t.is("(") {
-		if names, t, err = r.nameList(); err != nil {
-			return err
-		}
+		names, t = r.nameList()
 	}
 	if !t.is("VALUES") {
-		return errSyntax
+		r.wrong()
 	}
-	return r.begin(table, names, false)
+	r.begin(table, names, false)
 }
 
-func (r *Reader) copy() error {
-	t, err := r.s.next()
-	if err != nil {
-		return within(err)
-	}
-	table, t, err := r.tableName(t)
-	if err != nil {
-		return err
-	}
+func (r *Reader) copy() {
+	table, t := r.tableName(r.next())
 	names := r.columns[table]
 	if t.is("(") {
-		if names, _, err = r.nameList(); err != nil {
-			return err
-		}
+		names, _ = r.nameList()
 	}
-	if err := r.finish(); err != nil {
-		return err
+	if r.finish(); r.broken == nil {
+		r.broken = within(r.s.skipLine())
 	}
-	if err := r.s.skipLine(); err != nil {
-		return within(err)
-	}
-	return r.begin(table, names, true)
+	r.begin(table, names, true)
 }
 
-func (r *Reader) begin(table string, names []string, copies bool) error {
+func (r *Reader) begin(table string, names []string, copies bool) {
+	if r.broken != nil {
+		return
+	}
 	r.table, r.names, r.copies = table, names, copies
-	if !matters(table) {
-		return nil
+	switch {
+	case !matters(table):
+	case r.s.dialect != sqlite && !strings.HasPrefix(strings.ToLower(r.s.charset), "utf8"):
+		r.broken = ErrCharset
+	case names == nil:
+		r.broken = errNoColumns
+	default:
+		r.broken = missing(table, names)
 	}
-	if r.s.dialect != sqlite && !strings.HasPrefix(strings.ToLower(r.s.charset), "utf8") {
-		return ErrCharset
-	}
-	if names == nil {
-		return errNoColumns
-	}
-	return missing(table, names)
 }
 
 // nameList reads names up to the closing bracket, and the token behind it.
-func (r *Reader) nameList() (names []string, after token, err error) {
-	for {
-		t, err := r.s.next()
-		switch {
-		case err != nil:
-			return nil, t, within(err)
+func (r *Reader) nameList() (names []string, after token) {
+	for r.broken == nil {
+		switch t := r.next(); {
 		case t.is(")"):
-			after, err = r.s.next()
-			return names, after, within(err)
+			return names, r.next()
 		case t.kind == word || t.kind == name:
-			if names, err = withName(names, t); err != nil {
-				return nil, t, err
-			}
+			names = r.withName(names, t)
 		case !t.is(","):
-			return nil, t, errSyntax
+			r.wrong()
 		}
 	}
+	return nil, token{}
 }
 
-func withName(names []string, t token) ([]string, error) {
+func (r *Reader) withName(names []string, t token) []string {
 	if len(names) == maxColumns {
-		return nil, errColumns
+		r.broken = cmp.Or(r.broken, errColumns)
+		return names
 	}
-	return append(names, strings.ToLower(t.text)), nil
-}
-
-func wrong(err error) error {
-	if err != nil {
-		return within(err)
-	}
-	return errSyntax
+	return append(names, strings.ToLower(t.text))
 }

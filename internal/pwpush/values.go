@@ -20,40 +20,25 @@ var (
 	errExpression = errors.New("is an expression, and not a text or a number")
 )
 
-func (r *Reader) tuple() ([]value, error) {
+func (r *Reader) tuple() []value {
 	values := make([]value, 0, len(r.names))
-	for {
-		v, err := r.value(0)
-		if err != nil {
-			return nil, err
-		}
-		t, err := r.s.next()
-		for err == nil && t.is("|") { // 'a'||char(0)
-			v = value{err: errExpression}
-			t, err = r.joined()
+	for r.broken == nil {
+		v, t := r.value(0), r.next()
+		for t.is("|") { // 'a'||char(0)
+			r.expect("|")
+			r.value(0)
+			v, t = value{err: errExpression}, r.next()
 		}
 		values = append(values, v)
 		switch {
-		case err != nil:
-			return nil, within(err)
 		case t.is(")"):
-			return r.whole(values)
+			values, r.broken = r.whole(values)
+			return values
 		case !t.is(",") || len(values) == len(r.names):
-			return nil, errSyntax
+			r.wrong()
 		}
 	}
-}
-
-// joined reads the rest of || and what it joins, and returns the token behind that.
-func (r *Reader) joined() (token, error) {
-	err := r.expect("|")
-	if err == nil {
-		_, err = r.value(0)
-	}
-	if err != nil {
-		return token{}, err
-	}
-	return r.s.next()
+	return nil
 }
 
 func (r *Reader) whole(values []value) ([]value, error) {
@@ -65,110 +50,82 @@ func (r *Reader) whole(values []value) ([]value, error) {
 
 // value reads a value. SQLite writes a text with line ends as a call of functions. A value that
 // Password Pusher cannot have written, or that is too long, spoils its row, and not the dump.
-func (r *Reader) value(depth int) (value, error) {
+func (r *Reader) value(depth int) value {
 	const deepest = 4
-	t, err := r.s.next()
+	t := r.next()
 	switch {
-	case err != nil:
-		return value{}, within(err)
+	case r.broken != nil:
+		return value{}
 	case t.over:
-		return value{err: errTooLong}, nil
+		return value{err: errTooLong}
 	case t.kind == text:
-		return value{text: t.text}, nil
+		return value{text: t.text}
 	case t.is("NULL"):
-		return value{null: true}, nil
+		return value{null: true}
 	case t.is("REPLACE") && r.s.dialect == sqlite && depth < deepest:
 		return r.replace(depth)
 	case t.is("UNISTR") && r.s.dialect == sqlite:
 		return r.unistr()
 	case t.is("X") && r.s.peek() == '\'':
-		_, err := r.s.next()
-		return value{err: errBlob}, within(err)
+		r.next()
+		return value{err: errBlob}
 	case t.kind == word && r.s.peek() == '(' && r.s.dialect == sqlite:
-		return value{err: errExpression}, r.call()
+		r.call()
+		return value{err: errExpression}
 	case t.kind == word:
-		return value{text: t.text}, nil
+		return value{text: t.text}
 	}
-	return value{}, errSyntax
+	r.wrong()
+	return value{}
 }
 
-func (r *Reader) call() error {
-	for depth := 0; ; {
-		t, err := r.s.next()
-		switch {
-		case err != nil || t.is(";"):
-			return wrong(err)
+func (r *Reader) call() {
+	for depth := 0; r.broken == nil; {
+		switch t := r.next(); {
+		case t.is(";"):
+			r.wrong()
 		case t.is("("):
 			depth++
 		case t.is(")"):
 			if depth--; depth == 0 {
-				return nil
+				return
 			}
 		}
 	}
 }
 
-func (r *Reader) expect(all ...string) error {
-	for _, want := range all {
-		if t, err := r.s.next(); err != nil || !t.is(want) {
-			return wrong(err)
-		}
-	}
-	return nil
-}
-
 // replace reads the rest of replace(VALUE,'MARK',char(N)) and returns its result.
-func (r *Reader) replace(depth int) (value, error) {
-	if err := r.expect("("); err != nil {
-		return value{}, err
-	}
-	v, err := r.value(depth + 1)
-	if err == nil {
-		err = r.expect(",")
-	}
-	if err != nil {
-		return value{}, err
-	}
-	old, err := r.value(depth + 1)
-	if err == nil {
-		err = r.expect(",", "CHAR", "(")
-	}
-	if err != nil {
-		return value{}, err
-	}
-	code, err := r.s.next()
-	if err == nil {
-		err = r.expect(")", ")")
-	}
-	n, numErr := strconv.ParseUint(code.text, 10, 7) // a character of one byte
-	if err != nil || numErr != nil || old.text == "" {
-		return value{}, wrong(err)
+func (r *Reader) replace(depth int) value {
+	r.expect("(")
+	v := r.value(depth + 1)
+	r.expect(",")
+	old := r.value(depth + 1)
+	r.expect(",", "CHAR", "(")
+	n, err := strconv.ParseUint(r.next().text, 10, 7) // a character of one byte
+	if r.expect(")", ")"); err != nil || old.text == "" {
+		r.wrong()
+		return value{}
 	}
 	v.text = strings.ReplaceAll(v.text, old.text, string(rune(n)))
-	return v, nil
+	return v
 }
 
 // unistr reads the rest of unistr('TEXT'), in which \uXXXX is a character.
-func (r *Reader) unistr() (value, error) {
-	if err := r.expect("("); err != nil {
-		return value{}, err
-	}
-	t, err := r.s.next()
-	if err == nil {
-		err = r.expect(")")
-	}
-	if err != nil || t.kind != text {
-		return value{}, wrong(err)
+func (r *Reader) unistr() value {
+	r.expect("(")
+	t := r.next()
+	if r.expect(")"); t.kind != text {
+		r.wrong()
 	}
 	if t.over {
-		return value{err: errTooLong}, nil
+		return value{err: errTooLong}
 	}
 	var b strings.Builder
-	for rest := t.text; ; {
+	for rest := t.text; r.broken == nil; {
 		before, after, escaped := strings.Cut(rest, `\`)
 		b.WriteString(before)
 		if !escaped {
-			return value{text: b.String()}, nil
+			return value{text: b.String()}
 		}
 		digits := 4
 		switch {
@@ -183,16 +140,15 @@ func (r *Reader) unistr() (value, error) {
 		case strings.HasPrefix(after, "+"):
 			after, digits = after[1:], 6
 		}
-		if len(after) < digits {
-			return value{}, errSyntax
-		}
-		n, err := strconv.ParseUint(after[:digits], 16, 31)
-		if err != nil {
-			return value{}, errSyntax
+		n, err := strconv.ParseUint(after[:min(digits, len(after))], 16, 31)
+		if err != nil || len(after) < digits {
+			r.wrong()
+			break
 		}
 		b.WriteRune(rune(n))
 		rest = after[digits:]
 	}
+	return value{}
 }
 
 // copied reads a line of COPY. It returns nil at the end of the lines, and for tables that do
