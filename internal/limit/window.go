@@ -43,18 +43,43 @@ func (w *Window) SetHits(n int) {
 // Full and Add are two steps: callers that run at the same time may all be told that
 // one hit is left. Where that matters, they must take turns, or use TakeFor.
 func (w *Window) Full(key string) (full bool, retryAfter time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	left := w.wait(Step{key, 1}, w.clock())
-	return left > 0, left
+	return w.hit([]Step{{key, 1}}, true, false)
 }
 
 // FullFor is Full for a client.
 func (w *Window) FullFor(client string) (full bool, retryAfter time.Duration) {
+	return w.hit(Steps(client), true, false)
+}
+
+// Add counts a hit of the key.
+func (w *Window) Add(key string) { w.hit([]Step{{key, 1}}, false, true) }
+
+// AddFor is Add for a client.
+func (w *Window) AddFor(client string) { w.hit(Steps(client), false, true) }
+
+// TakeFor is AddFor unless FullFor: it counts a hit, or reports that the client is full,
+// in one step.
+func (w *Window) TakeFor(client string) (full bool, retryAfter time.Duration) {
+	return w.hit(Steps(client), true, true)
+}
+
+// hit looks whether one of the steps is full, if look is set, and counts a hit of each unless one is,
+// if count is.
+func (w *Window) hit(all []Step, look, count bool) (full bool, retryAfter time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	left := w.waitFor(Steps(client), w.clock())
-	return left > 0, left
+	now := w.clock()
+	for _, s := range all {
+		if look {
+			retryAfter = max(retryAfter, w.wait(s, now))
+		}
+	}
+	for _, s := range all {
+		if count && retryAfter == 0 {
+			w.add(s, now)
+		}
+	}
+	return retryAfter > 0, retryAfter
 }
 
 // wait returns the time until the key is not full; 0 if it is not.
@@ -68,46 +93,6 @@ func (w *Window) wait(s Step, now time.Duration) time.Duration {
 		return 0
 	}
 	return max(0, e.value[len(e.value)-n]+w.per-now)
-}
-
-func (w *Window) waitFor(client []Step, now time.Duration) (longest time.Duration) {
-	for _, s := range client {
-		longest = max(longest, w.wait(s, now))
-	}
-	return longest
-}
-
-// Add counts a hit of the key.
-func (w *Window) Add(key string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.add(Step{key, 1}, w.clock())
-}
-
-// AddFor is Add for a client.
-func (w *Window) AddFor(client string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.addFor(Steps(client), w.clock())
-}
-
-// TakeFor is AddFor unless FullFor: it counts a hit, or reports that the client is full,
-// in one step.
-func (w *Window) TakeFor(client string) (full bool, retryAfter time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all, now := Steps(client), w.clock()
-	if left := w.waitFor(all, now); left > 0 {
-		return true, left
-	}
-	w.addFor(all, now)
-	return false, 0
-}
-
-func (w *Window) addFor(client []Step, now time.Duration) {
-	for _, s := range client {
-		w.add(s, now)
-	}
 }
 
 func (w *Window) add(s Step, now time.Duration) {
