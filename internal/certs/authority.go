@@ -64,7 +64,7 @@ func openAuthority(t config.TLS, root string, o Options) (*authority, error) {
 		cfg: t.ACME, overTCP: t.RedirectListen != "", files: f, proofs: new(proofs),
 		tell: o.Tell, now: o.Now, byName: make(map[string]*domain),
 	}
-	if err := a.checkRoot(); err != nil {
+	if _, err := a.roots(); err != nil {
 		return nil, err
 	}
 	for _, name := range t.ACME.Domains {
@@ -227,7 +227,7 @@ func (d *domain) served(cert *tls.Certificate, now time.Time) Event {
 }
 
 func (a *authority) reload() error {
-	if err := a.checkRoot(); err != nil {
+	if _, err := a.roots(); err != nil {
 		return err
 	}
 	for _, d := range a.all {

@@ -152,6 +152,18 @@ func ReadRoots(path string, withSystem bool) (*x509.CertPool, error) {
 	return roots, nil
 }
 
+// Roots returns the certificates of authorities in a file that a setting names; nil if it names none.
+func Roots(file, setting string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	roots, err := ReadRoots(file, false)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	return roots, nil
+}
+
 func noRoots(path string, text []byte) error {
 	if _, err := x509.ParseCertificate(text); err == nil {
 		return fmt.Errorf("%s has a certificate in DER; make it PEM: openssl x509 -inform der -in %[1]s -out %[1]s.pem", path)

@@ -142,21 +142,7 @@ func (a *authority) client() (*acmez.Client, error) {
 	}, nil
 }
 
-func (a *authority) roots() (*x509.CertPool, error) {
-	if a.cfg.CAFile == "" {
-		return nil, nil
-	}
-	roots, err := ReadRoots(a.cfg.CAFile, false)
-	if err != nil {
-		return nil, fmt.Errorf("tls.acme.ca_file: %w", err)
-	}
-	return roots, nil
-}
-
-func (a *authority) checkRoot() error {
-	_, err := a.roots()
-	return err
-}
+func (a *authority) roots() (*x509.CertPool, error) { return Roots(a.cfg.CAFile, "tls.acme.ca_file") }
 
 // challengeProtocol is the ALPN protocol by which the authority asks for a proof over TLS
 // (RFC 8737).

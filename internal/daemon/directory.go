@@ -90,15 +90,11 @@ func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Director
 	o := directoryOptions(cfg)
 	o.OtherGroups = groups
 	var err error
-	if cfg.BindPasswordFile != "" {
-		if o.BindPassword, err = instance.ReadSecretFile(cfg.BindPasswordFile); err != nil {
-			return nil, fmt.Errorf("the setting ldap.bind_password_file: %w", err)
-		}
+	if o.BindPassword, err = instance.Secret(cfg.BindPassword, cfg.BindPasswordFile, "the setting ldap.bind_password_file"); err != nil {
+		return nil, err
 	}
-	if cfg.CAFile != "" {
-		if o.Roots, err = certs.ReadRoots(cfg.CAFile, false); err != nil {
-			return nil, fmt.Errorf("the setting ldap.ca_file: %w", err)
-		}
+	if o.Roots, err = certs.Roots(cfg.CAFile, "the setting ldap.ca_file"); err != nil {
+		return nil, err
 	}
 	return newDirectory(o)
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/rs/zerolog"
 
@@ -46,16 +45,9 @@ func MailServer(cfg config.Config) (s mail.Server, err error) {
 	if s.From, _ = m.Sender(); s.From.Name == "" {
 		s.From.Name = cfg.Brand.Title
 	}
-	s.Password = m.Password
-	if m.PasswordFile != "" {
-		if s.Password, err = instance.ReadSecretFile(m.PasswordFile); err != nil {
-			return s, fmt.Errorf("the setting mail.password_file: %w", err)
-		}
+	if s.Password, err = instance.Secret(m.Password, m.PasswordFile, "the setting mail.password_file"); err != nil {
+		return s, err
 	}
-	if m.CAFile != "" {
-		if s.Roots, err = certs.ReadRoots(m.CAFile, false); err != nil {
-			return s, fmt.Errorf("the setting mail.ca_file: %w", err)
-		}
-	}
-	return s, nil
+	s.Roots, err = certs.Roots(m.CAFile, "the setting mail.ca_file")
+	return s, err
 }

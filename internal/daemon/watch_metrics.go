@@ -42,15 +42,11 @@ const leastToken = 16
 // without white space around it; the zero Text if there is neither.
 func readScrapeToken(m config.Metrics) (token secret.Text, err error) {
 	key := "metrics.token"
-	token = m.Token
-	switch {
-	case !m.HasToken():
-		return token, nil
-	case m.TokenFile != "":
+	if m.TokenFile != "" {
 		key = "metrics.token_file"
-		if token, err = instance.ReadSecretFile(m.TokenFile); err != nil {
-			return token, fmt.Errorf("%s: %w", key, err)
-		}
+	}
+	if token, err = instance.Secret(m.Token, m.TokenFile, key); err != nil || !m.HasToken() {
+		return token, err
 	}
 	if text := token.Reveal(); len(text) < leastToken || strings.ContainsAny(text, " \t\r\n") {
 		return secret.Text{}, hint.With(fmt.Errorf("%s: it is not one word of %d bytes or more", key, leastToken),

@@ -60,12 +60,17 @@ func instanceHook(w config.Webhooks) (t store.HookTarget, err error) {
 	if err := CheckWebhook(w, w.URL); err != nil {
 		return t, fmt.Errorf("the setting webhooks.url: %w", err)
 	}
-	t.URL = w.URL
-	if t.Secret = w.Secret; !t.Secret.IsZero() {
-		return t, makeHookSecret(inSetting("webhooks.secret", webhook.CheckSecret(t.Secret)), "FILE")
+	setting, file := "the setting webhooks.secret", "FILE"
+	if w.Secret.IsZero() {
+		setting, file = "the setting webhooks.secret_file", w.SecretFile
 	}
-	t.Secret, err = readHookSecret(w.SecretFile)
-	return t, makeHookSecret(inSetting("webhooks.secret_file", err), w.SecretFile)
+	t.URL = w.URL
+	if t.Secret, err = instance.Secret(w.Secret, w.SecretFile, setting); err == nil {
+		if err = webhook.CheckSecret(t.Secret); err != nil {
+			err = fmt.Errorf("%s: %w", setting, err)
+		}
+	}
+	return t, makeHookSecret(err, file)
 }
 
 // makeHookSecret adds to an error how to make a secret in a file, unless it has a hint.
@@ -76,26 +81,11 @@ func makeHookSecret(err error, file string) error {
 	return hint.With(err, `make one: (umask 077; printf 'whsec_%%s\n' "$(openssl rand -base64 32)" > %s)`, file)
 }
 
-func inSetting(key string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("the setting %s: %w", key, err)
-}
-
 // CheckInstanceHook returns an error if webhooks.url is not allowed, or its secret cannot be
 // used. It sends nothing.
 func CheckInstanceHook(w config.Webhooks) error {
 	_, err := instanceHook(w)
 	return err
-}
-
-func readHookSecret(name string) (secret.Text, error) {
-	s, err := instance.ReadSecretFile(name)
-	if err != nil {
-		return secret.Text{}, err
-	}
-	return s, webhook.CheckSecret(s)
 }
 
 func (d *daemon) tell(ctx context.Context) error {

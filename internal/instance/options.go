@@ -22,11 +22,15 @@ import (
 // StoreOptions returns the options of the store in a configuration.
 func StoreOptions(cfg config.Config) store.Options {
 	all := policy(cfg, config.NamedPolicy{})
+	named := make([]store.Policy, len(cfg.Policies))
+	for i, p := range cfg.Policies {
+		named[i] = policy(cfg, p)
+	}
 	return store.Options{
 		Terms:      all.Terms,
 		Files:      all.Files,
 		Rules:      all.Rules,
-		Policies:   policies(cfg),
+		Policies:   named,
 		PurgeAfter: cfg.PurgeAfter,
 		Guessing: store.Guessing{
 			PerClient: cfg.Limits.PassphrasesPerClient,
@@ -105,6 +109,18 @@ func ReadSecretFile(name string) (secret.Text, error) {
 	return secret.New(strings.TrimSpace(string(b))), err
 }
 
+// Secret returns the secret that a setting gives, or that in the file that another setting names.
+func Secret(given secret.Text, file, setting string) (secret.Text, error) {
+	if file == "" {
+		return given, nil
+	}
+	s, err := ReadSecretFile(file)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("%s: %w", setting, err)
+	}
+	return s, nil
+}
+
 // Providers makes the providers of sign_in.oidc, in their order. It reads the files that the
 // settings name, and asks no provider for anything. groups lists others than those of the
 // settings that people may be in.
@@ -121,28 +137,15 @@ func Providers(cfg config.Config, now func() time.Time, groups func() []string) 
 }
 
 func newProvider(c config.OIDC, now func() time.Time, groups func() []string) (*openid.Provider, error) {
-	o := openid.Options{Issuer: c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: c.Scopes, Now: now, Groups: c.GroupsClaim}
-	o.NeedsGroups = func() bool { return len(c.AllowedGroups)+len(c.AdminGroups) > 0 || groups != nil && len(groups()) > 0 }
-	var err error
-	if c.ClientSecretFile != "" {
-		if o.Secret, err = ReadSecretFile(c.ClientSecretFile); err != nil {
-			return nil, fmt.Errorf("client_secret_file: %w", err)
-		}
+	needs := func() bool { return len(c.AllowedGroups)+len(c.AdminGroups) > 0 || groups != nil && len(groups()) > 0 }
+	secret, err := Secret(c.ClientSecret, c.ClientSecretFile, "client_secret_file")
+	if err != nil {
+		return nil, err
 	}
-	if c.CAFile != "" {
-		if o.Roots, err = certs.ReadRoots(c.CAFile, false); err != nil {
-			return nil, fmt.Errorf("ca_file: %w", err)
-		}
-	}
-	return openid.New(o), nil
-}
-
-func policies(cfg config.Config) []store.Policy {
-	all := make([]store.Policy, len(cfg.Policies))
-	for i, p := range cfg.Policies {
-		all[i] = policy(cfg, p)
-	}
-	return all
+	roots, err := certs.Roots(c.CAFile, "ca_file")
+	return openid.New(openid.Options{
+		Issuer: c.Issuer, ClientID: c.ClientID, Secret: secret, Scopes: c.Scopes, Now: now, Groups: c.GroupsClaim, NeedsGroups: needs, Roots: roots,
+	}), err
 }
 
 // policy returns a policy within what holds for all; without a name, that itself.

@@ -21,17 +21,11 @@ import (
 // DatabaseURL returns the address of the PostgreSQL database of a configuration, from its
 // setting or from the file that a setting names. Zero: the database is a file.
 func DatabaseURL(cfg config.Config) (secret.Text, error) {
-	if cfg.DatabaseURLFile == "" {
-		return cfg.DatabaseURL, nil
+	url, err := Secret(cfg.DatabaseURL, cfg.DatabaseURLFile, "the setting database_url_file")
+	if err == nil && url.IsZero() && cfg.DatabaseURLFile != "" {
+		err = fmt.Errorf("the setting database_url_file: %s is empty", cfg.DatabaseURLFile)
 	}
-	url, err := ReadSecretFile(cfg.DatabaseURLFile)
-	switch {
-	case err != nil:
-		return secret.Text{}, fmt.Errorf("the setting database_url_file: %w", err)
-	case url.IsZero():
-		return secret.Text{}, fmt.Errorf("the setting database_url_file: %s is empty", cfg.DatabaseURLFile)
-	}
-	return url, nil
+	return url, err
 }
 
 // HasDatabaseURL reports whether the database of a configuration is PostgreSQL.
