@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"pushbox/internal/pwpush"
@@ -13,27 +14,18 @@ import (
 
 // fatal reports whether an error would meet every further push as well.
 func fatal(err error) bool {
-	for _, e := range []error{record.ErrFull, record.ErrFailed, record.ErrClosed, record.ErrClock, record.ErrCorrupt, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	all := []error{record.ErrFull, record.ErrFailed, record.ErrClosed, record.ErrClock, record.ErrCorrupt, context.Canceled, context.DeadlineExceeded}
+	return slices.ContainsFunc(all, func(e error) bool { return errors.Is(err, e) })
 }
 
 func (m *move) user(ctx context.Context, u pwpush.User) error {
 	what := fmt.Sprintf("account %d", u.ID)
 	a, err := m.account(ctx, u)
-	switch {
-	case err == nil:
-		m.Accounts.Came++
-	case errors.Is(err, record.ErrExists):
-		m.Accounts.There++
-	case fatal(err):
+	if fatal(err) {
 		return fmt.Errorf("%s: %w", what, err)
-	default:
-		m.Accounts.LeftOut++
-		m.LeftOut(what, err)
+	}
+	*m.Accounts.of(err)++
+	if m.leaveOut(what, err) {
 		return nil
 	}
 	m.owners[u.ID] = a
@@ -89,16 +81,20 @@ func (m *move) token(ctx context.Context, u pwpush.User, a record.Account, what 
 	if err == nil && !m.DryRun {
 		err = m.store.ImportToken(ctx, m.Actor, a, u.Token, "Password Pusher", u.CreatedAt)
 	}
-	switch {
-	case err == nil:
-		m.Tokens.Came++
-	case errors.Is(err, record.ErrExists):
-		m.Tokens.There++
-	case fatal(err):
-		return fmt.Errorf("API token of %s: %w", what, err)
-	default:
-		m.Tokens.LeftOut++
-		m.LeftOut("API token of "+what, err)
+	what = "API token of " + what
+	if fatal(err) {
+		return fmt.Errorf("%s: %w", what, err)
 	}
+	*m.Tokens.of(err)++
+	m.leaveOut(what, err)
 	return nil
+}
+
+// leaveOut tells of a row that does not come, and was not there before; it reports whether it did.
+func (m *move) leaveOut(what string, err error) bool {
+	out := err != nil && !errors.Is(err, record.ErrExists)
+	if out {
+		m.LeftOut(what, err)
+	}
+	return out
 }

@@ -51,6 +51,17 @@ type Count struct {
 	LeftOut int
 }
 
+// of is the number of rows of which that became.
+func (c *Count) of(err error) *int {
+	switch {
+	case err == nil:
+		return &c.Came
+	case errors.Is(err, record.ErrExists):
+		return &c.There
+	}
+	return &c.LeftOut
+}
+
 // Total is how many rows there were.
 func (c Count) Total() int { return c.Came + c.There + c.LeftOut }
 
@@ -274,25 +285,18 @@ func (m *move) third(ctx context.Context, row pwpush.Row) error {
 	}
 	what := naming(p)
 	err := m.push(ctx, p)
-	files := len(m.attached[p.Ref])
+	if err != nil {
+		delete(m.live, p.Ref) // one that was there may have changed here
+	}
 	switch {
-	case err == nil:
-		m.Pushes.Came++
-		m.Files.Came += files
-	case errors.Is(err, record.ErrExists):
-		m.Pushes.There++
-		m.Files.There += files
-		delete(m.live, p.Ref) // it may have changed here
 	case errors.Is(err, store.ErrEnded):
 		m.Ended++
-		delete(m.live, p.Ref)
 	case fatal(err):
 		return fmt.Errorf("%s: %w", what, err)
 	default:
-		m.Pushes.LeftOut++
-		m.Files.LeftOut += files
-		delete(m.live, p.Ref)
-		m.LeftOut(what, err)
+		*m.Pushes.of(err)++
+		*m.Files.of(err) += len(m.attached[p.Ref])
+		m.leaveOut(what, err)
 	}
 	return nil
 }
