@@ -1,6 +1,7 @@
 package pwpush
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -60,7 +61,8 @@ type Reader struct {
 
 // NewReader returns a Reader of a dump.
 func NewReader(dump io.Reader) *Reader {
-	return &Reader{s: newScanner(dump), columns: make(map[string][]string)}
+	s := &scanner{r: bufio.NewReaderSize(dump, 64<<10), line: 1}
+	return &Reader{s: s, columns: make(map[string][]string)}
 }
 
 // Next returns the next row of the tables that Row names, and io.EOF at the end of a complete
@@ -98,7 +100,7 @@ func (r *Reader) record() (*record, error) {
 		case err != nil:
 			r.failed = r.where(err)
 		case values != nil:
-			return newRecord(r.table, line, r.names, values), nil
+			return &record{table: r.table, line: line, names: r.names, values: values}, nil
 		}
 	}
 	return nil, r.failed

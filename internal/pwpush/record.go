@@ -45,10 +45,6 @@ type record struct {
 	token secret.Text // of a push
 }
 
-func newRecord(table string, line int, names []string, values []value) *record {
-	return &record{table: table, line: line, names: names, values: values}
-}
-
 func (r *record) row() (Row, error) {
 	row := tables[r.table].row(r)
 	if r.err != nil {

@@ -54,10 +54,6 @@ type scanner struct {
 	skip    bool   // nothing is kept
 }
 
-func newScanner(r io.Reader) *scanner {
-	return &scanner{r: bufio.NewReaderSize(r, 64<<10), line: 1}
-}
-
 func (s *scanner) readByte() (byte, error) {
 	c, err := s.r.ReadByte()
 	if c == '\n' && err == nil {

@@ -41,7 +41,7 @@ func readCompose(text string) (vars []Variable, notes []string, err error) {
 		if s.EnvFile.Kind != 0 {
 			notes = append(notes, "the service "+name+" also reads an env_file, which was not opened: convert that file, too")
 		}
-		if !isPasswordPusher(own) {
+		if !slices.ContainsFunc(own, func(v Variable) bool { return strings.HasPrefix(v.Name, "PWP") }) {
 			continue
 		}
 		for _, v := range own {
@@ -67,15 +67,6 @@ func shown(name string) string {
 		return name
 	}
 	return "without a plain name"
-}
-
-func isPasswordPusher(vars []Variable) bool {
-	for _, v := range vars {
-		if strings.HasPrefix(v.Name, "PWP") {
-			return true
-		}
-	}
-	return false
 }
 
 // environment reads the variables of a service: a mapping, or a list of NAME=VALUE.

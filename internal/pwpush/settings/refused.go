@@ -19,19 +19,14 @@ func (c *converter) leaveOut(err error) (removed bool) {
 		if !ok {
 			continue
 		}
-		c.refuse(c.flags[key].Name, "was left out: in pushbox "+p.Key+" "+strings.ReplaceAll(p.Text, "(flag ", "("))
+		// One reason is enough: other settings of the same variables are left out because of the first.
+		if from := c.flags[key].Name; !c.told[from] {
+			c.decide(from, "was left out: in pushbox "+p.Key+" "+strings.ReplaceAll(p.Text, "(flag ", "("))
+		}
 		delete(c.flags, key)
 		removed = true
 	}
 	return removed
-}
-
-// refuse notes why variables were left out. One reason is enough: other settings of the same
-// variables are left out because of the first one.
-func (c *converter) refuse(from, text string) {
-	if !c.told[from] {
-		c.decide(from, text)
-	}
 }
 
 // blamed returns the setting to leave out because of a problem: the one that has it, or,

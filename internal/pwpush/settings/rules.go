@@ -70,11 +70,7 @@ func isIcon(name string) bool {
 	return strings.HasPrefix(name, "PWP__BRAND__ICON_") || strings.HasPrefix(name, "PWP__BRAND__MS_ICON_")
 }
 
-// silent reports whether no setting is made of a variable, so that its value does not matter.
-func silent(name string) bool {
-	return byHand(name) == ""
-}
-
+// byHand names the settings that a variable decides; empty: none, so that its value does not matter.
 func byHand(name string) string {
 	var keys []string
 	for _, r := range rules() {
@@ -146,9 +142,9 @@ func accessRules() []rule {
 		{from: pwp("SIGNUP_EMAIL_REGEXP"), key: "signup_email_regexp"},
 		{from: pwp("REQUIRE_MFA"), key: "require_mfa", to: boolean},
 		{from: pwp("DEFAULT_LOCALE"), key: "default_locale", to: locale},
-		{from: pwp("PURGE_AFTER"), key: "purge_after", initial: "0", to: purgeAfter},
+		{from: pwp("PURGE_AFTER"), key: "purge_after", initial: "0", to: durationOr("0", "disabled")},
 		{
-			from: pwp("LOGIN_SESSION_TIMEOUT"), key: "sessions.idle_timeout", initial: "2h", to: sessionTimeout,
+			from: pwp("LOGIN_SESSION_TIMEOUT"), key: "sessions.idle_timeout", initial: "2h", to: durationOr("2h", ""),
 		},
 		{
 			from: pwp("ENABLE_USER_ACCOUNT_EMAILS", "ENABLE_EMAIL_DEVISE_MODULES"), when: whenTrue("PWP__ENABLE_USER_ACCOUNT_EMAILS", "PWP__ENABLE_EMAIL_DEVISE_MODULES"), decide: true,

@@ -87,7 +87,7 @@ func (c *converter) take(vars []Variable) {
 			c.out.Remarks = append(c.out.Remarks, Remark{From: name, Text: "the icons are part of the program"})
 		case !known[name]:
 			c.decide(name, "is not a variable of Password Pusher 1.30 to 2.11, so nothing was made of it")
-		case v.Refers && !silent(name) && name != mailPassword:
+		case v.Refers && byHand(name) != "" && name != mailPassword:
 			c.decide(name, "takes its value from elsewhere, which this file does not have: "+byHand(name))
 		case v.Value != "" || v.Refers:
 			c.given[name] = v.Value

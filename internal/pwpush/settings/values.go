@@ -145,18 +145,14 @@ func logLevel(g given, from []string) (string, error) {
 	return level, nil
 }
 
-func purgeAfter(g given, from []string) (string, error) {
-	if text, ok := g.first(from...); ok && text != "disabled" {
-		return duration(text)
+// durationOr reads a time. Where none is given, or the word for none, it returns another one.
+func durationOr(initial, none string) convert {
+	return func(g given, from []string) (string, error) {
+		if text, ok := g.first(from...); ok && text != none {
+			return duration(text)
+		}
+		return initial, nil
 	}
-	return "0", nil
-}
-
-func sessionTimeout(g given, from []string) (string, error) {
-	if text, ok := g.first(from...); ok {
-		return duration(text)
-	}
-	return "2h", nil
 }
 
 // duration reads a time such as "2 hours". A month has 30 days, and a year 365.
