@@ -15,6 +15,7 @@ import (
 	"github.com/mholt/acmez/v3/acme"
 
 	"pushbox/config"
+	"pushbox/internal/durable"
 )
 
 const (
@@ -183,7 +184,7 @@ func (a *authority) renew(ctx context.Context, d *domain) {
 		a.tell(d.failed(a.now(), err))
 		return
 	}
-	err = a.files.save(d.name, text)
+	err = durable.WriteFile(a.files.certificate(d.name), text)
 	a.tell(d.served(cert, a.now()))
 	if err != nil {
 		a.tell(Event{

@@ -73,10 +73,9 @@ func New(o Options) (*Certificates, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Certificates{
-		hurry: make(chan struct{}, 1),
-		hsts:  hstsHeader(o.Config.TLS.HSTS),
-		base:  o.Config.BaseURL,
+	c := &Certificates{hurry: make(chan struct{}, 1), base: o.Config.BaseURL}
+	if age := o.Config.TLS.HSTS; age > 0 {
+		c.hsts = fmt.Sprintf("max-age=%d", int64(age.Seconds()))
 	}
 	protocols := []string{"h2", "http/1.1"}
 	var err error

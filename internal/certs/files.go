@@ -81,10 +81,6 @@ func certificateFor(domain string, text []byte) (*tls.Certificate, error) {
 	return &cert, nil
 }
 
-func (f files) save(domain string, text []byte) error {
-	return durable.WriteFile(f.certificate(domain), text)
-}
-
 func (f files) account() (crypto.Signer, error) {
 	path := filepath.Join(f.dir, accountName)
 	text, err := durable.ReadBounded(path, maxPEM)

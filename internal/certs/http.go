@@ -2,25 +2,16 @@ package certs
 
 import (
 	"crypto/x509"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // challengePath is the path of proofs over HTTP, before the token (RFC 8555 section 8.3).
 const challengePath = "/.well-known/acme-challenge/"
-
-func hstsHeader(maxAge time.Duration) string {
-	if maxAge <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("max-age=%d", int64(maxAge.Seconds()))
-}
 
 // Strict returns next with HSTS: if the settings ask for it, browsers that come over TLS are
 // told to use nothing else.
