@@ -111,9 +111,13 @@ func (d *daemon) run(ctx context.Context) error {
 
 // beginWork starts the background work. run stops it in the same order.
 func (d *daemon) beginWork(ctx context.Context) (work []*task) {
+	if d.webhooks != nil {
+		work = append(work, begin(ctx, d.webhooks.Run))
+	}
+	if d.mail != nil {
+		work = append(work, begin(ctx, d.mail.Run))
+	}
 	for _, w := range []func(context.Context) error{
-		d.tell,
-		d.sendMail,
 		d.people.follow,
 		d.backups.keep,
 		func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.CompactIfNeeded) },

@@ -238,9 +238,3 @@ func newConnections(cfg config.Config, log zerolog.Logger) *httpd.Connections {
 func setConnections(c *httpd.Connections, cfg config.Config) {
 	c.Set(cfg.Limits.Connections, cfg.Limits.ConnectionsPerClient, cfg.TrustedProxies)
 }
-
-func connectionsReload(c *httpd.Connections) reloadable {
-	return func(cfg config.Config) (func(), error) {
-		return func() { setConnections(c, cfg) }, nil
-	}
-}

@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"context"
-
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
@@ -22,13 +20,6 @@ func newMailer(cfg config.Config, s *store.Store, log zerolog.Logger) (*mail.Mai
 		o.Server = &server
 	}
 	return mail.New(o), nil
-}
-
-func (d *daemon) sendMail(ctx context.Context) error {
-	if d.mail == nil {
-		return nil
-	}
-	return d.mail.Run(ctx)
 }
 
 // MailServer returns the mail server of the configuration. It reads the files that the

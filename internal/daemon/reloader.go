@@ -69,8 +69,8 @@ func handlerReload(h *server.Server) reloadable {
 func (r *reloader) reload(ctx context.Context, _ admin.None) (admin.Reloaded, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.watch.reloading()
-	defer r.watch.reloaded()
+	r.watch.tell(r.watch.notify.Reloading)
+	defer r.watch.tell(r.watch.notify.Ready)
 	c, err := config.Reload(r.running, r.src)
 	if err == nil {
 		err = r.apply(c.Config)

@@ -99,10 +99,12 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 	}
 	o.out = o.Stderr
 	o.introduce(d, created, first, made)
-	parts := []reloadable{level.reload, storeReload(d.store), handlerReload(handler), connectionsReload(d.conns)}
+	limitConnections := func(cfg config.Config) (func(), error) { return func() { setConnections(d.conns, cfg) }, nil }
+	parts := []reloadable{level.reload, storeReload(d.store), handlerReload(handler), limitConnections}
 	var expiry func() time.Time // of the certificate; nil: there is none
 	if c := d.tls.certs; c != nil {
-		parts, expiry = append(parts, certReload(c)), c.Expiry
+		// It refuses a pair that cannot be used; the old one then stays in use.
+		parts, expiry = append(parts, func(config.Config) (func(), error) { return func() {}, c.Reload() }), c.Expiry
 	}
 	d.watch.attach(handler, d.sources(handler, expiry))
 	d.newProbe = handler.NewProbe

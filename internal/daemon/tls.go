@@ -118,9 +118,3 @@ func (t tlsSetup) reach(addr net.Addr) string {
 		return "https://" + net.JoinHostPort(names[0], strconv.Itoa(port))
 	}
 }
-
-// certReload returns the reloadable of the certificates. It refuses a pair that cannot be
-// used; the old one then stays in use.
-func certReload(c *certs.Certificates) reloadable {
-	return func(config.Config) (func(), error) { return func() {}, c.Reload() }
-}

@@ -100,14 +100,6 @@ func (w *watch) trouble(why error, lasted time.Duration) {
 	w.log.Warn().Msg(why.Error())
 }
 
-func (w *watch) reloading() {
-	w.tell(w.notify.Reloading)
-}
-
-func (w *watch) reloaded() {
-	w.tell(w.notify.Ready)
-}
-
 // stop ends the work of the watch. It comes last, so that metrics show the rest of a stop.
 func (w *watch) stop() error {
 	return stopAll(w.tasks)

@@ -88,13 +88,6 @@ func CheckInstanceHook(w config.Webhooks) error {
 	return err
 }
 
-func (d *daemon) tell(ctx context.Context) error {
-	if d.webhooks == nil {
-		return nil
-	}
-	return d.webhooks.Run(ctx)
-}
-
 // accountWebhooks is how pages check the webhooks of accounts, and test them.
 func accountWebhooks(w config.Webhooks) server.Webhooks {
 	return server.Webhooks{

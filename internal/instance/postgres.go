@@ -74,9 +74,14 @@ func onlyNews(note func(string)) func(string) {
 }
 
 func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Store, created bool, err error) {
+	noteDurability := func(d postgres.Durability) {
+		if o.Create { // a server, and no other command
+			o.Note(d.String())
+		}
+	}
 	engine, created, err := postgres.Open(ctx, postgres.Options{
 		URL: url, Dir: o.Config.DataDir, MaxSize: int64(o.Config.MaxStoreSize), Room: roomLimits(o.Config),
-		Trouble: o.Trouble, Durable: o.noteDurability,
+		Trouble: o.Trouble, Durable: noteDurability,
 	})
 	if err != nil {
 		return nil, false, err
@@ -118,14 +123,6 @@ func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) 
 	}
 	s, err := o.open(ctx, engine, key)
 	return s, created, err
-}
-
-// noteDurability reports what the database promises, if a server starts or runs; other
-// commands do not report it.
-func (o Options) noteDurability(d postgres.Durability) {
-	if o.Create {
-		o.Note(d.String())
-	}
 }
 
 // KeyRing returns the sealed key ring of the database; nil if it has none yet. It waits
