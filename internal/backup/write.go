@@ -67,18 +67,14 @@ func (o Writer) stream(ctx context.Context, w io.Writer, from io.Reader, size in
 		}
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return errors.Join(wantSize(done, size), to.Close())
+			if done != size {
+				return errors.Join(fmt.Errorf("the copy has %d bytes instead of %d", done, size), to.Close())
+			}
+			return to.Close()
 		case err != nil:
 			return err
 		}
 	}
-}
-
-func wantSize(got, want int64) error {
-	if got != want {
-		return fmt.Errorf("the copy has %d bytes instead of %d", got, want)
-	}
-	return nil
 }
 
 type nopCloser struct{ io.Writer }

@@ -91,13 +91,11 @@ func (k Key) Open(envelope secret.Text) (c Content, err error) {
 		return c, err
 	}
 	var m metadata
-	if json.Unmarshal(meta, &m) != nil || m.Files == nil || !utf8.Valid(meta) || !utf8.Valid(body) || slices.ContainsFunc(m.Files, nameless) {
+	if json.Unmarshal(meta, &m) != nil || m.Files == nil || !utf8.Valid(meta) || !utf8.Valid(body) || slices.ContainsFunc(m.Files, func(f File) bool { return f.Name == "" }) {
 		return c, ErrOpen
 	}
 	return Content{secret.New(string(body)), m.Files}, nil
 }
-
-func nameless(f File) bool { return f.Name == "" }
 
 func openSection(a cipher.AEAD, text string) ([]byte, error) {
 	b, err := decode(text)

@@ -60,11 +60,8 @@ func (k Key) IsZero() bool { return k.bytes.IsZero() }
 
 // Fragment is the part of the link behind "#".
 func (k Key) Fragment() secret.Text {
-	return fragment([]byte(k.bytes.Reveal()), keyLabel)
-}
-
-func fragment(keys []byte, label string) secret.Text {
-	return secret.New(version + base64.RawURLEncoding.EncodeToString(append(keys, checksum(keys, label)...)))
+	key := []byte(k.bytes.Reveal())
+	return secret.New(version + base64.RawURLEncoding.EncodeToString(append(key, checksum(key, keyLabel)...)))
 }
 
 // ParseFragment reads the part of a link behind "#". The error does not contain it.

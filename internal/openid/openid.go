@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -175,7 +176,7 @@ func (e endpoints) offered() []string {
 
 // check refuses a provider that lacks what a sign-in takes, or has it where others can read it.
 func (p *Provider) check(e endpoints) error {
-	plain := isPlain(p.opts.Issuer)
+	plain := strings.HasPrefix(strings.ToLower(p.opts.Issuer), "http://")
 	for name, address := range map[string]string{"authorization_endpoint": e.Authorization, "token_endpoint": e.Token, "jwks_uri": e.Keys} {
 		if address == "" {
 			return fmt.Errorf("%w: it has no %s", ErrDown, name)
@@ -190,11 +191,6 @@ func (p *Provider) check(e endpoints) error {
 		return fmt.Errorf("%w: it signs with no algorithm of %v", ErrDown, algorithms)
 	}
 	return nil
-}
-
-func isPlain(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "http"
 }
 
 // FlowLasts is how long a person has to sign in at the provider.

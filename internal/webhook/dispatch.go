@@ -129,7 +129,11 @@ func (d *Dispatcher) round(ctx, working context.Context) (time.Duration, error) 
 	if err != nil {
 		return 0, err
 	}
-	for to, ms := range byDestination(due) {
+	byDestination := make(map[uint64][]record.Message)
+	for _, m := range due {
+		byDestination[m.To] = append(byDestination[m.To], m)
+	}
+	for to, ms := range byDestination {
 		queued, err := d.start(ctx, working, to, ms)
 		if err != nil {
 			return 0, err
@@ -156,14 +160,6 @@ func (d *Dispatcher) blocked() map[uint64]bool {
 		}
 	}
 	return blocked
-}
-
-func byDestination(ms []record.Message) map[uint64][]record.Message {
-	destinations := make(map[uint64][]record.Message)
-	for _, m := range ms {
-		destinations[m.To] = append(destinations[m.To], m)
-	}
-	return destinations
 }
 
 // start starts sending the messages of a webhook, if there is a free slot and its host is
