@@ -64,7 +64,7 @@ func CheckDirectory(cfg config.LDAP) error {
 	if !cfg.Enabled() {
 		return nil
 	}
-	_, err := newDirectory(directoryOptions(cfg))
+	_, err := newDirectory(directory.Options{LDAP: cfg})
 	return err
 }
 
@@ -76,19 +76,10 @@ func newDirectory(o directory.Options) (*directory.Directory, error) {
 	return d, nil
 }
 
-func directoryOptions(cfg config.LDAP) directory.Options {
-	return directory.Options{
-		URL: cfg.URL, BindDN: cfg.BindDN, BindPassword: cfg.BindPassword, Base: cfg.Base, Filter: cfg.Filter,
-		LoginAttributes: cfg.LoginAttributes, IDAttribute: cfg.IDAttribute, EmailAttribute: cfg.EmailAttribute,
-		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups,
-	}
-}
-
 // OpenDirectory returns the directory of the settings. It reads the files that they name,
 // and asks nothing. groups lists others than those of the settings that people may be in.
 func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Directory, error) {
-	o := directoryOptions(cfg)
-	o.OtherGroups = groups
+	o := directory.Options{LDAP: cfg, OtherGroups: groups}
 	var err error
 	if o.BindPassword, err = instance.Secret(cfg.BindPassword, cfg.BindPasswordFile, "the setting ldap.bind_password_file"); err != nil {
 		return nil, err

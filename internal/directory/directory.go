@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-ldap/ldap/v3"
 
+	"pushbox/config"
 	"pushbox/internal/secret"
 )
 
@@ -35,22 +36,12 @@ const (
 	maxAnswers    = 16 << 20         // bytes, to one question
 )
 
-// Options say where the directory is and how its entries look.
+// Options are the settings of the directory, without the files that they name, and more.
 type Options struct {
-	URL              string         // ldaps://HOST, or ldap://HOST, which begins with StartTLS
-	Roots            *x509.CertPool // of certificate authorities; nil: those that the system trusts
-	BindDN           string         // what searches; empty: an anonymous bind
-	BindPassword     secret.Text
-	Base             string   // where people are
-	Filter           string   // which entries are people who may sign in
-	LoginAttributes  []string // what people may type: one of these attributes has it
-	IDAttribute      string   // what names a person for good, such as entryUUID; objectGUID is read as bytes
-	EmailAttribute   string
-	GroupBase        string          // where groups are; empty: Base
-	MemberAttributes []string        // of groups: they have the DNs of their members
-	AllowedGroups    []string        // DNs; people in none of them are refused; none: all people may sign in
-	AdminGroups      []string        // DNs; people in one of them are administrators; none: the directory does not say
-	OtherGroups      func() []string // texts that may be DNs: Person.Groups has those that the person is in; nil: none
+	config.LDAP
+
+	Roots       *x509.CertPool  // of certificate authorities; nil: those that the system trusts
+	OtherGroups func() []string // texts that may be DNs: Person.Groups has those that the person is in; nil: none
 }
 
 var attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9;-]*$`)
@@ -144,11 +135,10 @@ func (d *Directory) Look(ctx context.Context, login string) (e Entry, err error)
 		if err == nil {
 			e.ID, err = d.id(found)
 		}
-		var of *PersonError
-		switch {
+		switch _, unclear := errors.AsType[*PersonError](err); {
 		case err == nil:
 			e.dn, e.entry = found.DN, found
-		case errors.Is(err, ErrGone), errors.As(err, &of):
+		case errors.Is(err, ErrGone), unclear:
 			e.dn, e.why = "cn=unknown,"+d.opt.Base, err.Error() // the password is asked for, too, else the time would tell
 		default:
 			return err
@@ -178,9 +168,8 @@ func (d *Directory) SignIn(ctx context.Context, e Entry, password secret.Text) (
 			return err
 		}
 		p, err = d.person(c, e.entry)
-		var of *PersonError
-		if errors.As(err, &of) {
-			return &RefusedError{of.Why}
+		if unclear, ok := errors.AsType[*PersonError](err); ok {
+			return &RefusedError{unclear.Why}
 		}
 		return err
 	})

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pushbox/config"
 	"pushbox/internal/directory"
 	"pushbox/internal/hint"
 	"pushbox/internal/secret"
@@ -37,11 +38,11 @@ func office() string {
 }
 
 func options(s *ldaptest.Server) directory.Options {
-	return directory.Options{
-		URL: s.URL, Roots: s.Roots(), BindDN: ldaptest.Searcher, BindPassword: secret.New(ldaptest.Password), Base: ldaptest.People,
+	return directory.Options{Roots: s.Roots(), LDAP: config.LDAP{
+		URL: s.URL, BindDN: ldaptest.Searcher, BindPassword: secret.New(ldaptest.Password), Base: ldaptest.People,
 		Filter: "(&(objectClass=inetOrgPerson)(!(employeeType=left)))", LoginAttributes: []string{"uid", "mail"}, IDAttribute: "entryUUID", EmailAttribute: "mail",
 		GroupBase: ldaptest.Groups, MemberAttributes: []string{"member"},
-	}
+	}}
 }
 
 func open(t *testing.T, o directory.Options) *directory.Directory {
@@ -272,7 +273,7 @@ func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
 		_ = c.Close()
 		sent <- n
 	}()
-	d, unavailable := open(t, directory.Options{URL: "ldap://" + endless.Addr().String(), Base: "dc=example", Filter: "(uid=*)", IDAttribute: "uid", EmailAttribute: "mail"}), (*directory.UnavailableError)(nil)
+	d, unavailable := open(t, directory.Options{LDAP: config.LDAP{URL: "ldap://" + endless.Addr().String(), Base: "dc=example", Filter: "(uid=*)", IDAttribute: "uid", EmailAttribute: "mail"}}), (*directory.UnavailableError)(nil)
 	if err := d.Check(t.Context()); !errors.As(err, &unavailable) {
 		t.Error(err)
 	}
@@ -427,7 +428,7 @@ func TestARefusalHasItsCause(t *testing.T) {
 
 func TestWrongOptionsAreNamed(t *testing.T) {
 	t.Parallel()
-	good := directory.Options{URL: "ldaps://dc.example.com", Base: "dc=example,dc=com", Filter: "(objectClass=person)", LoginAttributes: []string{"uid"}, IDAttribute: "entryUUID", EmailAttribute: "mail", MemberAttributes: []string{"member"}}
+	good := directory.Options{LDAP: config.LDAP{URL: "ldaps://dc.example.com", Base: "dc=example,dc=com", Filter: "(objectClass=person)", LoginAttributes: []string{"uid"}, IDAttribute: "entryUUID", EmailAttribute: "mail", MemberAttributes: []string{"member"}}}
 	for name, change := range map[string]func(*directory.Options){
 		"url ":             func(o *directory.Options) { o.URL = "https://dc.example.com" },
 		"url  ":            func(o *directory.Options) { o.URL = "ldap://" },

@@ -105,8 +105,8 @@ func (l *Line) try(ctx context.Context, f func(*ldap.Conn) error) (err error) {
 		err = f(c)
 	}
 	ended := !stop()
-	var of *PersonError
-	isAnswer := err == nil || errors.Is(err, ErrCredentials) || errors.Is(err, ErrNotAllowed) || errors.Is(err, ErrGone) || errors.As(err, &of) || errors.Is(err, errUnfit)
+	_, unclear := errors.AsType[*PersonError](err)
+	isAnswer := err == nil || unclear || errors.Is(err, ErrCredentials) || errors.Is(err, ErrNotAllowed) || errors.Is(err, ErrGone) || errors.Is(err, errUnfit)
 	if ended || !isAnswer {
 		l.Close()
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"pushbox/config"
@@ -105,20 +106,17 @@ func refuseFileBeside(cfg config.Config) error {
 	return nil
 }
 
-func arriving(cfg config.Config) ([]string, error) {
-	return filepath.Glob(globbed(Database(cfg)) + arrivingSuffix + "*")
-}
-
-// globbed is a path as a pattern that matches it alone.
-func globbed(path string) string {
-	var b []byte
-	for i := range len(path) {
-		if c := path[i]; c == '*' || c == '?' || c == '[' || c == '\\' && os.PathSeparator != '\\' {
-			b = append(b, '\\')
-		}
-		b = append(b, path[i])
+func arriving(cfg config.Config) (left []string, err error) {
+	entries, err := os.ReadDir(cfg.DataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return string(b)
+	for _, e := range entries {
+		if path := filepath.Join(cfg.DataDir, e.Name()); strings.HasPrefix(path, Database(cfg)+arrivingSuffix) {
+			left = append(left, path)
+		}
+	}
+	return left, err
 }
 
 func openMove(ctx context.Context, cfg config.Config) (*postgres.DB, error) {

@@ -50,31 +50,22 @@ const errAuth = "does not support SMTP AUTH"
 
 func connectFailure(ctx context.Context, err error) *Failure {
 	f := &Failure{Session: true, err: err}
-	var (
-		lookup *net.DNSError
-		cert   *tls.CertificateVerificationError
-		roots  x509.UnknownAuthorityError
-		name   x509.HostnameError
-		header tls.RecordHeaderError
-		alert  tls.AlertError
-		slow   net.Error
-		reply  *textproto.Error
-	)
-	if errors.As(err, &reply) {
+	if reply, ok := errors.AsType[*textproto.Error](err); ok {
 		f.Code = reply.Code
 	}
+	network, _ := errors.AsType[net.Error](err)
 	switch {
 	case ctx.Err() != nil:
 		f.words = "the server is stopping"
-	case errors.As(err, &lookup):
+	case is[*net.DNSError](err):
 		f.words = "the name of the mail server (mail.host) does not resolve"
-	case errors.As(err, &name):
+	case is[x509.HostnameError](err):
 		f.words = "the mail server's certificate is for another name than mail.host"
-	case errors.As(err, &cert), errors.As(err, &roots):
+	case is[*tls.CertificateVerificationError](err), is[x509.UnknownAuthorityError](err):
 		f.words = "the mail server's certificate is not valid, or its authority is not trusted here (mail.ca_file)"
 	case strings.Contains(err.Error(), errStartTLS):
 		f.words = "the mail server does not offer STARTTLS, which mail.tls asks for"
-	case errors.As(err, &header), errors.As(err, &alert):
+	case is[tls.RecordHeaderError](err), is[tls.AlertError](err):
 		f.words = "the mail server does not speak TLS as mail.tls says, or this is not its port"
 	case strings.Contains(err.Error(), errAuth), errors.Is(err, gomail.ErrNoSupportedAuthDiscovered):
 		f.words = "the mail server offers no supported way to sign in (mail.user)"
@@ -82,7 +73,7 @@ func connectFailure(ctx context.Context, err error) *Failure {
 		f.words = "the mail server accepts no mail now"
 	case strings.Contains(err.Error(), "SMTP AUTH failed"):
 		f.words = "the mail server refuses mail.user and its password"
-	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
+	case network != nil && network.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
 		f.words = "the mail server did not answer in time"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.words = "the mail server refuses connections (mail.host, mail.port)"
@@ -96,10 +87,15 @@ func connectFailure(ctx context.Context, err error) *Failure {
 	return f
 }
 
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
 func sendFailure(ctx context.Context, err error) *Failure {
 	f := &Failure{err: err}
-	var sent *gomail.SendError
-	if !errors.As(err, &sent) || ctx.Err() != nil {
+	sent, ok := errors.AsType[*gomail.SendError](err)
+	if !ok || ctx.Err() != nil {
 		f.Session, f.words = true, "the connection to the mail server broke"
 		return f
 	}

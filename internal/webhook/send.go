@@ -129,20 +129,21 @@ func (f *fault) Error() string { return f.text }
 
 // FaultOf returns the kind of an error of Send.
 func FaultOf(err error) record.Fault {
-	var (
-		no *DeniedError
-		f  *fault
-	)
-	switch {
+	switch f, known := errors.AsType[*fault](err); {
 	case err == nil:
 		return record.FaultNone
-	case errors.As(err, &f):
+	case known:
 		return f.kind
-	case errors.As(err, &no), errors.Is(err, errURL):
+	case is[*DeniedError](err), errors.Is(err, errURL):
 		return record.FaultDenied
 	default:
 		return record.FaultBroken
 	}
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 var errStopped = errors.New("the server is stopping")
@@ -150,29 +151,22 @@ var errStopped = errors.New("the server is stopping")
 // reasonOf returns why a message could not be sent. Unlike the errors of net/http, its
 // errors contain nothing of the URL.
 func reasonOf(ctx context.Context, err error) error {
-	var (
-		no      *DeniedError
-		lookup  *net.DNSError
-		cert    *tls.CertificateVerificationError
-		unknown x509.UnknownAuthorityError
-		header  tls.RecordHeaderError
-		alert   tls.AlertError
-		slow    net.Error
-	)
-	switch {
+	lookup, _ := errors.AsType[*net.DNSError](err)
+	network, _ := errors.AsType[net.Error](err)
+	switch no, isDenied := errors.AsType[*DeniedError](err); {
 	case ctx.Err() != nil:
 		return errStopped
-	case errors.As(err, &no):
+	case isDenied:
 		return no
-	case errors.As(err, &lookup) && lookup.IsNotFound:
+	case lookup != nil && lookup.IsNotFound:
 		return &fault{record.FaultName, "its host's name does not resolve"}
-	case errors.As(err, &lookup):
+	case lookup != nil:
 		return &fault{record.FaultName, "its host's name could not be looked up"}
-	case errors.As(err, &cert), errors.As(err, &unknown):
+	case is[*tls.CertificateVerificationError](err), is[x509.UnknownAuthorityError](err):
 		return &fault{record.FaultTLS, "its certificate is not valid, or its authority is not trusted here"}
-	case errors.As(err, &header), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+	case is[tls.RecordHeaderError](err), is[tls.AlertError](err), errors.Is(err, http.ErrSchemeMismatch):
 		return &fault{record.FaultTLS, "it does not speak TLS correctly"}
-	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
+	case network != nil && network.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
 		return &fault{record.FaultSlow, "it did not answer within 10 seconds"}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &fault{record.FaultUnreachable, "it refuses connections"}
