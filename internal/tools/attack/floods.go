@@ -28,15 +28,15 @@ const (
 // flood measures how long a recipient waits for a push with a passphrase: usually, while
 // 90 connections from one /48 ask for a harmless page, and while they attack. The harmless
 // requests show what the machine alone costs, since attacker and server share it.
-func flood(span time.Duration, attacking func(from string) ask) func(context.Context, *victim) []line {
+func flood(attacking func(from string) ask) func(context.Context, *victim) []line {
 	return func(ctx context.Context, v *victim) []line {
 		opening := opening(recipient, v.push(ctx, recipient, "s3cret", "correct horse"), "correct horse")
 		var usual tries
 		for range usualTries {
 			usual.add(ctx, v, opening)
 		}
-		_, harmless := v.under(ctx, span/2, opening, func(from string) ask { return ask{from: from, path: "/users/sign_in"} })
-		answers, during := v.under(ctx, span, opening, attacking)
+		_, harmless := v.under(ctx, v.span/2, opening, func(from string) ask { return ask{from: from, path: "/users/sign_in"} })
+		answers, during := v.under(ctx, v.span, opening, attacking)
 		return []line{
 			{"attacker", answers.String()},
 			{"recipient elsewhere, usually", usual.String()},

@@ -75,15 +75,15 @@ func raw(method, path, header, body string) string {
 }
 
 // beside measures requests of another client: before the attack, and during it.
-func (v *victim) beside(ctx context.Context, span time.Duration, h holding, who string, other ask) []line {
+func (v *victim) beside(ctx context.Context, h holding, who string, other ask) []line {
 	var usual, during tries
 	for usual.number < usualTries {
 		usual.add(ctx, v, other)
 		tool.Pause(ctx, rest)
 	}
 	defer v.hold(ctx, h)()
-	tool.Pause(ctx, spread+span/4)
-	for over := time.After(span); during.number < usualTries && len(over) == 0; {
+	tool.Pause(ctx, spread+v.span/4)
+	for over := time.After(v.span); during.number < usualTries && len(over) == 0; {
 		during.add(ctx, v, other)
 		tool.Pause(ctx, rest)
 	}
@@ -92,35 +92,29 @@ func (v *victim) beside(ctx context.Context, span time.Duration, h holding, who 
 }
 
 // unreadAnswers is a client that opens a long push, and reads nothing of it.
-func unreadAnswers(span time.Duration) func(context.Context, *victim) []line {
-	return func(ctx context.Context, v *victim) []line {
-		long := v.push(ctx, attacker, strings.Repeat("\x01", 1_000_000), "") // six times as long in JSON
-		short := v.push(ctx, recipient, strings.Repeat("x", 3<<10), "")
-		h := holding{connections: 16, request: raw("GET", "/api/v2/pushes/"+long, "", "")}
-		return v.beside(ctx, span, h, "recipient elsewhere, 3 KiB", opening(recipient, short, ""))
-	}
+func unreadAnswers(ctx context.Context, v *victim) []line {
+	long := v.push(ctx, attacker, strings.Repeat("\x01", 1_000_000), "") // six times as long in JSON
+	short := v.push(ctx, recipient, strings.Repeat("x", 3<<10), "")
+	h := holding{connections: 16, request: raw("GET", "/api/v2/pushes/"+long, "", "")}
+	return v.beside(ctx, h, "recipient elsewhere, 3 KiB", opening(recipient, short, ""))
 }
 
 // endlessBodies is a client whose bodies are long and never end.
-func endlessBodies(span time.Duration) func(context.Context, *victim) []line {
-	return func(ctx context.Context, v *victim) []line {
-		text := `{"push":{"payload":"` + strings.Repeat("x", 330_000)
-		head := "Content-Type: application/json\r\nContent-Length: 8000000\r\n"
-		h := holding{connections: 70, piece: "x", request: raw("POST", "/api/v2/pushes", head, text)}
-		return v.beside(ctx, span, h, "sender elsewhere, 200 KB", creating(recipient, strings.Repeat("x", 200_000), ""))
-	}
+func endlessBodies(ctx context.Context, v *victim) []line {
+	text := `{"push":{"payload":"` + strings.Repeat("x", 330_000)
+	head := "Content-Type: application/json\r\nContent-Length: 8000000\r\n"
+	h := holding{connections: 70, piece: "x", request: raw("POST", "/api/v2/pushes", head, text)}
+	return v.beside(ctx, h, "sender elsewhere, 200 KB", creating(recipient, strings.Repeat("x", 200_000), ""))
 }
 
 // slowAnswers is a client that has the link of one request, and sends files to it slowly.
-func slowAnswers(span time.Duration) func(context.Context, *victim) []line {
-	return func(ctx context.Context, v *victim) []line {
-		links := v.requests(ctx, 2)
-		head := "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 50000000\r\n"
-		h := holding{
-			connections: 90, piece: strings.Repeat("x", 1500),
-			request: raw("POST", links[0], head, formOfFile+strings.Repeat("x", 70_000)),
-		}
-		other := ask{from: recipient, path: links[1], multipart: formOfFile + "x\r\n--b--\r\n"}
-		return v.beside(ctx, span, h, "sender elsewhere, a file to another request", other)
+func slowAnswers(ctx context.Context, v *victim) []line {
+	links := v.requests(ctx, 2)
+	head := "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 50000000\r\n"
+	h := holding{
+		connections: 90, piece: strings.Repeat("x", 1500),
+		request: raw("POST", links[0], head, formOfFile+strings.Repeat("x", 70_000)),
 	}
+	other := ask{from: recipient, path: links[1], multipart: formOfFile + "x\r\n--b--\r\n"}
+	return v.beside(ctx, h, "sender elsewhere, a file to another request", other)
 }

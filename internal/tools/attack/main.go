@@ -49,8 +49,8 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "attack\twho\twhat became of it")
-	for _, a := range attacks(*span) {
-		lines, err := a.on(ctx, path, dir)
+	for _, a := range attacks() {
+		lines, err := a.on(ctx, path, dir, *span)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
 		}
@@ -69,11 +69,11 @@ type attack struct {
 	run     func(context.Context, *victim) []line
 }
 
-func attacks(span time.Duration) []attack {
+func attacks() []attack {
 	const signups, requests, guesses = "PUSHBOX_ENABLE_SIGNUPS=true", "PUSHBOX_ENABLE_REQUESTS=true", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000"
 	return []attack{
-		{"sign-ins from one /48", "", flood(span, signIn)},
-		{"passphrases from one /48", "", flood(span, lock)},
+		{"sign-ins from one /48", "", flood(signIn)},
+		{"passphrases from one /48", "", flood(lock)},
 		{"twenty dead images", "", deadImages},
 		{"twenty clicks on an expired link", "", expiredClicks},
 		{"twenty-one unknown links", "", unknownLinks},
@@ -85,15 +85,15 @@ func attacks(span time.Duration) []attack {
 		{"files of an account that was made a second ago", signups, freshAccount},
 		{"answers with a key of 6 MB", requests, longKeys},
 		{"connections that say nothing", "", holdConnections},
-		{"answers that are not read", "", unreadAnswers(span)},
-		{"bodies that never end", "", endlessBodies(span)},
-		{"slow files to one request", requests, slowAnswers(span)},
+		{"answers that are not read", "", unreadAnswers},
+		{"bodies that never end", "", endlessBodies},
+		{"slow files to one request", requests, slowAnswers},
 	}
 }
 
 // on starts a server in a directory below dir and makes the attack.
-func (a attack) on(ctx context.Context, bin, dir string) ([]line, error) {
-	v, err := start(ctx, bin, dir, a.setting)
+func (a attack) on(ctx context.Context, bin, dir string, span time.Duration) ([]line, error) {
+	v, err := start(ctx, bin, dir, a.setting, span)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func TestAttacksCostTheAttacker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range attacks(0) {
+	for _, a := range attacks() {
 		expected, ok := want[a.name]
 		if !ok {
 			continue
@@ -45,7 +45,7 @@ func TestAttacksCostTheAttacker(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer os.RemoveAll(dir)
-			lines, err := a.on(context.WithoutCancel(t.Context()), bin, dir)
+			lines, err := a.on(context.WithoutCancel(t.Context()), bin, dir, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

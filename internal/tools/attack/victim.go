@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"pushbox/internal/tools/tool"
 )
@@ -33,15 +34,16 @@ type victim struct {
 	bin     string
 	data    string // its data directory
 	environ []string
-	failed  error // the first one that no attack should cause
+	span    time.Duration // of a flood
+	failed  error         // the first one that no attack should cause
 }
 
-func start(ctx context.Context, bin, dir, setting string) (*victim, error) {
+func start(ctx context.Context, bin, dir, setting string, span time.Duration) (*victim, error) {
 	data, err := os.MkdirTemp(dir, "data-")
 	if err != nil {
 		return nil, err
 	}
-	v := &victim{bin: bin, data: data, environ: tool.Environ("PUSHBOX_DATA_DIR="+data, setting), client: http.Client{
+	v := &victim{bin: bin, data: data, span: span, environ: tool.Environ("PUSHBOX_DATA_DIR="+data, setting), client: http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 200},
 		Timeout:       tool.Patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

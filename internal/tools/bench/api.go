@@ -155,15 +155,15 @@ type request struct {
 type body func(payload string, views int, more string) string
 
 type api struct {
-	can        []string // the operations that can be measured by it
-	createPath string   // the path of a create
-	created    int      // the status of an answer to a create
-	body       body     // of a create
-	token      string   // the member of an answer to a create that names the push, in quotes; "": all of the answer
-	before     string   // the path of a push, before its token
-	after      string   // and behind it
-	payload    string   // the member of an answer to a view that has the payload, in quotes; "": none
-	wire       func(string) string
+	can        []string            // the operations that can be measured by it
+	createPath string              // the path of a create
+	created    int                 // the status of an answer to a create
+	body       body                // of a create
+	token      string              // the member of an answer to a create that names the push, in quotes; "": all of the answer
+	before     string              // the path of a push, before its token
+	after      string              // and behind it
+	payload    string              // the member of an answer to a view that has the payload, in quotes; "": none
+	wire       func(string) string // the payload as the answer has it; nil: as it is
 }
 
 // apis are the APIs that the tool speaks. The bare handler takes the creates of v2. Luzifer/ots allows one view of a
@@ -172,17 +172,17 @@ type api struct {
 var apis = map[string]*api{
 	"v2": {
 		can: []string{lastView, plainView, createPush, deletePush}, createPath: "/api/v2/pushes", created: http.StatusCreated,
-		body: pushIn("push"), token: `"url_token"`, before: "/api/v2/pushes/", payload: `"payload"`, wire: asItIs,
+		body: pushIn("push"), token: `"url_token"`, before: "/api/v2/pushes/", payload: `"payload"`,
 	},
 	"v1": {
 		can: []string{lastView, plainView, createPush, deletePush}, createPath: "/p.json", created: http.StatusCreated,
-		body: pushIn("password"), token: `"url_token"`, before: "/p/", after: ".json", payload: `"payload"`, wire: asItIs,
+		body: pushIn("password"), token: `"url_token"`, before: "/p/", after: ".json", payload: `"payload"`,
 	},
 	bareWord: {can: []string{bareWord}, createPath: "/api/v2/pushes", created: http.StatusOK, body: pushIn("push")},
 	"ots": {
 		can: []string{lastView, createPush}, createPath: "/api/create", created: http.StatusCreated,
 		body:  func(payload string, _ int, _ string) string { return `{"secret":"` + payload + `"}` },
-		token: `"secret_id"`, before: "/api/get/", payload: `"secret"`, wire: asItIs,
+		token: `"secret_id"`, before: "/api/get/", payload: `"secret"`,
 	},
 	"yopass": {
 		can: []string{lastView, plainView, createPush}, createPath: "/create/secret", created: http.StatusOK,
@@ -192,9 +192,6 @@ var apis = map[string]*api{
 		token: `"message"`, before: "/secret/", payload: `"message"`, wire: armored,
 	},
 }
-
-// asItIs is the payload as JSON has it.
-func asItIs(payload string) string { return payload }
 
 // pushIn is the body in Password Pusher's API, with the members of a push in that object.
 func pushIn(object string) body {
@@ -233,7 +230,10 @@ func (a *api) tokenIn(answer []byte) (string, error) {
 
 // checkView fails unless the answer to a view has a payload as long as this one.
 func (a *api) checkView(answer []byte, payload string) error {
-	if p, ok := member(answer, a.payload); a.payload == "" || ok && len(p) == len(a.wire(payload)) {
+	if a.wire != nil {
+		payload = a.wire(payload)
+	}
+	if p, ok := member(answer, a.payload); a.payload == "" || ok && len(p) == len(payload) {
 		return nil
 	}
 	return errors.New("the answer does not have the payload: the push has expired, or it is another push")
