@@ -9,7 +9,7 @@ import (
 )
 
 // A Row is a row of Password Pusher's database: a User, Push, Entry, Blob or Attachment.
-type Row interface{ isRow() }
+type Row any
 
 // A User is a row of users.
 type User struct {
@@ -100,12 +100,6 @@ type Attachment struct {
 	Push   Ref
 	BlobID int64
 }
-
-func (User) isRow()       {}
-func (Push) isRow()       {}
-func (Entry) isRow()      {}
-func (Blob) isRow()       {}
-func (Attachment) isRow() {}
 
 // A table is a table that matters.
 type table struct {

@@ -77,7 +77,10 @@ func (d *Decoder) piece() (b []byte, last bool, err error) {
 	case c < ' ':
 		return nil, false, d.syntax(reasonControl)
 	default:
-		return nil, false, d.wholeRune()
+		if utf8.FullRune(d.buf[d.pos:d.end]) {
+			return nil, false, d.syntax(reasonUTF8)
+		}
+		return nil, false, d.need(d.end - d.pos + 1) // the rest of the rune
 	}
 }
 
@@ -101,14 +104,6 @@ func plain(b []byte) int {
 		i++
 	}
 	return i
-}
-
-// wholeRune reads the rest of a rune that is only partly in the buffer.
-func (d *Decoder) wholeRune() error {
-	if utf8.FullRune(d.buf[d.pos:d.end]) {
-		return d.syntax(reasonUTF8)
-	}
-	return d.need(d.end - d.pos + 1)
 }
 
 const unitLength = len(`\u0000`)
