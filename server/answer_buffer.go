@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"pushbox/internal/limit"
+	"pushbox/server/action"
 	"pushbox/server/web"
 	"pushbox/store"
 )
@@ -118,31 +119,31 @@ func (b *answerBuffer) free() {
 // page to read, and the answer to a form shows nothing that is shown only once. An opened push
 // is such an answer. Its other language would be that of the step, where another opening uses
 // another view, so the language is chosen there.
-func (s *Server) mayLeave(r *request, rep *reply) bool {
+func (s *Server) mayLeave(r *action.Request, rep *answer) bool {
 	if r.Method != http.MethodPost {
 		return true
 	}
-	page, _ := r.entry.router.find(http.MethodGet, r.URL.Path)
-	return page != nil && rep.status >= http.StatusBadRequest
+	page, _ := s.door(r.Entry.Recipients).router.find(http.MethodGet, r.URL.Path)
+	return page != nil && rep.Status >= http.StatusBadRequest
 }
 
 // hasInput reports whether a page shows again what the reader has typed into a long form.
-func (rep *reply) hasInput() bool {
-	return rep.status == http.StatusUnprocessableEntity && slices.Contains([]string{"create", "ask", "answer"}, rep.template)
+func (rep *answer) hasInput() bool {
+	return rep.Status == http.StatusUnprocessableEntity && slices.Contains([]string{"create", "ask", "answer"}, rep.Template)
 }
 
 // render renders the page or the JSON of a reply that has one. Nothing is written to the
 // connection before, so that an error can still become the answer. Sending may take long:
 // meanwhile the value of the reply can be collected.
-func (s *Server) render(r *request, rep *reply) error {
+func (s *Server) render(r *action.Request, rep *answer) error {
 	switch {
-	case rep.template != "":
+	case rep.Template != "":
 		return s.renderPage(r, rep)
-	case rep.body != nil:
+	case rep.Body != nil:
 		return encode(r, rep)
-	case rep.text != nil && rep.text.write != nil:
-		return fill(r, rep, func(b *answerBuffer) error { return rep.text.write(b) })
-	case rep.text != nil && len(rep.text.body) > smallBody:
+	case rep.Text != nil && rep.Text.Write != nil:
+		return fill(r, rep, func(b *answerBuffer) error { return rep.Text.Write(b) })
+	case rep.Text != nil && len(rep.Text.Body) > smallBody:
 		return hold(r, rep)
 	default:
 		return nil
@@ -151,20 +152,13 @@ func (s *Server) render(r *request, rep *reply) error {
 
 // mayFail reports whether an answer can still be refused for lack of memory: the request changed
 // nothing. One that counts a view has reserved the memory before.
-func (r *request) mayFail() bool {
-	return r.route != nil && !r.route.has(countsViews) && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+func mayFail(r *action.Request) bool {
+	return r.Route != nil && !r.Route.Has(action.CountsViews) && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }
 
 // listMemory is what the names and notes of a page of a list take at most, sealed and opened.
 // The list is read into memory that is reserved before: many clients may ask for one at once.
 const listMemory = 2 * store.PageSize * (store.MaxName + store.MaxNote)
-
-// reserve takes memory for what the request works with, in place of what it has.
-func (r *request) reserve(size int64) error {
-	ctx, cancel := context.WithTimeout(r.Context(), memoryWait)
-	defer cancel()
-	return r.memory.Resize(ctx, size)
-}
 
 // newEncoder encodes JSON for programs, which need no escapes of HTML.
 func newEncoder(w io.Writer) *json.Encoder {
@@ -174,8 +168,8 @@ func newEncoder(w io.Writer) *json.Encoder {
 }
 
 // encode renders JSON.
-func encode(r *request, rep *reply) error {
-	return fill(r, rep, func(b *answerBuffer) error { return encodeTo(b, reflect.ValueOf(rep.body)) })
+func encode(r *action.Request, rep *answer) error {
+	return fill(r, rep, func(b *answerBuffer) error { return encodeTo(b, reflect.ValueOf(rep.Body)) })
 }
 
 // encodeTo writes JSON, and a list one element after the other: the encoder has all of what it
@@ -202,74 +196,74 @@ func encodeTo(b *answerBuffer, body reflect.Value) error {
 }
 
 // hold keeps a long text in the memory for answers until it is sent.
-func hold(r *request, rep *reply) error {
+func hold(r *action.Request, rep *answer) error {
 	return fill(r, rep, func(b *answerBuffer) error {
-		_, err := b.Write(rep.text.body)
-		rep.text.body = nil
+		_, err := b.Write(rep.Text.Body)
+		rep.Text.Body = nil
 		return err
 	})
 }
 
 // fill has an answer written into a buffer, which takes the place of its body.
-func fill(r *request, rep *reply, write func(*answerBuffer) error) error {
-	ctx, reserved := r.ctx, !r.mayFail()
+func fill(r *action.Request, rep *answer, write func(*answerBuffer) error) error {
+	ctx, reserved := r.Ctx, !mayFail(r)
 	if !reserved {
-		limited, cancel := context.WithTimeout(ctx, memoryWait)
+		limited, cancel := context.WithTimeout(ctx, action.MemoryWait)
 		defer cancel()
 		ctx = limited
 	}
-	b := newAnswerBuffer(ctx, &r.memory, reserved)
+	b := newAnswerBuffer(ctx, &r.Memory, reserved)
 	if err := write(b); err != nil {
 		b.free()
 		return err
 	}
-	rep.out, rep.body = b, nil
+	rep.out, rep.Body = b, nil
 	b.shrink()
 	return nil
 }
 
 // renderPage renders a page. A panic becomes an error.
-func (s *Server) renderPage(r *request, rep *reply) (err error) {
+func (s *Server) renderPage(r *action.Request, rep *answer) (err error) {
 	defer caught(&err)
-	ctx, cancel := context.WithTimeout(r.Context(), memoryWait) // for all waits of the page together
+	ctx, cancel := context.WithTimeout(r.Context(), action.MemoryWait) // for all waits of the page together
 	defer cancel()
-	b := newAnswerBuffer(ctx, &r.memory, rep.reserved)
+	b := newAnswerBuffer(ctx, &r.Memory, rep.Reserved)
 	v := &web.View{
-		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email, Admin: r.session.Admin, NoPassword: r.session.NoPassword,
-		Where: r.where(), Switch: s.mayLeave(r, rep), Apart: rep.hasInput(), Page: rep.body,
+		Template: rep.Template, Locale: r.Locale, Site: s.siteFor(r), Account: r.Session.Email, Admin: r.Session.Admin, NoPassword: r.Session.NoPassword,
+		Where: r.Where(), Switch: s.mayLeave(r, rep), Apart: rep.hasInput(), Page: rep.Body,
 	}
 	var shown *http.Cookie
 	v.Notice, shown = s.takeNotice(r)
-	*rep = rep.with(shown)
+	rep.Reply = rep.With(shown)
 	if err := s.pages.Render(b, v); err != nil {
 		b.free()
 		return err
 	}
-	rep.out, rep.body = b, nil
+	rep.out, rep.Body = b, nil
 	b.shrink()
 	return nil
 }
 
 // sendPage writes a page.
-func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+func (s *Server) sendPage(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
 	if c := s.languageCookie(r); c != nil {
 		http.SetCookie(w, c)
 	}
 	h := w.Header()
-	pageHeaders(h, r.locale.Tag, s.isSecure(r))
-	if r.route != nil && r.route.has(compressed) {
+	pageHeaders(h, r.Locale.Tag, r.IsSecure())
+	if r.Route != nil && r.Route.Has(action.Compressed) {
 		h["Vary"] = append(h["Vary"], byEncoding...)
 		if takesGzip(r.Header["Accept-Encoding"]) {
 			return sendCompressed(w, r, rep)
 		}
 	}
 	h["Content-Length"] = []string{strconv.FormatInt(rep.out.size, 10)}
-	w.WriteHeader(rep.status)
+	w.WriteHeader(rep.Status)
 	if r.Method == http.MethodHead {
 		rep.out.free()
 		return 0, nil
 	}
-	return rep.out.send(w, r.deadlines.answering)
+	return rep.out.send(w, r.Deadlines.Answering)
 }
 
 // buffers are for compressed pages.
@@ -279,7 +273,7 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // sendCompressed writes a page compressed with gzip.
-func sendCompressed(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+func sendCompressed(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
 	buf, z := buffers.Get().(*bytes.Buffer), compressors.Get().(*gzip.Writer)
 	defer compressors.Put(z)
 	defer buffers.Put(buf)
@@ -292,5 +286,5 @@ func sendCompressed(w http.ResponseWriter, r *request, rep reply) (int64, error)
 		return 0, err
 	}
 	w.Header()["Content-Encoding"] = gzipped
-	return sendBytes(w, r, rep.status, buf.Bytes())
+	return sendBytes(w, r, rep.Status, buf.Bytes())
 }

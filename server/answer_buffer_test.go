@@ -12,6 +12,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/limit"
+	"pushbox/server/action"
 	"pushbox/server/body"
 )
 
@@ -29,14 +30,14 @@ func mustReserve(t *testing.T, m *limit.Memory, n int64) *limit.Reservation {
 func mustBeBusy(t *testing.T, ask func() error) {
 	t.Helper()
 	begin := time.Now()
-	if err := ask(); !errors.Is(err, limit.ErrBusy) || time.Since(begin) != memoryWait {
+	if err := ask(); !errors.Is(err, limit.ErrBusy) || time.Since(begin) != action.MemoryWait {
 		t.Errorf("after %v: %v", time.Since(begin), err)
 	}
 }
 
 func TestAPageIsSentAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	m := limit.NewMemory(64*smallBody, memoryWait)
+	m := limit.NewMemory(64*smallBody, action.MemoryWait)
 	for _, size := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, smallBody, smallBody + 1, 10*chunkSize + 7} {
 		for _, piece := range []int{1, 1000, chunkSize, chunkSize + 1} {
 			text := []byte(strings.Repeat("0123456", size/7+1)[:size])
@@ -60,7 +61,7 @@ func TestAPageIsSentAsItWasWritten(t *testing.T) {
 func TestALargePageHoldsMemory(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]int64{1: 0, smallBody: 0, smallBody + 1: smallBody + 1, 5 * smallBody: 5 * smallBody} {
-		m := limit.NewMemory(64*smallBody, memoryWait)
+		m := limit.NewMemory(64*smallBody, action.MemoryWait)
 		memory := mustReserve(t, m, 3*smallBody) // of a body that the page is made of
 		b := newAnswerBuffer(t.Context(), memory, false)
 		if _, err := b.Write(make([]byte, size)); err != nil {
@@ -96,7 +97,7 @@ func TestALargePageHoldsMemory(t *testing.T) {
 func TestAPageWaitsForMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := limit.NewMemory(4*smallBody, memoryWait)
+		m := limit.NewMemory(4*smallBody, action.MemoryWait)
 		other := mustReserve(t, m, 2*smallBody)
 		write := func(reserved bool, size int) error {
 			b := newAnswerBuffer(t.Context(), mustReserve(t, m, 0), reserved)
@@ -118,7 +119,7 @@ func TestAPageWaitsForMemory(t *testing.T) {
 
 func TestTheDefaultMemorySufficesFor64Uploads(t *testing.T) {
 	t.Parallel()
-	m := limit.NewMemory(int64(config.Default().Limits.BodyMemory), memoryWait)
+	m := limit.NewMemory(int64(config.Default().Limits.BodyMemory), action.MemoryWait)
 	for range 64 {
 		defer mustReserve(t, m, body.UploadMemory+smallBody).Release()
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -65,14 +66,14 @@ func newChangedJSON(a accountJSON, l store.PasswordLink, base string) changedAcc
 }
 
 // accountsAPI lists accounts.
-func (s *Server) accountsAPI(r *request) (reply, error) {
+func (s *Server) accountsAPI(r *action.Request) (action.Reply, error) {
 	q, err := readAccountQuery(r.URL.RawQuery)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	found, rooms, rest, err := s.findAccounts(r, q)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	list := accountsJSON{Accounts: make([]accountJSON, len(found))}
 	for i, a := range found {
@@ -81,21 +82,21 @@ func (s *Server) accountsAPI(r *request) (reply, error) {
 	if rest != 0 {
 		list.Next = &rest
 	}
-	return ok(list), nil
+	return action.OK(list), nil
 }
 
 // accountAPI shows an account.
-func (s *Server) accountAPI(r *request) (reply, error) {
+func (s *Server) accountAPI(r *action.Request) (action.Reply, error) {
 	a, err := s.accountInPath(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	j, err := s.accountNow(r, a)
-	return ok(j), err
+	return action.OK(j), err
 }
 
 // accountNow renders an account with what its live pushes take.
-func (s *Server) accountNow(r *request, a record.Account) (accountJSON, error) {
+func (s *Server) accountNow(r *action.Request, a record.Account) (accountJSON, error) {
 	rooms, err := s.store.AccountRooms(r.Context(), []record.AccountID{a.ID})
 	return newAccountJSON(a, rooms[a.ID]), err
 }
@@ -107,17 +108,17 @@ const (
 	adminField     = "admin"
 )
 
-const errNoAccount = badRequest("Send an object account with at least an email, such as {\"account\":{\"email\":\"ann@example.com\"}}, or account[email]=... in a form.")
+const errNoAccount = action.BadRequest("Send an object account with at least an email, such as {\"account\":{\"email\":\"ann@example.com\"}}, or account[email]=... in a form.")
 
 // inviteAPI makes an account without a password, and mails or returns the link that sets one.
-func (s *Server) inviteAPI(r *request) (reply, error) {
+func (s *Server) inviteAPI(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
 	err := body.Read(r.Context(), &r.Body, body.Options{Object: accountWrapper, Flat: true, JSON: true, Query: true, MaxText: smallBody}, f)
 	if errors.Is(err, body.ErrNoObject) || err == nil && len(f) == 0 {
 		err = errNoAccount
 	}
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	in := fieldReader{fields: fields(f)}
 	email, admin, mail := in.secret(emailField).Reveal(), in.flag(adminField), in.flag(store.FieldMail)
@@ -125,7 +126,7 @@ func (s *Server) inviteAPI(r *request) (reply, error) {
 		in.bad.Add(store.FieldMail, "cannot be sent: this server sends no mail")
 	}
 	if err := in.bad.Err(); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	l, mailed, err := s.invite(r, email, admin != nil && *admin, mail != nil && *mail)
 	if errors.Is(err, record.ErrExists) {
@@ -133,57 +134,57 @@ func (s *Server) inviteAPI(r *request) (reply, error) {
 		err = in.bad.Err()
 	}
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	a, err := s.store.AccountByID(r.Context(), l.Of)
 	if mailed {
 		l.Code = secret.Text{}
 	}
-	return created(newChangedJSON(newAccountJSON(a, record.Room{}), l, s.home(r))), err
+	return action.Created(newChangedJSON(newAccountJSON(a, record.Room{}), l, r.Home())), err
 }
 
 // actAPI does to an account what the path names. It does not remove it: removeAPI does.
-func (s *Server) actAPI(r *request) (reply, error) {
-	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Name == r.act && !act.Typed })
+func (s *Server) actAPI(r *action.Request) (action.Reply, error) {
+	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Name == r.Act && !act.Typed })
 	if i < 0 {
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	}
 	a, err := s.accountInPath(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	l, err := s.act(r, accountActs[i], a)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	if a, err = s.store.AccountByID(r.Context(), a.ID); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	j, err := s.accountNow(r, a)
-	return ok(newChangedJSON(j, l, s.home(r))), err
+	return action.OK(newChangedJSON(j, l, r.Home())), err
 }
 
 // policyAPI gives an account the policy that the path names, or none.
-func (s *Server) policyAPI(r *request) (reply, error) {
+func (s *Server) policyAPI(r *action.Request) (action.Reply, error) {
 	a, err := s.accountInPath(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	a.Policy = r.act
-	if r.act == noPolicy {
+	a.Policy = r.Act
+	if r.Act == noPolicy {
 		a.Policy = ""
 	}
 	if err := s.setPolicy(r, a.Email, a.Policy); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	j, err := s.accountNow(r, a)
-	return ok(j), err
+	return action.OK(j), err
 }
 
 // setPolicy gives an account a policy, or none. record.ErrNotFound also if the settings do not
 // have it.
-func (s *Server) setPolicy(r *request, email, name string) error {
-	err := s.store.SetPolicy(r.Context(), r.actor, email, name)
+func (s *Server) setPolicy(r *action.Request, email, name string) error {
+	err := s.store.SetPolicy(r.Context(), r.Actor, email, name)
 	if unknown := (*record.InvalidError)(nil); errors.As(err, &unknown) {
 		return record.ErrNotFound
 	}
@@ -194,18 +195,18 @@ func (s *Server) setPolicy(r *request, email, name string) error {
 const noPolicy = "none"
 
 // removeAPI removes an account with all that belongs to it, and answers with what it was.
-func (s *Server) removeAPI(r *request) (reply, error) {
+func (s *Server) removeAPI(r *action.Request) (action.Reply, error) {
 	a, err := s.accountInPath(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	j, err := s.accountNow(r, a)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Typed })
 	_, err = s.act(r, accountActs[i], a)
-	return ok(j), err
+	return action.OK(j), err
 }
 
 // logJSON is a page of the instance log.
@@ -215,10 +216,10 @@ type logJSON struct {
 }
 
 // logAPI lists events of the instance log, newest first.
-func (s *Server) logAPI(r *request) (reply, error) {
+func (s *Server) logAPI(r *action.Request) (action.Reply, error) {
 	_, found, rest, err := s.findEvents(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	page := logJSON{Events: make([]store.AdminLine, len(found))}
 	for i, e := range found {
@@ -227,5 +228,5 @@ func (s *Server) logAPI(r *request) (reply, error) {
 	if rest != 0 {
 		page.Next = &rest
 	}
-	return ok(page), nil
+	return action.OK(page), nil
 }

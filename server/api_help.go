@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pushbox/internal/limit"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store/record"
@@ -58,7 +59,7 @@ type statusHelp struct {
 	Status int
 	Name   string
 	Text   string
-	Errors []errorBody // the bodies; none for 422, whose fields depend on the request
+	Errors []action.ErrorBody // the bodies; none for 422, whose fields depend on the request
 }
 
 // commonStatuses are explained once, and not with each endpoint.
@@ -77,14 +78,14 @@ func (s *Server) apiHelp(base string) (apiHelp, error) {
 	help := apiHelp{Base: base, Text: api.Info.Text("description"), DocumentV1: base + openAPIv1Path, Common: commonStatuses[:]}
 	everywhere := []error{errMethod, errAny}
 	for _, e := range s.endpoints(api, false) {
-		if e.name == "openapi" {
+		if e.Name == "openapi" {
 			help.Document = base + e.Path
 		}
 		help.Endpoints = append(help.Endpoints, s.endpointHelp(api, e, base))
-		everywhere = append(everywhere, s.errorsOf(e.route, routeErrors[e.name])...)
+		everywhere = append(everywhere, s.errorsOf(e.Route, routeErrors[e.Name])...)
 	}
 	for _, e := range s.endpoints(api, true) { // in the words of version 2
-		help.V1 = append(help.V1, helpV1{Method: e.Method, Path: e.Path, Wrapper: spellingsV1[e.name].wrapper, Summary: e.Summary, Same: sameInV2(e.name)})
+		help.V1 = append(help.V1, helpV1{Method: e.Endpoint.Method, Path: e.Path, Wrapper: spellingsV1[e.Name].wrapper, Summary: e.Summary, Same: sameInV2(e.Name)})
 	}
 	for _, f := range repliesTo(everywhere) {
 		of := f.help(api)
@@ -98,8 +99,8 @@ func (s *Server) apiHelp(base string) (apiHelp, error) {
 
 func (s *Server) endpointHelp(api *openapi.API, e endpoint, base string) endpointHelp {
 	help := endpointHelp{
-		ID: e.ID, Method: e.Method, Path: e.Path, Summary: e.Summary, Description: e.Description,
-		Access: s.accessText(e.access), Curl: s.curlCommand(api, e, base),
+		ID: e.ID, Method: e.Endpoint.Method, Path: e.Path, Summary: e.Summary, Description: e.Description,
+		Access: s.accessText(e.Access), Curl: s.curlCommand(api, e, base),
 	}
 	for _, f := range e.fieldsOf(api) {
 		help.Fields = append(help.Fields, fieldHelp{Field: f, Type: typeWords(f.Schema)})
@@ -121,10 +122,10 @@ func (s *Server) endpointHelp(api *openapi.API, e endpoint, base string) endpoin
 }
 
 // without returns the bodies that are not those of the errors.
-func without(all []errorBody, errs []error) []errorBody {
+func without(all []action.ErrorBody, errs []error) []action.ErrorBody {
 	for _, f := range repliesTo(errs) {
 		common := bodiesOf(f)
-		all = slices.DeleteFunc(all, func(e errorBody) bool { return slices.Contains(common, e) })
+		all = slices.DeleteFunc(all, func(e action.ErrorBody) bool { return slices.Contains(common, e) })
 	}
 	return all
 }
@@ -134,9 +135,9 @@ func (f statusReplies) help(api *openapi.API) statusHelp {
 }
 
 // bodiesOf returns the different errors among the answers.
-func bodiesOf(f statusReplies) (all []errorBody) {
+func bodiesOf(f statusReplies) (all []action.ErrorBody) {
 	for _, rep := range f.replies {
-		if e, ok := rep.body.(errorBody); ok && !slices.Contains(all, e) {
+		if e, ok := rep.Body.(action.ErrorBody); ok && !slices.Contains(all, e) {
 			all = append(all, e)
 		}
 	}
@@ -144,11 +145,11 @@ func bodiesOf(f statusReplies) (all []errorBody) {
 }
 
 // accessText describes who may call an endpoint.
-func (s *Server) accessText(a access) string {
+func (s *Server) accessText(a action.Access) string {
 	switch {
-	case a == administrating:
+	case a == action.Administrating:
 		return "administrators, with a valid API token that has the scope admin"
-	case a == public:
+	case a == action.Public:
 		return "everyone; API tokens are ignored"
 	case s.dependsOnAddress(a):
 		return "callers with a valid API token, and anyone at an address that may create without one"
@@ -176,18 +177,18 @@ func typeWords(schema openapi.Object) string {
 // curlCommand returns a command that calls the endpoint.
 func (s *Server) curlCommand(api *openapi.API, e endpoint, base string) string {
 	words := []string{"curl -s"}
-	if e.Curl != "" && e.Method == http.MethodGet {
+	if e.Curl != "" && e.Endpoint.Method == http.MethodGet {
 		words = append(words, e.Curl)
 	}
 	switch {
-	case e.Method == http.MethodHead:
+	case e.Endpoint.Method == http.MethodHead:
 		words = append(words, "-I")
-	case e.Method == http.MethodDelete, e.Method == http.MethodPut, e.Method == http.MethodPost && e.Body == "":
-		words = append(words, "-X "+e.Method)
+	case e.Endpoint.Method == http.MethodDelete, e.Endpoint.Method == http.MethodPut, e.Endpoint.Method == http.MethodPost && e.Body == "":
+		words = append(words, "-X "+e.Endpoint.Method)
 	}
-	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1", "{"+requestParam+"}", "$REQUEST", "{"+accountParam+"}", "2", "{"+actParam+"}", "disable", "{"+policyParam+"}", "none").Replace(e.Path)
+	path := strings.NewReplacer("{"+action.TokenParam+"}", "$TOKEN", "{"+action.GrantParam+"}", "$GRANT", "{"+action.FileParam+"}", "1", "{"+action.RequestParam+"}", "$REQUEST", "{"+action.AccountParam+"}", "2", "{"+action.ActParam+"}", "disable", "{"+action.PolicyParam+"}", "none").Replace(e.Path)
 	words = append(words, `"`+base+path+`"`)
-	if s.needsToken(e.access) || s.dependsOnAddress(e.access) {
+	if s.needsToken(e.Access) || s.dependsOnAddress(e.Access) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
 	}
 	if e.Body != "" {
@@ -198,10 +199,10 @@ func (s *Server) curlCommand(api *openapi.API, e endpoint, base string) string {
 }
 
 // apiHelpPage documents the API.
-func (s *Server) apiHelpPage(r *request) (reply, error) {
-	help, err := s.apiHelp(s.home(r))
+func (s *Server) apiHelpPage(r *action.Request) (action.Reply, error) {
+	help, err := s.apiHelp(r.Home())
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return show(http.StatusOK, "help", help), nil
+	return action.Show(http.StatusOK, "help", help), nil
 }

@@ -7,97 +7,100 @@ import (
 	"unicode/utf8"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/store"
 )
 
-func (s *Server) createPush(r *request) (reply, error) {
+func (s *Server) createPush(r *action.Request) (action.Reply, error) {
 	return s.create(r, pushV2)
 }
 
 // create creates a push that is spelled in that way.
-func (s *Server) create(r *request, how spelling) (reply, error) {
+func (s *Server) create(r *action.Request, how spelling) (action.Reply, error) {
 	c, p, err := s.receivePush(r, how)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	made := createdJSON{senderJSON: newSenderJSON(p, r.base)}
+	made := createdJSON{senderJSON: newSenderJSON(p, r.Base)}
 	if p.Mailed > 0 {
 		made.NotifyEmailsTo, made.NotifyEmailsToLocale = c.fields.text(store.FieldMailTo), c.fields.text(store.FieldMailLanguage)
 	}
-	return created(made), nil
+	return action.Created(made), nil
 }
 
-func (s *Server) showPush(r *request) (reply, error) {
+func (s *Server) showPush(r *action.Request) (action.Reply, error) {
 	passphrase, err := s.readPassphrase(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	p, err := s.store.Retrieve(r.Context(), r.actor, r.push, passphrase, s.reserveAnswer(r, jsonFactor))
+	p, err := s.store.Retrieve(r.Context(), r.Actor, r.Push, passphrase, s.reserveAnswer(r, jsonFactor))
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return ok(newViewerJSON(p, r.base)), nil
+	return action.OK(newViewerJSON(p, r.Base)), nil
 }
 
-func (s *Server) previewPush(r *request) (reply, error) {
-	p, err := s.store.Preview(r.Context(), r.urlToken)
+func (s *Server) previewPush(r *action.Request) (action.Reply, error) {
+	p, err := s.store.Preview(r.Context(), r.URLToken)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return ok(previewJSON{URL: htmlURL(p, r.base)}), nil
+	return action.OK(previewJSON{URL: htmlURL(p, r.Base)}), nil
 }
 
-func (s *Server) deletePush(r *request) (reply, error) {
-	p, err := s.store.DeletePush(r.Context(), r.actor, r.push)
+func (s *Server) deletePush(r *action.Request) (action.Reply, error) {
+	p, err := s.store.DeletePush(r.Context(), r.Actor, r.Push)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return ok(newPushJSON(p, r.base)), nil
+	return action.OK(newPushJSON(p, r.Base)), nil
 }
 
-func (s *Server) activePushes(r *request) (reply, error) { return s.listPushes(r, true) }
+func (s *Server) activePushes(r *action.Request) (action.Reply, error) { return s.listPushes(r, true) }
 
-func (s *Server) expiredPushes(r *request) (reply, error) { return s.listPushes(r, false) }
+func (s *Server) expiredPushes(r *action.Request) (action.Reply, error) {
+	return s.listPushes(r, false)
+}
 
-func (s *Server) listPushes(r *request, live bool) (reply, error) {
+func (s *Server) listPushes(r *action.Request, live bool) (action.Reply, error) {
 	page, err := readPage(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	ps, err := s.store.Pushes(r.Context(), r.actor, live, page)
+	ps, err := s.store.Pushes(r.Context(), r.Actor, live, page)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	list := make([]senderJSON, len(ps))
 	for i, p := range ps {
-		list[i] = newSenderJSON(p, r.base)
+		list[i] = newSenderJSON(p, r.Base)
 	}
-	return ok(list), nil
+	return action.OK(list), nil
 }
 
-func (s *Server) auditPush(r *request) (reply, error) {
+func (s *Server) auditPush(r *action.Request) (action.Reply, error) {
 	page, err := readPage(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	log, err := s.store.Audit(r.Context(), r.actor, r.push, page)
+	log, err := s.store.Audit(r.Context(), r.Actor, r.Push, page)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	body := auditJSON{Logs: make([]entryJSON, len(log))}
 	for i, e := range log {
 		body.Logs[i] = newEntryJSON(e)
 	}
-	return ok(body), nil
+	return action.OK(body), nil
 }
 
 // maxPage is the last page of a list that a client may ask for.
 const maxPage = 200
 
-const errPage = badRequest("Invalid page parameter: it must be a whole number from 1 to 200.")
+const errPage = action.BadRequest("Invalid page parameter: it must be a whole number from 1 to 200.")
 
-func readPage(r *request) (int, error) {
+func readPage(r *action.Request) (int, error) {
 	pairs, err := body.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return 0, err
@@ -126,7 +129,7 @@ const (
 )
 
 // readPassphrase takes the passphrase from the query, the header, or the body.
-func (s *Server) readPassphrase(r *request) (secret.Text, error) {
+func (s *Server) readPassphrase(r *action.Request) (secret.Text, error) {
 	pairs, err := body.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return secret.Text{}, err
@@ -149,19 +152,19 @@ func (s *Server) readPassphrase(r *request) (secret.Text, error) {
 // checkPassphrase refuses a text that no push can have as its passphrase.
 func checkPassphrase(p secret.Text) error {
 	if !utf8.ValidString(p.Reveal()) || p.Len() > store.MaxPassphrase {
-		return badRequest("The passphrase is too long, or not valid UTF-8.")
+		return action.BadRequest("The passphrase is too long, or not valid UTF-8.")
 	}
 	return nil
 }
 
 // bodyPassphrase reads the passphrase from a form or a JSON object. It does not read a body of
 // another type.
-func (s *Server) bodyPassphrase(r *request) (secret.Text, error) {
+func (s *Server) bodyPassphrase(r *action.Request) (secret.Text, error) {
 	longest := int64(s.cfg.Limits.MaxBody)
 	if r.ContentLength > longest {
 		return secret.Text{}, nil
 	}
-	memory := s.limits.requestMemory.Reserve(r.holder())
+	memory := s.limits.requestMemory.Reserve(r.Holder())
 	defer memory.Release()
 	var pairs body.Pairs
 	err := body.Read(r.Context(), &r.Body, body.Options{Flat: true, JSON: true, MaxText: longest, Memory: &memory}, &pairs)
@@ -176,29 +179,29 @@ func (s *Server) bodyPassphrase(r *request) (secret.Text, error) {
 }
 
 // mailPush sends the link of a push by mail.
-func (s *Server) mailPush(r *request) (reply, error) {
+func (s *Server) mailPush(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
 	err := body.Read(r.Context(), &r.Body, body.Options{Object: "push", Flat: true, JSON: true, Query: true, MaxText: smallBody}, f)
 	if errors.Is(err, body.ErrNoObject) {
 		err = errNoFields
 	}
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	in := fieldReader{fields: fields(f)}
 	m := in.mailing()
 	if err := in.bad.Err(); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	if m == nil {
 		m = new(store.MailRequest)
 	}
-	m.Base, m.Language = r.base, s.mailLanguage(m.Language)
-	p, err := s.store.MailPush(r.Context(), r.actor, r.urlToken, *m)
+	m.Base, m.Language = r.Base, s.mailLanguage(m.Language)
+	p, err := s.store.MailPush(r.Context(), r.Actor, r.URLToken, *m)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return created(newMailedJSON(p, r.base)), nil
+	return action.Created(newMailedJSON(p, r.Base)), nil
 }
 
 // mailLanguage returns the language of mails that is nearest to a tag, else that of the

@@ -6,82 +6,83 @@ import (
 	"fmt"
 	"strings"
 
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
 )
 
-const errNoRequest = badRequest("Send an object request with at least a text, such as {\"request\":{\"text\":\"...\"}}, or request[text]=... in a form.")
+const errNoRequest = action.BadRequest("Send an object request with at least a text, such as {\"request\":{\"text\":\"...\"}}, or request[text]=... in a form.")
 
 // createRequest makes a request for secrets.
-func (s *Server) createRequest(r *request) (reply, error) {
+func (s *Server) createRequest(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
 	err := body.Read(r.Context(), &r.Body, body.Options{Object: requestWrapper, JSON: true, Query: true, MaxText: smallBody}, f)
 	if errors.Is(err, body.ErrNoObject) || err == nil && len(f) == 0 {
 		err = errNoRequest
 	}
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	in, err := fields(f).parseRequest(false)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	made, err := s.newRequestOf(r, in)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return created(newRequestJSON(made, r.base)), nil
+	return action.Created(newRequestJSON(made, r.Base)), nil
 }
 
 // newRequestOf makes a request, with keys where all pushes must be encrypted.
-func (s *Server) newRequestOf(r *request, in store.NewRequest) (store.RequestInfo, error) {
+func (s *Server) newRequestOf(r *action.Request, in store.NewRequest) (store.RequestInfo, error) {
 	if s.cfg.ClientEncryption == "required" && in.P256 == nil {
 		var bad record.InvalidError
 		bad.Add(store.FieldP256, "is required: this server takes only answers that are encrypted")
 		return store.RequestInfo{}, bad.Err()
 	}
-	return s.store.CreateRequest(r.Context(), r.actor, in)
+	return s.store.CreateRequest(r.Context(), r.Actor, in)
 }
 
-func (s *Server) listRequests(r *request) (reply, error) {
+func (s *Server) listRequests(r *action.Request) (action.Reply, error) {
 	page, err := readPage(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	all, err := s.store.Requests(r.Context(), r.actor, page)
+	all, err := s.store.Requests(r.Context(), r.Actor, page)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	list := make([]requestJSON, len(all))
 	for i, one := range all {
-		list[i] = newRequestJSON(one, r.base)
+		list[i] = newRequestJSON(one, r.Base)
 	}
-	return ok(list), nil
+	return action.OK(list), nil
 }
 
 // answersMemory is what the names and notes of the answers to a request take at most, as
 // listMemory.
 const answersMemory = 2 * record.MaxAnswers * (store.MaxName + store.MaxNote)
 
-func (s *Server) showRequest(r *request) (reply, error) {
-	if err := r.reserve(answersMemory); err != nil {
-		return reply{}, err
+func (s *Server) showRequest(r *action.Request) (action.Reply, error) {
+	if err := r.Reserve(answersMemory); err != nil {
+		return action.Reply{}, err
 	}
-	got, err := s.store.Request(r.Context(), r.actor, r.requestID)
+	got, err := s.store.Request(r.Context(), r.Actor, r.RequestID)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return ok(newAnsweredJSON(got, r.base)), nil
+	return action.OK(newAnsweredJSON(got, r.Base)), nil
 }
 
-func (s *Server) endRequest(r *request) (reply, error) {
-	ended, err := s.store.EndRequest(r.Context(), r.actor, r.requestID)
+func (s *Server) endRequest(r *action.Request) (action.Reply, error) {
+	ended, err := s.store.EndRequest(r.Context(), r.Actor, r.RequestID)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return ok(newRequestJSON(ended, r.base)), nil
+	return action.OK(newRequestJSON(ended, r.Base)), nil
 }
 
 // requestWrapper is the object that has the fields of a new request.

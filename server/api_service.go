@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/server/action"
 	"pushbox/store/record"
 )
 
@@ -51,8 +52,8 @@ type switchJSON struct {
 
 // version describes the server, as it is for accounts without a policy. Accounts are a feature of Password Pusher's hosted
 // edition: several accounts for a token.
-func (s *Server) version(*request) (reply, error) {
-	return ok(versionJSON{ApplicationVersion: s.release, APIVersion: apiVersion, Edition: edition, Features: s.features()}), nil
+func (s *Server) version(*action.Request) (action.Reply, error) {
+	return action.OK(versionJSON{ApplicationVersion: s.release, APIVersion: apiVersion, Edition: edition, Features: s.features()}), nil
 }
 
 func (s *Server) features() featuresJSON {
@@ -77,36 +78,33 @@ type healthJSON struct {
 }
 
 // health reports whether the store still accepts writes.
-func (s *Server) health(*request) (reply, error) {
+func (s *Server) health(*action.Request) (action.Reply, error) {
 	select {
 	case <-s.store.Failed():
-		return reply{}, record.ErrFailed
+		return action.Reply{}, record.ErrFailed
 	default:
-		return ok(healthJSON{"ok"}), nil
+		return action.OK(healthJSON{"ok"}), nil
 	}
 }
 
-// nameParam is the parameter of patterns for a name or a code that is no url_token.
-const nameParam = "name"
-
 // asset answers with an asset of the pages.
-func (s *Server) asset(r *request) (reply, error) {
-	a, ok := s.pages.Asset(r.name.Reveal())
+func (s *Server) asset(r *action.Request) (action.Reply, error) {
+	a, ok := s.pages.Asset(r.Name.Reveal())
 	if !ok {
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	}
-	return reply{status: http.StatusOK, asset: &a}, nil
+	return action.Reply{Status: http.StatusOK, Asset: &a}, nil
 }
 
 // favicon leads programs that ask for an icon, without reading a page, to one.
-func (s *Server) favicon(*request) (reply, error) {
+func (s *Server) favicon(*action.Request) (action.Reply, error) {
 	at, err := s.pages.Path("icon-32.png")
-	return goTo(strings.TrimPrefix(at, s.cfg.BasePath)), err
+	return action.GoTo(strings.TrimPrefix(at, s.cfg.BasePath)), err
 }
 
 // robots asks crawlers to visit nothing.
-func (s *Server) robots(*request) (reply, error) {
-	return reply{status: http.StatusOK, text: &text{media: textType[0], body: []byte("User-agent: *\nDisallow: /\n")}}, nil
+func (s *Server) robots(*action.Request) (action.Reply, error) {
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: []byte("User-agent: *\nDisallow: /\n")}}, nil
 }
 
 // contactFor is how long the contact in security.txt is promised to be right, in days: less
@@ -116,9 +114,9 @@ const contactFor = 180
 // contact answers with security.txt (RFC 9116), which tells where to report a security
 // problem. Without a contact it does not exist. The language of the contact is that of the
 // pages for visitors who ask for none.
-func (s *Server) contact(*request) (reply, error) {
+func (s *Server) contact(*action.Request) (action.Reply, error) {
 	if s.cfg.SecurityContact == "" {
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	}
 	day := s.clock.Now().UTC().Truncate(24 * time.Hour)
 	lines := []string{
@@ -129,5 +127,5 @@ func (s *Server) contact(*request) (reply, error) {
 	if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Host != "" {
 		lines = append(lines, "Canonical: "+originOf(u)+securityPath) // the file is for the whole host
 	}
-	return reply{status: http.StatusOK, text: &text{media: textType[0], body: []byte(strings.Join(lines, "\n") + "\n")}}, nil
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: []byte(strings.Join(lines, "\n") + "\n")}}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -27,8 +28,8 @@ var (
 )
 
 // createV1 creates a push that is spelled in that way.
-func (s *Server) createV1(how spelling) action {
-	return inV1(func(r *request) (reply, error) {
+func (s *Server) createV1(how spelling) action.Func {
+	return inV1(func(r *action.Request) (action.Reply, error) {
 		rep, err := s.create(r, how)
 		if errors.Is(err, errNoPush) {
 			err = how.errNoPush()
@@ -39,7 +40,7 @@ func (s *Server) createV1(how spelling) action {
 
 // errNoPush is the error errNoPush in the words of version 1.
 func (how spelling) errNoPush() error {
-	return badRequest("param is missing or the value is empty or invalid: " + how.wrapper)
+	return action.BadRequest("param is missing or the value is empty or invalid: " + how.wrapper)
 }
 
 // convertV1 removes the fields that version 1 replaces with the default, without an
@@ -68,17 +69,14 @@ func (f fields) restrict(name string, bounds store.Range) {
 	f[name] = textValue(strconv.Itoa(n))
 }
 
-// errNotDeletable is record.ErrDenied of a delete, in the words of version 1.
-var errNotDeletable = errors.New("that push is not deletable by viewers")
-
 // inV1 returns an action of version 2 whose answers are those of version 1.
-func inV1(act action) action {
-	return func(r *request) (reply, error) {
+func inV1(act action.Func) action.Func {
+	return func(r *action.Request) (action.Reply, error) {
 		rep, err := act(r)
 		if errors.Is(err, record.ErrDenied) && r.Method == http.MethodDelete {
-			return reply{}, errNotDeletable
+			return action.Reply{}, action.ErrNotDeletable
 		}
-		rep.body = bodyV1(rep.body, r.base)
+		rep.Body = bodyV1(rep.Body, r.Base)
 		return rep, err
 	}
 }
@@ -114,7 +112,7 @@ func bodyV1(of any, base string) any {
 
 // inV1 changes the address that retrieves the push into that of version 1. Clients make
 // links for people out of it: without .json it must be the page of the push.
-func (j *pushJSON) inV1(base string) { j.JSONURL = base + "/p/" + j.URLToken + jsonSuffix }
+func (j *pushJSON) inV1(base string) { j.JSONURL = base + "/p/" + j.URLToken + action.JSONSuffix }
 
 // versionV1JSON is the version as version 1 tells it.
 type versionV1JSON struct {
@@ -123,18 +121,18 @@ type versionV1JSON struct {
 	Edition            string `json:"edition"`
 }
 
-func (s *Server) versionV1(*request) (reply, error) {
-	return ok(versionV1JSON{ApplicationVersion: s.release, APIVersion: apiVersion1, Edition: edition}), nil
+func (s *Server) versionV1(*action.Request) (action.Reply, error) {
+	return action.OK(versionV1JSON{ApplicationVersion: s.release, APIVersion: apiVersion1, Edition: edition}), nil
 }
 
 // preflight answers the question that browsers ask before a script of another site may
 // create a push (Fetch Standard, CORS-preflight request).
-func (s *Server) preflight(r *request) (reply, error) {
-	rep := reply{status: http.StatusOK, header: [][2]string{{"Allow", http.MethodOptions + ", " + http.MethodPost}}}
+func (s *Server) preflight(r *action.Request) (action.Reply, error) {
+	rep := action.Reply{Status: http.StatusOK, Header: [][2]string{{"Allow", http.MethodOptions + ", " + http.MethodPost}}}
 	if s.sharesAnswer(r) {
-		rep.header = append(rep.header, [2]string{"Access-Control-Allow-Methods", http.MethodPost})
+		rep.Header = append(rep.Header, [2]string{"Access-Control-Allow-Methods", http.MethodPost})
 		if asked := r.Header.Get("Access-Control-Request-Headers"); isHeaderList(asked) {
-			rep.header = append(rep.header, [2]string{"Access-Control-Allow-Headers", asked})
+			rep.Header = append(rep.Header, [2]string{"Access-Control-Allow-Headers", asked})
 		}
 	}
 	return rep, nil
@@ -148,6 +146,6 @@ func isHeaderList(text string) bool {
 }
 
 // sharesAnswer reports whether scripts of other sites may read the answer.
-func (s *Server) sharesAnswer(r *request) bool {
-	return r.route != nil && r.route.has(crossOrigin) && s.cfg.SharesAPIv1() && s.answersTo(r)
+func (s *Server) sharesAnswer(r *action.Request) bool {
+	return r.Route != nil && r.Route.Has(action.CrossOrigin) && s.cfg.SharesAPIv1() && s.answersTo(r)
 }

@@ -12,6 +12,8 @@ import (
 
 	"pushbox/internal/safename"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/deadline"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -21,15 +23,15 @@ func archivePath(grant secret.Text) string { return "/files/" + grant.Reveal() }
 
 // downloadAll answers with all files of a push as a ZIP archive. It counts as one
 // download.
-func (s *Server) downloadAll(r *request) (reply, error) {
+func (s *Server) downloadAll(r *action.Request) (action.Reply, error) {
 	first, done, err := s.beginDownload(r, 0)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return reply{
-		status: http.StatusOK, file: first, done: done,
-		rest:   func(file int) (*store.Download, error) { return s.store.Download(r.Context(), r.grant, file) },
-		header: [][2]string{{"Content-Disposition", disposition("files.zip")}},
+	return action.Reply{
+		Status: http.StatusOK, File: first, Done: done,
+		Rest:   func(file int) (*store.Download, error) { return s.store.Download(r.Context(), r.Grant, file) },
+		Header: [][2]string{{"Content-Disposition", disposition("files.zip")}},
 	}, nil
 }
 
@@ -37,20 +39,20 @@ func (s *Server) downloadAll(r *request) (reply, error) {
 // it holds only a part of one file. The length of the archive is not announced: if it
 // stops in the middle, the connection is cut, and the client knows that the end is
 // missing. Errors are those of sendFile.
-func sendArchive(w http.ResponseWriter, r *request, rep reply) (int64, error) {
-	defer rep.done()
+func sendArchive(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
+	defer rep.Done()
 	downloadHeaders(w.Header())
-	w.WriteHeader(rep.status)
+	w.WriteHeader(rep.Status)
 	if r.Method == http.MethodHead {
 		return 0, nil
 	}
 	out := countingWriter{to: w}
-	a := archive{zip: zip.NewWriter(&out), used: make(map[string]bool), deadlines: &r.deadlines}
+	a := archive{zip: zip.NewWriter(&out), used: make(map[string]bool), deadlines: &r.Deadlines}
 	fault, err := a.addAll(rep)
 	if fault == nil && err == nil && a.zip.Close() == nil {
 		return out.n, nil
 	}
-	r.deadlines.cut()
+	r.Deadlines.Cut()
 	if errors.Is(fault, record.ErrNotFound) || r.Context().Err() != nil {
 		fault = nil
 	}
@@ -61,15 +63,15 @@ func sendArchive(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 type archive struct {
 	zip       *zip.Writer
 	used      map[string]bool // names in it, in lower case: some file systems do not tell them apart
-	deadlines *deadlines
+	deadlines *deadline.Deadlines
 }
 
 // addAll adds all files of a reply. It returns errors of the files as fault, and those of
 // the connection as err.
-func (a *archive) addAll(rep reply) (fault, err error) {
-	fault, err = a.add(rep.file)
-	for i := 1; i < rep.file.Files && fault == nil && err == nil; i++ {
-		d, notBegun := rep.rest(i)
+func (a *archive) addAll(rep answer) (fault, err error) {
+	fault, err = a.add(rep.File)
+	for i := 1; i < rep.File.Files && fault == nil && err == nil; i++ {
+		d, notBegun := rep.Rest(i)
 		if notBegun != nil {
 			return notBegun, nil
 		}
@@ -81,15 +83,15 @@ func (a *archive) addAll(rep reply) (fault, err error) {
 
 // add adds a file. It is stored as it is: most large files are compressed already.
 func (a *archive) add(d *store.Download) (fault, err error) {
-	stop := d.AfterEnd(a.deadlines.cut)
+	stop := d.AfterEnd(a.deadlines.Cut)
 	defer stop()
 	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: a.name(d.Name.Reveal()), Method: zip.Store, Modified: time.Now().UTC()})
 	if err != nil {
 		return nil, err
 	}
-	from := newSlowReader(d, a.deadlines)
+	from := deadline.NewSlowReader(d, a.deadlines)
 	_, err = io.Copy(to, from)
-	return from.err, err
+	return from.Err, err
 }
 
 // longestName is the length in bytes of the longest name in an archive, unless a number

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -53,11 +54,11 @@ func bearer(values []string) secret.Text {
 
 // authenticate identifies the caller and checks that the route is open to it. Wrong
 // credentials are refused even if the route is open to anonymous clients.
-func (s *Server) authenticate(r *request) error {
-	if r.route.access == public {
+func (s *Server) authenticate(r *action.Request) error {
+	if r.Route.Access == action.Public {
 		return nil
 	}
-	if r.route.has(isPage) {
+	if r.Route.Has(action.IsPage) {
 		return s.resume(r)
 	}
 	token, given, err := readToken(r.Header)
@@ -65,48 +66,48 @@ func (s *Server) authenticate(r *request) error {
 		return err
 	}
 	if given {
-		a, t, err := s.store.Authenticate(r.Context(), r.actor, token)
+		a, t, err := s.store.Authenticate(r.Context(), r.Actor, token)
 		if err != nil {
 			return err
 		}
-		r.actor.Account, r.token, r.unconfirmed = a.ID, &t, a.Unconfirmed
-		if r.route.access == administrating && !a.Administers() {
+		r.Actor.Account, r.Token, r.Unconfirmed = a.ID, &t, a.Unconfirmed
+		if r.Route.Access == action.Administrating && !a.Administers() {
 			return record.ErrNotFound
 		}
 		if s.cfg.RequireMFA && !a.MFA() && !s.clock.Now().Before(s.tokensFrom) {
-			return errTokenMFA
+			return action.ErrTokenMFA
 		}
-		if !t.Scopes.Has(r.route.scope) {
-			return &scopeError{r.route.scope}
+		if !t.Scopes.Has(r.Route.Scope) {
+			return &action.ScopeError{Needs: r.Route.Scope}
 		}
-		if r.route.access == administrating {
-			r.actor.Role = store.Admin
+		if r.Route.Access == action.Administrating {
+			r.Actor.Role = store.Admin
 		}
 		return nil
 	}
-	if s.needsToken(r.route.access) || r.route.access == creating && !s.mayCreate(r) {
-		return errUnauthorized
+	if s.needsToken(r.Route.Access) || r.Route.Access == action.Creating && !s.mayCreate(r) {
+		return action.ErrUnauthorized
 	}
 	return nil
 }
 
 // mayCreate reports whether the client may create pushes anonymously.
-func (s *Server) mayCreate(r *request) bool {
+func (s *Server) mayCreate(r *action.Request) bool {
 	if len(s.cfg.CreateNetworks) == 0 {
 		return s.cfg.AllowAnonymous
 	}
-	return slices.ContainsFunc(s.cfg.CreateNetworks, func(n netip.Prefix) bool { return n.Contains(r.client.Addr) })
+	return slices.ContainsFunc(s.cfg.CreateNetworks, func(n netip.Prefix) bool { return n.Contains(r.Client.Addr) })
 }
 
 // needsToken reports whether a route of the API needs a valid token from every
 // client, whatever its address.
-func (s *Server) needsToken(a access) bool {
+func (s *Server) needsToken(a action.Access) bool {
 	switch a {
-	case required, administrating:
+	case action.Required, action.Administrating:
 		return true
-	case optional:
+	case action.Optional:
 		return !s.cfg.AllowAnonymous
-	case creating:
+	case action.Creating:
 		return !s.cfg.AllowAnonymous && !s.dependsOnAddress(a)
 	default:
 		return false
@@ -115,6 +116,6 @@ func (s *Server) needsToken(a access) bool {
 
 // dependsOnAddress reports whether the client's address decides if a route of the
 // API needs a token.
-func (s *Server) dependsOnAddress(a access) bool {
-	return a == creating && len(s.cfg.CreateNetworks) > 0
+func (s *Server) dependsOnAddress(a action.Access) bool {
+	return a == action.Creating && len(s.cfg.CreateNetworks) > 0
 }

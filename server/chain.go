@@ -15,7 +15,9 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/body"
+	"pushbox/server/deadline"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -30,8 +32,8 @@ func (s *Server) serve(recipients bool, w http.ResponseWriter, hr *http.Request)
 	s = s.latest.Load() // for the whole request
 	start, status := time.Now(), 0
 	answerHeaders(w.Header())
-	r := s.newRequest(s.entry(recipients), w, hr)
-	defer r.memory.Release()
+	r := s.newRequest(s.door(recipients), w, hr)
+	defer r.Memory.Release()
 	s.monitoring.Observer.Began()
 	defer func() { s.monitoring.Observer.Ended(s.label(r), status, time.Since(start)) }()
 	rep, err := s.run(r)
@@ -39,67 +41,67 @@ func (s *Server) serve(recipients bool, w http.ResponseWriter, hr *http.Request)
 		s.noteLimit(err)
 		rep, err = s.renderError(r, err)
 	}
-	status = rep.status
+	status = rep.Status
 	n, sendErr := s.send(w, r, rep)
-	s.logAccess(r, rep.status, n, time.Since(start), errors.Join(err, sendErr))
+	s.logAccess(r, rep.Status, n, time.Since(start), errors.Join(err, sendErr))
 }
 
-func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Request) *request {
-	r := &request{Request: hr, entry: e, ctx: hr.Context(), id: strconv.FormatUint(rand.Uint64(), 36)}
-	r.proxied = s.takeProxied(e, hr)
-	r.deadlines = newDeadlines(w, &s.cfg.Limits)
-	r.Body = body.NewReader(hr, &r.deadlines)
+func (s *Server) newRequest(e *door, w http.ResponseWriter, hr *http.Request) *action.Request {
+	r := &action.Request{Request: hr, Entry: &e.Entry, Ctx: hr.Context(), ID: strconv.FormatUint(rand.Uint64(), 36)}
+	r.Proxied = s.takeProxied(&e.Entry, hr)
+	r.Deadlines = deadline.New(w, &s.cfg.Limits)
+	r.Body = body.NewReader(hr, &r.Deadlines)
 	if isPlain(hr.URL.EscapedPath()) {
 		var params httprouter.Params
-		r.route, params = e.router.find(hr.Method, hr.URL.Path)
-		r.readPath(params)
+		r.Route, params = e.router.find(hr.Method, hr.URL.Path)
+		readPath(r, params)
 	}
-	if r.forPeople() {
-		r.locale = s.chooseLocale(r)
+	if r.ForPeople() {
+		r.Locale = s.chooseLocale(r)
 	}
-	r.client = s.proxies.Client(hr.RemoteAddr, hr.Header)
+	r.Client = s.proxies.Client(hr.RemoteAddr, hr.Header)
 	s.noteUnbelieved(r)
-	r.actor = store.Actor{
-		Client:    r.client.Key(),
-		Marks:     s.marks(r),
-		Local:     r.client.Direct,
-		IP:        r.client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix),
+	r.Actor = store.Actor{
+		Client:    r.Client.Key(),
+		Marks:     r.Marks(),
+		Local:     r.Client.Direct,
+		IP:        r.Client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix),
 		UserAgent: hr.UserAgent(),
 		Referrer:  secret.New(hr.Referer()),
 	}
-	r.memory = s.limits.requestMemory.Reserve(r.holder())
+	r.Memory = s.limits.requestMemory.Reserve(r.Holder())
 	return r
 }
 
 // readPath keeps the parameters of the path.
-func (r *request) readPath(params httprouter.Params) {
+func readPath(r *action.Request, params httprouter.Params) {
 	for _, p := range params {
 		switch p.Key {
-		case tokenParam:
-			r.push, _ = store.ParseName(p.Value)
-			r.urlToken, _ = r.push.(store.Token)
-			r.sentToken = secret.New(p.Value)
-		case requestParam:
-			r.requestID, _ = store.ParseRequestID(p.Value)
-		case grantParam:
-			r.grant = secret.New(p.Value)
-		case fileParam:
-			r.file = p.Value
-		case actParam, policyParam:
-			r.act = p.Value
-		case nameParam, languageParam, accountParam:
-			r.name = secret.New(p.Value)
+		case action.TokenParam:
+			r.Push, _ = store.ParseName(p.Value)
+			r.URLToken, _ = r.Push.(store.Token)
+			r.SentToken = secret.New(p.Value)
+		case action.RequestParam:
+			r.RequestID, _ = store.ParseRequestID(p.Value)
+		case action.GrantParam:
+			r.Grant = secret.New(p.Value)
+		case action.FileParam:
+			r.File = p.Value
+		case action.ActParam, action.PolicyParam:
+			r.Act = p.Value
+		case action.NameParam, action.LanguageParam, action.AccountParam:
+			r.Name = secret.New(p.Value)
 		}
 	}
 }
 
 // renderError turns an error into a reply that is ready to be sent. If its page
 // cannot be rendered, the reply is a line of text, and the cause joins the error.
-func (s *Server) renderError(r *request, err error) (reply, error) {
-	rep := s.errorReply(r, err)
+func (s *Server) renderError(r *action.Request, err error) (answer, error) {
+	rep := answer{Reply: s.errorReply(r, err)}
 	if fault := s.render(r, &rep); fault != nil {
-		line := []byte(r.whatWentWrong() + "\n")
-		return reply{status: http.StatusInternalServerError, text: &text{media: textType[0], body: line}}, errors.Join(err, fault)
+		line := []byte(r.WhatWentWrong() + "\n")
+		return answer{Reply: action.Reply{Status: http.StatusInternalServerError, Text: &action.Text{Media: textType[0], Body: line}}}, errors.Join(err, fault)
 	}
 	return rep, err
 }
@@ -114,25 +116,25 @@ func caught(err *error) {
 // run takes a request through the chain and returns a reply that is ready to be
 // sent. A panic becomes an error: the 500 has the same headers as any answer, and
 // the log has the stack.
-func (s *Server) run(r *request) (rep reply, err error) {
+func (s *Server) run(r *action.Request) (rep answer, err error) {
 	defer caught(&err)
 	if err := s.admit(r); err != nil {
-		return reply{}, err
+		return answer{}, err
 	}
-	if !r.route.has(hasFiles) {
+	if !r.Route.Has(action.HasFiles) {
 		var cancel context.CancelFunc
-		r.ctx, cancel = context.WithTimeout(r.ctx, s.cfg.Limits.RequestTimeout)
+		r.Ctx, cancel = context.WithTimeout(r.Ctx, s.cfg.Limits.RequestTimeout)
 		defer cancel()
 	}
-	if r.actor.Account != 0 { // which is known only now
-		r.memory = s.limits.requestMemory.Reserve(r.holder())
+	if r.Actor.Account != 0 { // which is known only now
+		r.Memory = s.limits.requestMemory.Reserve(r.Holder())
 	}
-	if r.route.has(hasList) {
-		if err := r.reserve(listMemory); err != nil {
-			return reply{}, err
+	if r.Route.Has(action.HasList) {
+		if err := r.Reserve(listMemory); err != nil {
+			return answer{}, err
 		}
 	}
-	rep, err = r.route.action(r)
+	rep.Reply, err = r.Route.Action(r)
 	err = s.countUnknown(r, err)
 	if err == nil {
 		err = s.render(r, &rep)
@@ -141,11 +143,11 @@ func (s *Server) run(r *request) (rep reply, err error) {
 }
 
 // admit refuses a request before an action sees it.
-func (s *Server) admit(r *request) (err error) {
+func (s *Server) admit(r *action.Request) (err error) {
 	if !s.answersTo(r) {
-		return cmp.Or(s.countRequest(r), error(errHostUnknown))
+		return cmp.Or(s.countRequest(r), error(action.ErrHostUnknown))
 	}
-	if r.route == nil || r.route.has(isV1) && !s.cfg.EnableAPIv1 {
+	if r.Route == nil || r.Route.Has(action.IsV1) && !s.cfg.EnableAPIv1 {
 		if err := s.countRequest(r); err != nil {
 			return err
 		}
@@ -158,29 +160,29 @@ func (s *Server) admit(r *request) (err error) {
 	if err := s.countRequest(r); err != nil { // counts denied requests, too
 		return err
 	}
-	if denied == nil && r.route.has(hasLinks) {
-		r.base, denied = s.base(r)
+	if denied == nil && r.Route.Has(action.HasLinks) {
+		r.Base, denied = s.base(r)
 	}
 	return denied
 }
 
 // errPath refuses a path with needless escapes.
-const errPath = badRequest("The path has characters that are percent-encoded and need not be.")
+const errPath = action.BadRequest("The path has characters that are percent-encoded and need not be.")
 
-func (s *Server) noRoute(r *request) error {
+func (s *Server) noRoute(r *action.Request) error {
 	if !isPlain(r.URL.EscapedPath()) {
 		return errPath
 	}
-	if r.route != nil {
-		return errNoV1
+	if r.Route != nil {
+		return action.ErrNoV1
 	}
-	if allow := r.entry.router.allowed(r.URL.Path); len(allow) > 0 {
-		if !s.cfg.EnableAPIv1 && isPathV1(strings.TrimPrefix(r.URL.Path, s.cfg.BasePath)) {
-			return errNoV1 // no method is allowed
+	if allow := s.door(r.Entry.Recipients).router.allowed(r.URL.Path); len(allow) > 0 {
+		if !s.cfg.EnableAPIv1 && action.IsPathV1(strings.TrimPrefix(r.URL.Path, s.cfg.BasePath)) {
+			return action.ErrNoV1 // no method is allowed
 		}
-		return &methodError{allow: allow}
+		return &action.MethodError{Allow: allow}
 	}
-	if r.forPeople() {
+	if r.ForPeople() {
 		_ = s.identify(r) // only the frame of the page depends on it
 	}
 	return record.ErrNotFound
@@ -194,3 +196,19 @@ type panicError struct {
 }
 
 func (e *panicError) Error() string { return "panic of type " + e.kind }
+
+// errorReply turns an error into a reply: a page for people, and JSON for programs.
+func (s *Server) errorReply(r *action.Request, err error) action.Reply {
+	switch {
+	case errors.Is(err, errSignIn), errors.Is(err, record.ErrSession):
+		return action.GoTo(signInPath).With(s.newWantedCookie(r))
+	case errors.Is(err, errMFA):
+		return action.GoTo(action.MFAPath)
+	case errors.Is(err, action.ErrHostUnknown) && r.ForPeople(): // styles and scripts are at that host neither
+		return action.Reply{Status: http.StatusMisdirectedRequest, Text: &action.Text{Media: textType[0], Body: []byte(r.Locale.Text("problem_host_text") + "\n")}}
+	case r.ForPeople():
+		return action.ProblemOf(r, err).Page(r)
+	default:
+		return action.ProblemOf(r, err).JSON(r)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/server/action"
 )
 
 // A route with files has none: files may take long, as long as they make progress.
@@ -15,20 +16,20 @@ func TestARequestWithoutFilesHasADeadline(t *testing.T) {
 	s := &Server{cfg: config.Default()}
 	for _, files := range []bool{false, true} {
 		asked := time.Now()
-		row := &route{traits: notCounted}
+		row := &action.Route{Traits: action.NotCounted}
 		if files {
-			row.traits |= hasFiles
+			row.Traits |= action.HasFiles
 		}
-		r := &request{Request: httptest.NewRequest(http.MethodGet, "/", nil), ctx: t.Context(), route: row}
-		r.route.action = func(r *request) (reply, error) {
+		r := &action.Request{Request: httptest.NewRequest(http.MethodGet, "/", nil), Ctx: t.Context(), Route: row}
+		r.Route.Action = func(r *action.Request) (action.Reply, error) {
 			by, limited := r.Context().Deadline()
 			if limited == files || limited && by.Before(asked.Add(s.cfg.Limits.RequestTimeout)) {
 				t.Errorf("files %v: asked at %v, until %v, %v", files, asked, by, limited)
 			}
-			return reply{status: http.StatusOK, to: "done"}, nil
+			return action.Reply{Status: http.StatusOK, To: "done"}, nil
 		}
-		if rep, err := s.run(r); err != nil || rep.to != "done" {
-			t.Errorf("files %v: %v, %v", files, rep.to, err)
+		if rep, err := s.run(r); err != nil || rep.To != "done" {
+			t.Errorf("files %v: %v, %v", files, rep.To, err)
 		}
 	}
 }

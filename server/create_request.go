@@ -6,18 +6,20 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
+	"pushbox/server/action"
 	"pushbox/server/body"
+	"pushbox/server/deadline"
 	"pushbox/store"
 	"pushbox/store/record"
 )
 
-const errNoPush = badRequest("param is missing or the value is empty or invalid: push. Send an object push with at least one field, such as {\"push\":{\"payload\":\"...\"}}, or push[payload]=... in a form.")
+const errNoPush = action.BadRequest("param is missing or the value is empty or invalid: push. Send an object push with at least one field, such as {\"push\":{\"payload\":\"...\"}}, or push[payload]=... in a form.")
 
 // A createRequest is a request to create a push. As its body arrives, it keeps the
 // fields and passes the files on to the store.
 type createRequest struct {
 	server *Server
-	r      *request
+	r      *action.Request
 	spelling
 	fields   fields
 	files    *store.Upload // nil before the first file
@@ -47,7 +49,7 @@ type spelling struct {
 // answers reports whether the push answers a request.
 func (how spelling) answers() bool { return !how.request.IsZero() }
 
-func (s *Server) newCreateRequest(r *request, how spelling) *createRequest {
+func (s *Server) newCreateRequest(r *action.Request, how spelling) *createRequest {
 	return &createRequest{
 		server: s, r: r, spelling: how, fields: make(fields),
 		deadline: time.Now().Add(s.cfg.Limits.RequestTimeout),
@@ -57,7 +59,7 @@ func (s *Server) newCreateRequest(r *request, how spelling) *createRequest {
 // receivePush reads a request to create a push and has the store create it. Even with an
 // error it returns the fields read so far. It frees the uploaded files unless the
 // push was created.
-func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.PushInfo, error) {
+func (s *Server) receivePush(r *action.Request, how spelling) (*createRequest, store.PushInfo, error) {
 	c := s.newCreateRequest(r, how)
 	defer c.close()
 	if err := c.findPolicy(); err != nil {
@@ -77,14 +79,14 @@ func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.Pu
 	}
 	ctx, cancel := context.WithDeadline(r.Context(), c.deadline)
 	defer cancel()
-	p, err := s.store.CreatePush(ctx, r.actor, push)
+	p, err := s.store.CreatePush(ctx, r.Actor, push)
 	return c, p, err
 }
 
 // findPolicy finds the request that the push answers, and the policy, before anything is read.
 func (c *createRequest) findPolicy() (err error) {
 	if !c.answers() {
-		c.policy, err = c.server.store.PolicyOf(c.r.Context(), c.r.actor)
+		c.policy, err = c.server.store.PolicyOf(c.r.Context(), c.r.Actor)
 		return err
 	}
 	c.asked, err = c.server.store.FindRequest(c.r.Context(), c.request)
@@ -94,11 +96,11 @@ func (c *createRequest) findPolicy() (err error) {
 
 // hold says who holds the memory and the upload slot of the request.
 func (c *createRequest) hold() {
-	c.by = c.r.holder()
+	c.by = c.r.Holder()
 	if c.answers() {
 		c.by.Link, c.by.Asker = c.asked.ID.String(), uint64(c.asked.Owner)
 	}
-	c.r.memory = c.server.limits.requestMemory.Reserve(c.by)
+	c.r.Memory = c.server.limits.requestMemory.Reserve(c.by)
 }
 
 // close frees the uploaded files, unless the push was created, and the upload slot.
@@ -114,11 +116,11 @@ func (c *createRequest) read() error {
 	cfg := &c.server.cfg
 	err := body.Read(c.r.Context(), &c.r.Body, body.Options{
 		Object: c.wrapper, JSON: !c.page, Query: !c.page,
-		MaxText: int64(cfg.Limits.MaxBody), Memory: &c.r.memory,
+		MaxText: int64(cfg.Limits.MaxBody), Memory: &c.r.Memory,
 		Files: c, FilesField: store.FieldFiles, MaxFiles: c.policy.Files.MaxCount, MaxFileSize: c.policy.Files.MaxSize,
 	}, c)
 	if !c.page { // a page may show its form again
-		c.r.memory.Release()
+		c.r.Memory.Release()
 	}
 	var bad body.BadFile
 	switch {
@@ -159,8 +161,8 @@ func (c *createRequest) Field(name string, v body.Value) error {
 		}
 	}
 	c.fields[name] = v
-	if c.r.actor.Account == 0 && !c.answers() && c.fields.wantsFiles() {
-		return errUnauthorized
+	if c.r.Actor.Account == 0 && !c.answers() && c.fields.wantsFiles() {
+		return action.ErrUnauthorized
 	}
 	return nil
 }
@@ -171,7 +173,7 @@ func (c *createRequest) Expect(files int64) error {
 	if c.answers() {
 		return c.server.store.RequestHasRoom(c.r.Context(), c.asked, files)
 	}
-	return c.server.store.HasRoom(c.r.Context(), c.r.actor, files)
+	return c.server.store.HasRoom(c.r.Context(), c.r.Actor, files)
 }
 
 // File streams a file into the store while it arrives.
@@ -187,22 +189,22 @@ func (c *createRequest) File(f *body.File) error {
 	}
 	if c.files == nil {
 		if !c.server.limits.uploads.Take(c.by) {
-			return errUploads
+			return action.ErrUploads
 		}
 		c.files = c.server.store.NewUpload(c.policy)
 	}
-	c.r.deadlines.arrived()
+	c.r.Deadlines.Arrived()
 	if err := f.Reserve(); err != nil { // before the deadline is set, since it may wait
 		return err
 	}
-	d := &c.r.deadlines
-	content := &roomReader{r: newProgressReader(f, d), done: c.content, ask: c.Expect}
+	d := &c.r.Deadlines
+	content := deadline.NewRoomReader(deadline.NewProgressReader(f, d), c.content, c.Expect)
 	if err := c.files.Add(c.r.Context(), content); err != nil {
-		d.sending(pace{begin: time.Now()}) // time for the answer: the file may have used it up
+		d.Sending(deadline.Pace{Begin: time.Now()}) // time for the answer: the file may have used it up
 		return err
 	}
-	c.content = content.done
-	d.rest()
+	c.content = content.Done
+	d.FileDone()
 	c.deadline = time.Now().Add(c.server.cfg.Limits.RequestTimeout)
 	return nil
 }
@@ -251,12 +253,12 @@ func (c *createRequest) wrappedKey(err *error) []byte {
 // identifyAgain authenticates the caller again: the token or the session may
 // have ended while files were uploaded.
 func (c *createRequest) identifyAgain() error {
-	c.r.session, c.r.actor.Account = store.SessionInfo{}, 0
+	c.r.Session, c.r.Actor.Account = store.SessionInfo{}, 0
 	if err := c.server.authenticate(c.r); err != nil {
 		return err
 	}
-	if c.r.actor.Account == 0 {
-		return errUnauthorized
+	if c.r.Actor.Account == 0 {
+		return action.ErrUnauthorized
 	}
 	return nil
 }

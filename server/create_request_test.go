@@ -10,15 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pushbox/config"
 	"pushbox/internal/limit"
 	"pushbox/server/body"
+	"pushbox/server/deadline"
 	"pushbox/store/storetest"
 )
-
-// endless is a reader of zeros without end.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 // A deadlineRecorder is a connection that records how far ahead its deadlines are.
 type deadlineRecorder struct {
@@ -42,8 +39,8 @@ func recorded(t *testing.T, s *Server, contentType, content string) (*createRequ
 	t.Helper()
 	r := posted(t, s, contentType, content)
 	d := &deadlineRecorder{ResponseWriter: httptest.NewRecorder()}
-	r.actor.Account = 1
-	r.deadlines = deadlines{control: *http.NewResponseController(d), stall: time.Hour, request: 2 * time.Hour}
+	r.Actor.Account = 1
+	r.Deadlines = deadline.New(d, &config.Limits{StallTimeout: time.Hour, RequestTimeout: 2 * time.Hour})
 	c := s.newCreateRequest(r, pushV2)
 	c.policy = s.store.Policy("")
 	return c, d
@@ -54,6 +51,7 @@ func TestTheDeadlineMovesAsAFileArrives(t *testing.T) {
 	s := newParser(storetest.New(t).Store)
 	s.cfg.Limits.RequestTimeout = 2 * time.Hour
 	const stall, rest = time.Hour, 2 * time.Hour
+	const progressStep = 64 << 10
 	head := "--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"f\"\r\n\r\n"
 	for size, want := range map[int][]time.Duration{
 		0:                    {stall, rest},
@@ -96,45 +94,4 @@ func TestTheDeadlineOfAFileBeginsAfterItsWaitForMemory(t *testing.T) {
 			t.Errorf("%v, with deadlines %v", err, d.read)
 		}
 	})
-}
-
-func TestAByteAtATimeMovesNoDeadline(t *testing.T) {
-	t.Parallel()
-	d := &deadlineRecorder{ResponseWriter: httptest.NewRecorder()}
-	dl := deadlines{control: *http.NewResponseController(d), stall: time.Hour}
-	p := &progressReader{r: endless{}, deadlines: &dl}
-	for range progressStep - 1 {
-		_, _ = p.Read(make([]byte, 1))
-	}
-	if len(d.read) != 0 {
-		t.Errorf("it moved %d times", len(d.read))
-	}
-	_, _ = p.Read(make([]byte, 1))
-	if len(d.read) != 1 {
-		t.Errorf("it moved %d times after %d bytes", len(d.read), progressStep)
-	}
-}
-
-// A file must not only move now and then, but 4 KiB a second on average.
-func TestAFileMustKeepItsRate(t *testing.T) {
-	t.Parallel()
-	begin := time.Now()
-	for _, c := range []struct {
-		moved int64
-		after time.Duration // since the begin
-		want  time.Duration // until when more must move, since the begin
-	}{
-		{0, 0, time.Minute},
-		{leastRate - 1, 30 * time.Second, 60 * time.Second},
-		{leastRate, 30 * time.Second, 61 * time.Second},
-		{64 << 10, time.Second, 61 * time.Second},
-		{64 << 10, 16 * time.Second, 76 * time.Second},
-		{64 << 10, 50 * time.Second, 76 * time.Second},
-		{1 << 40, time.Hour, time.Hour + time.Minute},
-	} {
-		p := pace{begin: begin, moved: c.moved}
-		if got := p.deadline(begin.Add(c.after), time.Minute).Sub(begin); got != c.want {
-			t.Errorf("%d bytes after %v: until %v, not %v", c.moved, c.after, got, c.want)
-		}
-	}
 }

@@ -8,15 +8,10 @@ import (
 	"strings"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/deadline"
 	"pushbox/store"
 	"pushbox/store/record"
-)
-
-// The parameters of the pattern for downloads: the grant, which is a secret, and
-// the number of the file, from 1.
-const (
-	grantParam = "grant"
-	fileParam  = "file"
 )
 
 // downloadPath is the path of a file, whose number counts from 0 here.
@@ -25,29 +20,29 @@ func downloadPath(grant secret.Text, file int) string {
 }
 
 // downloadFile answers with a file, or with the part of it that is asked for.
-func (s *Server) downloadFile(r *request) (reply, error) {
-	n, err := strconv.Atoi(r.file)
-	if err != nil || strconv.Itoa(n) != r.file {
-		return reply{}, record.ErrNotFound
+func (s *Server) downloadFile(r *action.Request) (action.Reply, error) {
+	n, err := strconv.Atoi(r.File)
+	if err != nil || strconv.Itoa(n) != r.File {
+		return action.Reply{}, record.ErrNotFound
 	}
 	d, done, err := s.beginDownload(r, n-1)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	rep, err := fileReply(r, d)
-	if rep.done = done; err != nil {
+	if rep.Done = done; err != nil {
 		done()
 	}
 	return rep, err
 }
 
 // beginDownload begins to read a file, by its number from 0. The caller must call done.
-func (s *Server) beginDownload(r *request, file int) (d *store.Download, done func(), err error) {
-	by := r.holder()
+func (s *Server) beginDownload(r *action.Request, file int) (d *store.Download, done func(), err error) {
+	by := r.Holder()
 	if !s.limits.downloads.Take(by) {
-		return nil, nil, errDownloads
+		return nil, nil, action.ErrDownloads
 	}
-	if d, err = s.store.Download(r.Context(), r.grant, file); err != nil {
+	if d, err = s.store.Download(r.Context(), r.Grant, file); err != nil {
 		s.limits.downloads.Free(by)
 		return nil, nil, err
 	}
@@ -58,10 +53,10 @@ func (s *Server) beginDownload(r *request, file int) (d *store.Download, done fu
 }
 
 // fileReply returns a reply with the file, or with the part that the request asks for.
-func fileReply(r *request, d *store.Download) (reply, error) {
+func fileReply(r *action.Request, d *store.Download) (action.Reply, error) {
 	h := r.Header
 	tag := `"` + d.Tag + `"`
-	rep := reply{status: http.StatusOK, file: d, part: span{0, d.Size}, header: [][2]string{
+	rep := action.Reply{Status: http.StatusOK, File: d, Part: action.Span{Length: d.Size}, Header: [][2]string{
 		{"ETag", tag},
 		{"Content-Disposition", disposition(d.Name.Reveal())},
 	}}
@@ -72,10 +67,10 @@ func fileReply(r *request, d *store.Download) (reply, error) {
 	if err != nil || !partial {
 		return rep, err
 	}
-	last := part.from + part.length - 1
-	rep.status, rep.part = http.StatusPartialContent, part
-	rep.header = append(rep.header, [2]string{"Content-Range", "bytes " +
-		strconv.FormatInt(part.from, 10) + "-" + strconv.FormatInt(last, 10) + "/" + strconv.FormatInt(d.Size, 10)})
+	last := part.From + part.Length - 1
+	rep.Status, rep.Part = http.StatusPartialContent, part
+	rep.Header = append(rep.Header, [2]string{"Content-Range", "bytes " +
+		strconv.FormatInt(part.From, 10) + "-" + strconv.FormatInt(last, 10) + "/" + strconv.FormatInt(d.Size, 10)})
 	return rep, nil
 }
 
@@ -107,63 +102,55 @@ const hexDigits = "0123456789ABCDEF"
 // announced have gone out, and net/http closes the connection. It returns an error
 // only for a fault of the server: not if the client left or stalled, nor if the push
 // ended meanwhile.
-func sendFile(w http.ResponseWriter, r *request, rep reply) (n int64, err error) {
-	defer rep.done()
+func sendFile(w http.ResponseWriter, r *action.Request, rep answer) (n int64, err error) {
+	defer rep.Done()
 	downloadHeaders(w.Header())
 	w.Header()["Accept-Ranges"] = byteRanges
-	w.Header()["Content-Length"] = []string{strconv.FormatInt(rep.part.length, 10)}
+	w.Header()["Content-Length"] = []string{strconv.FormatInt(rep.Part.Length, 10)}
 	if r.Method == http.MethodHead {
-		w.WriteHeader(rep.status)
+		w.WriteHeader(rep.Status)
 		return 0, nil
 	}
-	if _, err := rep.file.Seek(rep.part.from, io.SeekStart); err != nil {
+	if _, err := rep.File.Seek(rep.Part.From, io.SeekStart); err != nil {
 		return 0, err
 	}
-	stop := rep.file.AfterEnd(r.deadlines.cut)
+	stop := rep.File.AfterEnd(r.Deadlines.Cut)
 	defer stop()
-	w.WriteHeader(rep.status)
-	from := newSlowReader(rep.file, &r.deadlines)
-	n, _ = io.CopyN(w, from, rep.part.length)
-	if errors.Is(from.err, record.ErrNotFound) || r.Context().Err() != nil {
+	w.WriteHeader(rep.Status)
+	from := deadline.NewSlowReader(rep.File, &r.Deadlines)
+	n, _ = io.CopyN(w, from, rep.Part.Length)
+	if errors.Is(from.Err, record.ErrNotFound) || r.Context().Err() != nil {
 		return n, nil
 	}
-	return n, from.err
+	return n, from.Err
 }
-
-// A span is a part of a file.
-type span struct{ from, length int64 }
-
-// A rangeError refuses a request for a part that the file does not have.
-type rangeError struct{ size int64 }
-
-func (*rangeError) Error() string { return "range not satisfiable" }
 
 // parseRange reads a Range header (RFC 9110 section 14.2) for a file of size bytes. It
 // reports false if the whole file is to be sent: the header is absent or malformed, or
 // asks for several parts, which a server may ignore. It returns a *rangeError if the
 // file has no such part.
-func parseRange(header string, size int64) (part span, partial bool, err error) {
+func parseRange(header string, size int64) (part action.Span, partial bool, err error) {
 	set, ok := cutPrefixFold(header, "bytes=")
 	first, last, dash := strings.Cut(strings.Trim(set, " \t"), "-")
 	if !ok || !dash || strings.Contains(set, ",") {
-		return span{}, false, nil
+		return action.Span{}, false, nil
 	}
 	from, hasFrom := position(first)
 	to, hasTo := position(last)
 	switch {
 	case first != "" && !hasFrom || last != "" && !hasTo || !hasFrom && !hasTo || hasFrom && hasTo && to < from:
-		return span{}, false, nil
+		return action.Span{}, false, nil
 	case !hasFrom && size == 0 && to > 0: // the whole of an empty file, which a 206 cannot describe
-		return span{}, false, nil
+		return action.Span{}, false, nil
 	case !hasFrom && to == 0 || hasFrom && from >= size:
-		return span{}, false, &rangeError{size}
+		return action.Span{}, false, &action.RangeError{Size: size}
 	case !hasFrom:
 		from = max(0, size-to)
-		return span{from, size - from}, true, nil
+		return action.Span{From: from, Length: size - from}, true, nil
 	case !hasTo || to >= size:
 		to = size - 1
 	}
-	return span{from, to - from + 1}, true, nil
+	return action.Span{From: from, Length: to - from + 1}, true, nil
 }
 
 // position reads digits. A number that is too large becomes the largest int64.

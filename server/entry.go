@@ -5,14 +5,15 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"pushbox/server/action"
 )
 
-// An entryPoint is a way into the server.
-type entryPoint struct {
-	router     *router
-	cross      *http.CrossOriginProtection
-	recipients bool // only the routes for recipients, and no sessions
-	named      bool // base_url, if set, is its address
+// A door is an entry point with what the server needs to answer there.
+type door struct {
+	action.Entry
+	router *router
+	cross  *http.CrossOriginProtection
 }
 
 // Public returns the entry point for recipients. It has what they need: the pages of
@@ -23,7 +24,8 @@ func (s *Server) Public() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) { s.serve(true, w, hr) })
 }
 
-func (s *Server) entry(recipients bool) *entryPoint {
+// door returns an entry point: that for recipients, or the full one.
+func (s *Server) door(recipients bool) *door {
 	if recipients {
 		return &s.recipients
 	}
@@ -34,12 +36,15 @@ func (s *Server) entry(recipients bool) *entryPoint {
 // an entry point of their own, base_url is the address of that one.
 func (s *Server) openEntries() (err error) {
 	rows := s.served()
-	shared := slices.DeleteFunc(slices.Clone(rows), func(r route) bool { return !r.has(forRecipients) })
-	s.full = entryPoint{router: newRouter(rows, s.cfg.BasePath), named: s.cfg.PublicListen == ""}
-	s.recipients = entryPoint{router: newRouter(shared, s.cfg.BasePath), named: true, recipients: true}
-	for _, e := range []*entryPoint{&s.full, &s.recipients} {
+	shared := slices.DeleteFunc(slices.Clone(rows), func(r action.Route) bool { return !r.Has(action.ForRecipients) })
+	at := action.Entry{Proxies: s.proxies, BasePath: s.cfg.BasePath, BaseURL: s.cfg.BaseURL}
+	s.full = door{Entry: at, router: newRouter(rows, s.cfg.BasePath)}
+	s.recipients = door{Entry: at, router: newRouter(shared, s.cfg.BasePath)}
+	s.full.Named = s.cfg.PublicListen == ""
+	s.recipients.Named, s.recipients.Recipients = true, true
+	for _, e := range []*door{&s.full, &s.recipients} {
 		e.cross = http.NewCrossOriginProtection()
-		if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Host != "" && e.named { // a proxy may pass on another host
+		if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Host != "" && e.Named { // a proxy may pass on another host
 			if err := e.cross.AddTrustedOrigin(originOf(u)); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"pushbox/server/action"
 	"pushbox/server/web"
 	"pushbox/store/record"
 )
@@ -12,9 +13,9 @@ import (
 // AddPanic adds a route whose action panics with everything it knows about its
 // request.
 func (s *Server) AddPanic() {
-	s.full.router = newRouter(append(s.served(), route{
-		name: "panic", method: http.MethodPost, pattern: "/panic/:" + tokenParam, access: optional,
-		action: func(r *request) (reply, error) {
+	s.full.router = newRouter(append(s.served(), action.Route{
+		Name: "panic", Method: http.MethodPost, Pattern: "/panic/:" + action.TokenParam, Access: action.Optional,
+		Action: func(r *action.Request) (action.Reply, error) {
 			body, _ := io.ReadAll(r.Request.Body)
 			panic(fmt.Sprintf("%s %s %v", body, r.URL, r.Header))
 		},
@@ -24,8 +25,8 @@ func (s *Server) AddPanic() {
 // RouteNames returns the names of the routes that are pages, or of the others.
 func (s *Server) RouteNames(pages bool) (names []string) {
 	for _, r := range s.served() {
-		if r.has(isPage) == pages {
-			names = append(names, r.name)
+		if r.Has(action.IsPage) == pages {
+			names = append(names, r.Name)
 		}
 	}
 	return names
@@ -41,7 +42,7 @@ type Row struct {
 // Rows returns the rows of the table.
 func (s *Server) Rows() (rows []Row) {
 	for _, r := range s.served() {
-		rows = append(rows, Row{r.name, r.method, r.pattern, r.word, r.scope, !r.has(isPage) && r.access != public})
+		rows = append(rows, Row{r.Name, r.Method, r.Pattern, r.Word, r.Scope, !r.Has(action.IsPage) && r.Access != action.Public})
 	}
 	return rows
 }
@@ -51,10 +52,10 @@ func (s *Server) Rows() (rows []Row) {
 func (s *Server) AddBrokenPages() {
 	all := s.served()
 	for path, page := range map[string]any{"error": struct{}{}, "panic": brokenView{}} {
-		all = append(all, route{
-			name: "broken", method: http.MethodGet, pattern: "/broken/" + path, access: optional, traits: isPage,
-			action: func(*request) (reply, error) {
-				return show(http.StatusOK, "sign_in", page).with(&http.Cookie{Name: "broken", Value: "1"}), nil
+		all = append(all, action.Route{
+			Name: "broken", Method: http.MethodGet, Pattern: "/broken/" + path, Access: action.Optional, Traits: action.IsPage,
+			Action: func(*action.Request) (action.Reply, error) {
+				return action.Show(http.StatusOK, "sign_in", page).With(&http.Cookie{Name: "broken", Value: "1"}), nil
 			},
 		})
 	}

@@ -16,7 +16,9 @@ import (
 	"pushbox/config"
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/body"
+	"pushbox/server/deadline"
 	"pushbox/store"
 	"pushbox/store/clock"
 	"pushbox/store/record"
@@ -29,8 +31,8 @@ func FuzzRoutes(f *testing.F) {
 	s := &Server{}
 	r := newRouter(s.routes(), "")
 	for _, row := range s.routes() {
-		f.Add(row.method, row.pattern)
-		f.Add(row.method, row.pattern+".json")
+		f.Add(row.Method, row.Pattern)
+		f.Add(row.Method, row.Pattern+".json")
 	}
 	f.Add("GET", "/api/v2/pushes/active/audit")
 	f.Add("HEAD", "//")
@@ -43,12 +45,12 @@ func FuzzRoutes(f *testing.F) {
 		}
 		route, key := r.find(method, path)
 		want, wantKey := readTable(s.routes(), method, path)
-		if (route == nil) != (want == nil) || route != nil && (route.name != want.name || !slices.Equal(key, wantKey)) {
+		if (route == nil) != (want == nil) || route != nil && (route.Name != want.Name || !slices.Equal(key, wantKey)) {
 			t.Fatalf("%s %q leads to %+v with %q, not %+v with %q", method, path, route, key, want, wantKey)
 		}
 		if strings.HasPrefix(path, "/api/") && !strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, "/") {
 			again, keyAgain := r.find(method, path+".json")
-			if (again == nil) != (route == nil) || again != nil && (again.name != route.name || !slices.Equal(keyAgain, key)) {
+			if (again == nil) != (route == nil) || again != nil && (again.Name != route.Name || !slices.Equal(keyAgain, key)) {
 				t.Fatalf("%s %q leads elsewhere with .json", method, path)
 			}
 		}
@@ -63,7 +65,7 @@ var pathsV1 = regexp.MustCompile(`\A/[pfr](/(?s:.*))?\.json\z`)
 var languages = regexp.MustCompile(`\A/[A-Za-z]{2}(-[A-Za-z]{2})?(/|\z)`)
 
 // readTable finds a route by going through the table.
-func readTable(rows []route, method, path string) (*route, httprouter.Params) {
+func readTable(rows []action.Route, method, path string) (*action.Route, httprouter.Params) {
 	doubled := strings.Contains(path, "//")
 	if path != "*" {
 		path = "/" + strings.Join(strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), "/")
@@ -72,24 +74,24 @@ func readTable(rows []route, method, path string) (*route, httprouter.Params) {
 	if v1 || strings.HasPrefix(path, "/api/") {
 		path = strings.TrimSuffix(path, ".json")
 	}
-	only := func(r *route, params httprouter.Params) (*route, httprouter.Params) {
-		if doubled && r != nil && !r.takesDoubledSlashes() {
+	only := func(r *action.Route, params httprouter.Params) (*action.Route, httprouter.Params) {
+		if doubled && r != nil && !takesDoubledSlashes(*r) {
 			return nil, nil
 		}
 		return r, params
 	}
-	var other *route
+	var other *action.Route
 	var params httprouter.Params
 	for i, row := range rows {
-		pattern, isV1 := strings.CutSuffix(row.pattern, ".json")
+		pattern, isV1 := strings.CutSuffix(row.Pattern, ".json")
 		got, ok := match(pattern, path)
-		if row.method != method || !ok || v1 != isV1 || hasParam(pattern, languageParam) && !languages.MatchString(path) {
+		if row.Method != method || !ok || v1 != isV1 || action.HasParam(pattern, action.LanguageParam) && !languages.MatchString(path) {
 			continue
 		}
-		if row.word != "" && row.word == got.ByName(tokenParam) || !hasParam(row.pattern, tokenParam) {
+		if row.Word != "" && row.Word == got.ByName(action.TokenParam) || !action.HasParam(row.Pattern, action.TokenParam) {
 			return only(&rows[i], got)
 		}
-		if row.word == "" {
+		if row.Word == "" {
 			other, params = &rows[i], got
 		}
 	}
@@ -147,7 +149,7 @@ func FuzzCreateBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, contentType, content string) {
 		for account := range record.AccountID(2) { // anonymous, and with an account
 			r := posted(t, s, contentType, content)
-			r.actor.Account = account
+			r.Actor.Account = account
 			c := s.newCreateRequest(r, pushV2)
 			err := c.read()
 			if err == nil {
@@ -157,7 +159,7 @@ func FuzzCreateBody(f *testing.F) {
 					t.Fatal("the payload is not what was sent")
 				}
 			}
-			if err != nil && s.errorReply(c.r, err).status >= http.StatusInternalServerError {
+			if err != nil && s.errorReply(c.r, err).Status >= http.StatusInternalServerError {
 				t.Fatalf("%v is answered as the server's fault", err)
 			}
 			c.close()
@@ -175,13 +177,13 @@ func newParser(s *store.Store) *Server {
 }
 
 // posted returns a request with a body, as actions get it.
-func posted(t *testing.T, s *Server, contentType, content string) *request {
+func posted(t *testing.T, s *Server, contentType, content string) *action.Request {
 	t.Helper()
 	w := httptest.NewRecorder()
 	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/pushes", strings.NewReader(content))
 	hr.Header.Set("Content-Type", contentType)
-	r := &request{Request: hr, entry: &entryPoint{router: newRouter(nil, "")}, Body: body.NewReader(hr, nil), ctx: t.Context(), deadlines: deadlines{control: *http.NewResponseController(w)}}
-	r.memory = s.limits.requestMemory.Reserve(limit.Holder{})
+	r := &action.Request{Request: hr, Entry: &action.Entry{}, Body: body.NewReader(hr, nil), Ctx: t.Context(), Deadlines: deadline.New(w, new(config.Limits))}
+	r.Memory = s.limits.requestMemory.Reserve(limit.Holder{})
 	return r
 }
 
@@ -200,11 +202,11 @@ func FuzzPayloadSurvives(f *testing.F) {
 		}
 		p := store.PushInfo{Push: record.Push{State: record.Live, Kind: record.Text}, Payload: secret.New(payload)}
 		w := httptest.NewRecorder()
-		rep := ok(newViewerJSON(p, ""))
-		if err := s.render(new(request), &rep); err != nil {
+		rep := answer{Reply: action.OK(newViewerJSON(p, ""))}
+		if err := s.render(new(action.Request), &rep); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.send(w, new(request), rep); err != nil {
+		if _, err := s.send(w, new(action.Request), rep); err != nil {
 			t.Fatal(err)
 		}
 		var shown struct{ Payload string }

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/clientip"
+	"pushbox/server/action"
 )
 
 // hosts are the hosts that the server answers for. If there are none, it answers for
@@ -64,11 +65,11 @@ func hostName(host string) string {
 // Host header and the host that a trusted proxy passes on must be one: a script in a
 // browser on the proxy's machine could forge the latter. Programs on this machine may
 // also use a loopback name.
-func (s *Server) answersTo(r *request) bool {
-	if s.hosts.any() || r.route != nil && r.route.has(isHealthCheck) {
+func (s *Server) answersTo(r *action.Request) bool {
+	if s.hosts.any() || r.Route != nil && r.Route.Has(action.IsHealthCheck) {
 		return true
 	}
-	if r.client.Direct && clientip.IsLoopback(hostName(r.Host)) {
+	if r.Client.Direct && clientip.IsLoopback(hostName(r.Host)) {
 		return true
 	}
 	told, ok := s.proxies.Host(r.Request)
@@ -94,33 +95,11 @@ func isAddress(host string) bool {
 	return err == nil || name == "localhost"
 }
 
-// errHost refuses a request whose Host cannot be part of a link.
-const errHost = badRequest("The request's Host is not a valid host name.")
-
 // base returns the beginning of links: base_url if it is set, else the address that
 // the client used.
-func (s *Server) base(r *request) (string, error) {
+func (s *Server) base(r *action.Request) (string, error) {
 	if s.cfg.BaseURL != "" {
 		return s.cfg.BaseURL, nil
 	}
-	return s.requestBase(r)
-}
-
-// requestBase returns the address at which the client reached the server: the scheme
-// and the host, which a trusted proxy may pass on, and the base path.
-func (s *Server) requestBase(r *request) (string, error) {
-	host, ok := s.proxies.Host(r.Request)
-	if !ok {
-		return "", errHost
-	}
-	return s.proxies.Scheme(r.Request) + "://" + host + s.cfg.BasePath, nil
-}
-
-// home returns the beginning of addresses of this entry point. It is that of links,
-// unless links lead to the other entry point.
-func (s *Server) home(r *request) string {
-	if at, err := s.requestBase(r); err == nil && !r.entry.named {
-		return at
-	}
-	return r.base
+	return r.RequestBase()
 }

@@ -1,27 +1,25 @@
 package server
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
-)
 
-// errUnmeant refuses a retrieval that no person or program asked for.
-var errUnmeant = errors.New("the retrieval was not meant")
+	"pushbox/server/action"
+)
 
 // checkIntent refuses a request that its sender did not mean: a form that a page of
 // another site sent, and a retrieval that a browser makes ahead of time or for a page's
 // image. Browsers say so (Fetch Metadata Request Headers); programs say nothing.
-func (s *Server) checkIntent(r *request) error {
+func (s *Server) checkIntent(r *action.Request) error {
 	mode := r.Header.Get("Sec-Fetch-Mode")
 	switch {
-	case r.route.has(isPage):
+	case r.Route.Has(action.IsPage):
 		return s.checkOrigin(r)
-	case r.route.has(countsViews) && (mode == "no-cors" || isAhead(r.Header)):
-		return errUnmeant
+	case r.Route.Has(action.CountsViews) && (mode == "no-cors" || isAhead(r.Header)):
+		return action.ErrUnmeant
 	case changes(r.Method) && r.Header.Get("Sec-Fetch-Site") == "cross-site" && (mode == "navigate" || mode == "no-cors"):
-		return errCrossOrigin
+		return action.ErrCrossOrigin
 	default:
 		return nil
 	}

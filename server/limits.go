@@ -2,12 +2,12 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"pushbox/config"
 	"pushbox/internal/limit"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -36,24 +36,14 @@ func newLimits(l config.Limits, clock limit.Clock) *limits {
 		lines:         newLines(l.Clients, clock),
 		downloads:     limit.NewSlots(l.Downloads),
 		uploads:       newUploadSlots(int64(l.BodyMemory)),
-		requestMemory: limit.NewMemory(int64(l.BodyMemory), memoryWait),
-		answerMemory:  limit.NewMemory(int64(l.BodyMemory), memoryWait),
+		requestMemory: limit.NewMemory(int64(l.BodyMemory), action.MemoryWait),
+		answerMemory:  limit.NewMemory(int64(l.BodyMemory), action.MemoryWait),
 	}
 }
 
 // newUploadSlots returns a slot for each upload that fits into the memory.
 func newUploadSlots(memory int64) *limit.Slots {
 	return limit.NewSlots(int(max(1, memory/body.UploadMemory)))
-}
-
-// holder returns who holds what the request holds of something shared: its client, and its account
-// once that is known. Of a program on this machine only the account's part is bounded.
-func (r *request) holder() limit.Holder {
-	by := limit.Holder{Account: uint64(r.actor.Account)}
-	if !r.client.Direct {
-		by.Client = r.actor.Client
-	}
-	return by
 }
 
 // bound changes the bounds that a reload may change.
@@ -102,20 +92,6 @@ func Limits() []string {
 	}
 }
 
-// Two reasons for limit.ErrBusy beside the memory for bodies and answers.
-var (
-	errUploads   = fmt.Errorf("%w: uploads", limit.ErrBusy)
-	errDownloads = fmt.Errorf("%w: downloads", limit.ErrBusy)
-)
-
-// A limitError refuses one request too many.
-type limitError struct {
-	wait time.Duration
-	name string // of the limit
-}
-
-func (*limitError) Error() string { return "too many requests" }
-
 // noteLimit tells the observer if the error comes from a limit.
 func (s *Server) noteLimit(err error) {
 	if name := limitOf(err); name != "" {
@@ -126,19 +102,19 @@ func (s *Server) noteLimit(err error) {
 // limitOf names the limit that an error comes from; empty if it comes from none.
 func limitOf(err error) string {
 	var (
-		limited *limitError
+		limited *action.LimitError
 		locked  *record.LockedError
 	)
 	switch {
 	case err == nil:
 		return ""
 	case errors.As(err, &limited):
-		return limited.name
+		return limited.Name
 	case errors.As(err, &locked):
 		return locked.Limit
-	case errors.Is(err, errUploads):
+	case errors.Is(err, action.ErrUploads):
 		return limitUploads
-	case errors.Is(err, errDownloads):
+	case errors.Is(err, action.ErrDownloads):
 		return limitDownloads
 	case errors.Is(err, limit.ErrBusy):
 		return limitBodyMemory
@@ -160,45 +136,43 @@ func limitOf(err error) string {
 //
 // So requests for a part of a foreign page do not count, and those for a push that has
 // expired do not either. Where a client has asked for too many, both look as if they had.
-func (s *Server) countUnknown(r *request, err error) error {
-	if !r.route.guessable() || !errors.Is(err, record.ErrNotFound) {
+func (s *Server) countUnknown(r *action.Request, err error) error {
+	if !r.Route.Guessable() || !errors.Is(err, record.ErrNotFound) {
 		return err
 	}
 	count := s.limits.unknown.TakeFor
-	if errors.Is(err, errExpired) || isForeignPart(r.Header) {
+	if errors.Is(err, action.ErrExpired) || isForeignPart(r.Header) {
 		count = s.limits.unknown.FullFor
 	}
-	if full, wait := count(r.actor.Client); full {
-		return &limitError{wait: wait, name: limitUnknown}
+	if full, wait := count(r.Actor.Client); full {
+		return &action.LimitError{Wait: wait, Name: limitUnknown}
 	}
 	return err
 }
 
 // countRequest counts the request for its API token, account or client, and refuses
 // one too many. It does not count a program on this machine that uses no proxy.
-func (s *Server) countRequest(r *request) error {
-	r.counted = r.client.Direct || r.route == nil || !r.route.has(notCounted)
-	if r.client.Direct || !r.counted {
+func (s *Server) countRequest(r *action.Request) error {
+	r.Counted = r.Client.Direct || r.Route == nil || !r.Route.Has(action.NotCounted)
+	if r.Client.Direct || !r.Counted {
 		return nil
 	}
-	allow, name, key := s.limits.anonymous.AllowFor, limitAnonymous, r.actor.Client
+	allow, name, key := s.limits.anonymous.AllowFor, limitAnonymous, r.Actor.Client
 	switch {
-	case r.unconfirmed, r.session.Unconfirmed: // to sign up must not lift the limits of a client
-	case r.token != nil:
-		allow, name, key = s.limits.tokens.Allow, limitToken, strconv.FormatUint(uint64(r.token.ID), 10)
-	case r.actor.Account != 0:
-		allow, name, key = s.limits.tokens.Allow, limitToken, "account "+strconv.FormatUint(uint64(r.actor.Account), 10)
+	case r.Unconfirmed, r.Session.Unconfirmed: // to sign up must not lift the limits of a client
+	case r.Token != nil:
+		allow, name, key = s.limits.tokens.Allow, limitToken, strconv.FormatUint(uint64(r.Token.ID), 10)
+	case r.Actor.Account != 0:
+		allow, name, key = s.limits.tokens.Allow, limitToken, "account "+strconv.FormatUint(uint64(r.Actor.Account), 10)
 	}
 	if ok, wait := allow(key); !ok {
-		return &limitError{wait: wait, name: name}
+		return &action.LimitError{Wait: wait, Name: name}
 	}
 	return nil
 }
 
-const (
-	smallBody  = 64 << 10        // bytes of a form or page that need no reservation
-	memoryWait = 5 * time.Second // for other requests to give memory back
-)
+// smallBody is how many bytes of a form or page need no reservation.
+const smallBody = 64 << 10
 
 // smallAnswer is how many bytes of an answer the kernel buffers even if the client
 // reads nothing. The handler of so short an answer does not wait for its client.
@@ -210,13 +184,13 @@ func jsonFactor(record.Kind) int64 { return 8 }
 
 // reserveAnswer reserves the memory for an answer with a payload: factor times the
 // payload's length.
-func (s *Server) reserveAnswer(r *request, factor func(record.Kind) int64) store.Reserve {
+func (s *Server) reserveAnswer(r *action.Request, factor func(record.Kind) int64) store.Reserve {
 	return func(k record.Kind, payload int64) error {
 		need := factor(k) * payload
 		if need <= smallAnswer {
 			return nil
 		}
-		r.memory = s.limits.answerMemory.Reserve(r.holder())
-		return r.memory.Resize(r.Context(), need)
+		r.Memory = s.limits.answerMemory.Reserve(r.Holder())
+		return r.Memory.Resize(r.Context(), need)
 	}
 }

@@ -11,8 +11,21 @@ import (
 	"pushbox/config"
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store/record"
 )
+
+// callerKind returns the kind of callerKind, for the log.
+func callerKind(r *action.Request) string {
+	switch {
+	case r.Token != nil:
+		return "token"
+	case r.Actor.Account != 0:
+		return "session"
+	default:
+		return "anonymous"
+	}
+}
 
 // An Observer learns of each request. It gets only names that the program defines, never
 // text from a request. Many goroutines call it at the same time, so it must be quick.
@@ -45,7 +58,7 @@ func methodNames() []string {
 func Labels() []Label {
 	var all []Label
 	for _, row := range new(Server).routes() {
-		if l := (Label{row.name, row.method}); !slices.Contains(all, l) {
+		if l := (Label{row.Name, row.Method}); !slices.Contains(all, l) {
 			all = append(all, l)
 		}
 	}
@@ -56,10 +69,10 @@ func Labels() []Label {
 }
 
 // label returns the Label of a request.
-func (s *Server) label(r *request) Label {
+func (s *Server) label(r *action.Request) Label {
 	switch {
-	case r.route != nil:
-		return Label{r.route.name, r.route.method}
+	case r.Route != nil:
+		return Label{r.Route.Name, r.Route.Method}
 	case slices.Contains(methodNames(), r.Method):
 		return Label{noRouteName, r.Method}
 	default:
@@ -95,14 +108,6 @@ type Finding struct {
 	Cure  string // what to do; empty: nothing
 }
 
-// Why a server is not ready.
-var (
-	// ErrStarting says that the server does not serve yet.
-	ErrStarting = errors.New("the server is starting")
-	// ErrStopping says that the server will soon stop serving.
-	ErrStopping = errors.New("the server is stopping")
-)
-
 // reachWithin bounds how long a balancer waits for the database to answer.
 const reachWithin = 2 * time.Second
 
@@ -110,10 +115,10 @@ const reachWithin = 2 * time.Second
 // nor once a stop has begun, and not while the database does not answer, completes no write, or
 // would be gone after a stop. /healthz knows nothing of the last: a program that asks it may restart
 // the server, which would be the end of the data.
-func (s *Server) ready(r *request) (reply, error) {
+func (s *Server) ready(r *action.Request) (action.Reply, error) {
 	if s.monitoring.Ready != nil {
 		if err := s.monitoring.Ready(); err != nil {
-			return reply{}, err
+			return action.Reply{}, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), reachWithin)
@@ -125,7 +130,7 @@ func (s *Server) ready(r *request) (reply, error) {
 		if errors.Is(err, record.ErrUnavailable) || errors.Is(err, record.ErrLost) {
 			err = &unreadyError{err}
 		}
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return s.health(r)
 }
@@ -136,7 +141,7 @@ const noRouteName = "none"
 // isExpected reports whether an error is no fault of the server: the client left, a limit
 // does its work, or a monitor asked a server that is not ready.
 func isExpected(err error) bool {
-	return isBusy(err) || errors.Is(err, context.Canceled) || errors.Is(err, ErrStarting) || errors.Is(err, ErrStopping) || errors.As(err, new(*unreadyError))
+	return isBusy(err) || errors.Is(err, context.Canceled) || errors.Is(err, action.ErrStarting) || errors.Is(err, action.ErrStopping) || errors.As(err, new(*unreadyError))
 }
 
 // isBusy reports whether an error is that of a queue or a room that is full, which says
@@ -154,9 +159,9 @@ func (e *unreadyError) Unwrap() error { return e.error }
 // noteUnbelieved warns once, after a start or a reload, of a peer whose forwarding headers
 // are not believed. It may be a proxy that trusted_proxies lacks, all of whose clients
 // count as one.
-func (s *Server) noteUnbelieved(r *request) {
-	if r.client.Unbelieved && s.warned.CompareAndSwap(false, true) {
-		s.log.Warn().Str("peer", r.client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix)).
+func (s *Server) noteUnbelieved(r *action.Request) {
+	if r.Client.Unbelieved && s.warned.CompareAndSwap(false, true) {
+		s.log.Warn().Str("peer", r.Client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix)).
 			Msg("a peer that is not in trusted_proxies sends forwarding headers: if it is your proxy, add it there, or the limits count all its clients as one")
 	}
 }
@@ -164,19 +169,19 @@ func (s *Server) noteUnbelieved(r *request) {
 // logAccess logs one line for a request. It has the route's name, and not the path,
 // query, Referer or anything else that may have a link or a secret in it. It has an
 // error only if the server is at fault.
-func (s *Server) logAccess(r *request, status int, bytes int64, took time.Duration, err error) {
+func (s *Server) logAccess(r *action.Request, status int, bytes int64, took time.Duration, err error) {
 	name := noRouteName
-	if r.route != nil {
-		name = r.route.name
+	if r.Route != nil {
+		name = r.Route.Name
 	}
 	if left := s.limits.lines.count(); left > 0 {
 		s.log.Info().Int64("requests", left).Msg("requests without lines of their own: a limit refused them, or they asked for the server's health")
 	}
-	if isCheap(r, status, err) && !s.limits.lines.take(r.actor.Client) {
+	if isCheap(r, status, err) && !s.limits.lines.take(r.Actor.Client) {
 		return
 	}
 	line := s.log.Info()
-	fault := status >= http.StatusInternalServerError || r.route != nil && r.route.has(hasFiles) && status < http.StatusMultipleChoices && err != nil
+	fault := status >= http.StatusInternalServerError || r.Route != nil && r.Route.Has(action.HasFiles) && status < http.StatusMultipleChoices && err != nil
 	if fault && !isExpected(err) {
 		line = s.log.Error().AnErr("error", err)
 		var p *panicError
@@ -184,15 +189,15 @@ func (s *Server) logAccess(r *request, status int, bytes int64, took time.Durati
 			line = line.Bytes("stack", p.stack)
 		}
 	}
-	line.Str("request_id", r.id).
+	line.Str("request_id", r.ID).
 		Str("route", name).
 		Int("status", status).
 		Float64("ms", float64(took.Microseconds())/1000).
 		Int64("bytes", bytes)
 	if s.cfg.Log.Client {
-		line.Str("client", r.actor.IP)
+		line.Str("client", r.Actor.IP)
 	}
-	line.Str("caller", r.caller()).
+	line.Str("caller", callerKind(r)).
 		Msg("request")
 }
 
@@ -239,6 +244,6 @@ func (l *lines) count() int64 {
 }
 
 // isCheap reports whether a request cost its client nothing, so that there may be very many.
-func isCheap(r *request, status int, err error) bool {
-	return status == http.StatusTooManyRequests || isBusy(err) || !r.counted || r.route != nil && r.route.has(isHealthCheck)
+func isCheap(r *action.Request, status int, err error) bool {
+	return status == http.StatusTooManyRequests || isBusy(err) || !r.Counted || r.Route != nil && r.Route.Has(action.IsHealthCheck)
 }

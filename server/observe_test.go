@@ -22,6 +22,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
+	"pushbox/server/action"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -224,7 +225,7 @@ func askThrice(a *servertest.Server, path string, headers ...http.Header) {
 
 func TestReadinessIsThatOfTheProgram(t *testing.T) {
 	t.Parallel()
-	for want, said := range map[int][]error{http.StatusOK: {nil}, http.StatusServiceUnavailable: {server.ErrStarting, server.ErrStopping}} {
+	for want, said := range map[int][]error{http.StatusOK: {nil}, http.StatusServiceUnavailable: {action.ErrStarting, action.ErrStopping}} {
 		for _, err := range said {
 			a := servertest.New(t)
 			a.Handler.SetMonitoring(server.Monitoring{Ready: func() error { return err }})

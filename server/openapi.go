@@ -7,16 +7,19 @@ import (
 	"strings"
 	"sync"
 
+	"pushbox/server/action"
 	"pushbox/server/openapi"
 	"pushbox/store/record"
 )
 
 // describe answers with the API's documentation for programs.
-func (s *Server) describe(r *request) (reply, error) { return s.docs[0].answer(s.home(r)) }
+func (s *Server) describe(r *action.Request) (action.Reply, error) { return s.docs[0].answer(r.Home()) }
 
 // describeV1 answers with the documentation of API version 1: a document of its own, so
 // that clients made from that of version 2 are free of it.
-func (s *Server) describeV1(r *request) (reply, error) { return s.docs[1].answer(s.home(r)) }
+func (s *Server) describeV1(r *action.Request) (action.Reply, error) {
+	return s.docs[1].answer(r.Home())
+}
 
 // apiDocs document a version of the API. They are made when they are first asked for.
 type apiDocs struct {
@@ -48,24 +51,24 @@ func (s *Server) newDocs() (docs [2]apiDocs) {
 }
 
 // answer is the document with links that begin with base.
-func (d apiDocs) answer(base string) (reply, error) {
+func (d apiDocs) answer(base string) (action.Reply, error) {
 	document, err := d.document()
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	quoted, err := json.Marshal(base)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	document = bytes.ReplaceAll(document, []byte(documentedBase), bytes.Trim(quoted, `"`))
-	return reply{status: http.StatusOK, text: &text{media: jsonType[0], body: document}}, nil
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: jsonType[0], Body: document}}, nil
 }
 
 // An endpoint is a route of the API with its documentation, from which the OpenAPI
 // document and the help page are made.
 type endpoint struct {
 	openapi.Endpoint
-	route
+	action.Route
 	replies []statusReplies // to errors
 }
 
@@ -74,16 +77,16 @@ type endpoint struct {
 func (s *Server) endpoints(api *openapi.API, v1 bool) (all []endpoint) {
 	if v1 {
 		for _, row := range s.routesV1() {
-			if how := spellingsV1[row.name]; s.cfg.EnableAPIv1 && !row.has(unlisted) && len(s.offers(how)) > 0 {
+			if how := spellingsV1[row.Name]; s.cfg.EnableAPIv1 && !row.Has(action.Unlisted) && len(s.offers(how)) > 0 {
 				all = append(all, s.endpointV1(api, row))
 			}
 		}
 		return all
 	}
 	for _, row := range s.served() {
-		op := api.Operations[row.name]
-		if inAPI(row.pattern) && (row.method != http.MethodHead || op.IsFile()) { // for others HEAD needs no words
-			all = append(all, s.endpoint(api, op, row, routeErrors[row.name]))
+		op := api.Operations[row.Name]
+		if inAPI(row.Pattern) && (row.Method != http.MethodHead || op.IsFile()) { // for others HEAD needs no words
+			all = append(all, s.endpoint(api, op, row, routeErrors[row.Name]))
 		}
 	}
 	return all
@@ -94,12 +97,12 @@ func inAPI(pattern string) bool {
 }
 
 // endpoint documents a route.
-func (s *Server) endpoint(api *openapi.API, op openapi.Operation, row route, errs []error) endpoint {
-	e := endpoint{Endpoint: openapi.Endpoint{Operation: op, ID: row.name, Method: row.method, Deprecated: row.has(isV1)}, route: row}
+func (s *Server) endpoint(api *openapi.API, op openapi.Operation, row action.Route, errs []error) endpoint {
+	e := endpoint{Endpoint: openapi.Endpoint{Operation: op, ID: row.Name, Method: row.Method, Deprecated: row.Has(action.IsV1)}, Route: row}
 	var parts []string
-	for part := range strings.SplitSeq(row.pattern, "/") {
-		if name, isParam := strings.CutPrefix(part, ":"); isParam && row.word != "" {
-			part = row.word
+	for part := range strings.SplitSeq(row.Pattern, "/") {
+		if name, isParam := strings.CutPrefix(part, ":"); isParam && row.Word != "" {
+			part = row.Word
 		} else if isParam {
 			part = "{" + name + "}"
 			e.Params = append(e.Params, name)
@@ -107,13 +110,13 @@ func (s *Server) endpoint(api *openapi.API, op openapi.Operation, row route, err
 		parts = append(parts, part)
 	}
 	e.Path = strings.Join(parts, "/") + op.Suffix
-	if row.method == http.MethodHead {
+	if row.Method == http.MethodHead {
 		e.ID += "_head"
 		e.Description += " HEAD gives the headers alone, and takes no Range."
 	} else {
 		e.Params = append(e.Params, op.Parameters...)
 	}
-	e.Security = s.security(api, row.access)
+	e.Security = s.security(api, row.Access)
 	e.replies = repliesTo(s.errorsOf(row, errs))
 	for _, r := range e.replies {
 		e.Errors = append(e.Errors, r.response())
@@ -123,12 +126,12 @@ func (s *Server) endpoint(api *openapi.API, op openapi.Operation, row route, err
 
 // security returns who may call an endpoint. An empty object allows anonymous callers; an
 // empty list is for a route that ignores tokens.
-func (s *Server) security(api *openapi.API, a access) []openapi.Object {
+func (s *Server) security(api *openapi.API, a action.Access) []openapi.Object {
 	needs := []openapi.Object{}
-	if a != public && !s.needsToken(a) {
+	if a != action.Public && !s.needsToken(a) {
 		needs = append(needs, openapi.Object{})
 	}
-	if a != public {
+	if a != action.Public {
 		for _, scheme := range api.Security {
 			needs = append(needs, openapi.Object{{Name: scheme.Name, Value: []any{}}})
 		}
@@ -148,24 +151,24 @@ func sameInV2(name string) string {
 }
 
 // endpointV1 documents a route of version 1 in the words of version 2.
-func (s *Server) endpointV1(api *openapi.API, row route) endpoint {
-	same := sameInV2(row.name)
+func (s *Server) endpointV1(api *openapi.API, row action.Route) endpoint {
+	same := sameInV2(row.Name)
 	op, errs := api.Operations[same], routeErrors[same]
-	switch row.name {
+	switch row.Name {
 	case "v1_delete":
-		errs = replaced(errs, record.ErrDenied, errNotDeletable)
+		errs = replaced(errs, record.ErrDenied, action.ErrNotDeletable)
 	case "v1_create_file":
 		op.Summary += " of files"
 	case "v1_create_url":
 		op.Summary += " of a URL"
 	}
-	if how := spellingsV1[row.name]; how.v1 {
+	if how := spellingsV1[row.Name]; how.v1 {
 		op.Body = how.wrapper
 		errs = replaced(errs, errNoPush, how.errNoPush())
 	}
 	op.Suffix = ""
-	if strings.HasSuffix(row.pattern, jsonSuffix) || row.name == "v1_openapi" {
-		row.pattern, op.Suffix = strings.TrimSuffix(row.pattern, jsonSuffix), jsonSuffix
+	if strings.HasSuffix(row.Pattern, action.JSONSuffix) || row.Name == "v1_openapi" {
+		row.Pattern, op.Suffix = strings.TrimSuffix(row.Pattern, action.JSONSuffix), action.JSONSuffix
 	}
 	return s.endpoint(api, op, row, errs)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/openapi"
 	"pushbox/store"
@@ -15,7 +16,7 @@ import (
 )
 
 // errNoFields refuses a request for mail without its fields.
-const errNoFields = badRequest("The request body must be an object with notify_emails_to, such as {\"notify_emails_to\":\"ann@example.com\"}, or a form with that field.")
+const errNoFields = action.BadRequest("The request body must be an object with notify_emails_to, such as {\"notify_emails_to\":\"ann@example.com\"}, or a form with that field.")
 
 // Errors that represent all of their type in the documentation.
 var (
@@ -28,10 +29,10 @@ var (
 	errClientRoom    = &record.RoomError{Of: record.RoomOfClient}
 	errAccountRoom   = &record.RoomError{Of: record.RoomOfAccount}
 	errAnonymousRoom = &record.RoomError{Of: record.RoomOfAnonymous}
-	errLimited       = &limitError{wait: time.Minute}
+	errLimited       = &action.LimitError{Wait: time.Minute}
 	errAddresseeFull = &record.QuotaError{Of: record.QuotaOfAddressee, RetryAfter: time.Hour}
-	errRange         = &rangeError{size: 300000}
-	errMethod        = &methodError{allow: []string{http.MethodGet}}
+	errRange         = &action.RangeError{Size: 300000}
+	errMethod        = &action.MethodError{Allow: []string{http.MethodGet}}
 )
 
 // inStore are the errors of any call of the store.
@@ -39,42 +40,42 @@ var inStore = []error{record.ErrClock, record.ErrStandby, record.ErrUnavailable,
 
 // errorsOf returns the errors that a route can answer with: those of
 // its own, and those that follow from its row in the table of routes.
-func (s *Server) errorsOf(row route, said []error) []error {
+func (s *Server) errorsOf(row action.Route, said []error) []error {
 	var all []error
 	if !newHosts(s.cfg).any() {
-		all = append(all, errHostUnknown)
+		all = append(all, action.ErrHostUnknown)
 	}
-	if row.access != public {
+	if row.Access != action.Public {
 		all = append(all, record.ErrToken)
 	}
-	if row.scope != 0 {
-		all = append(all, &scopeError{row.scope})
+	if row.Scope != 0 {
+		all = append(all, &action.ScopeError{Needs: row.Scope})
 	}
-	if row.access != public && s.cfg.RequireMFA {
-		all = append(all, errTokenMFA)
+	if row.Access != action.Public && s.cfg.RequireMFA {
+		all = append(all, action.ErrTokenMFA)
 	}
-	if s.needsToken(row.access) || s.dependsOnAddress(row.access) {
-		all = append(all, errUnauthorized)
+	if s.needsToken(row.Access) || s.dependsOnAddress(row.Access) {
+		all = append(all, action.ErrUnauthorized)
 	}
-	if row.has(hasLinks) && s.cfg.BaseURL == "" {
-		all = append(all, errHost)
+	if row.Has(action.HasLinks) && s.cfg.BaseURL == "" {
+		all = append(all, action.ErrHost)
 	}
-	if changes(row.method) {
-		all = append(all, errCrossOrigin)
+	if changes(row.Method) {
+		all = append(all, action.ErrCrossOrigin)
 	}
-	if row.has(countsViews) {
-		all = append(all, errUnmeant)
+	if row.Has(action.CountsViews) {
+		all = append(all, action.ErrUnmeant)
 	}
-	if row.guessable() {
+	if row.Guessable() {
 		all = append(all, record.ErrNotFound, errLimited)
 	}
-	if !row.has(notCounted) {
+	if !row.Has(action.NotCounted) {
 		all = append(all, errLimited)
 	}
 	all = append(append(all, said...), errAny)
 	var once []error
 	for _, err := range all {
-		if row.method == http.MethodHead && err == error(errRange) {
+		if row.Method == http.MethodHead && err == error(errRange) {
 			continue // it takes no Range
 		}
 		if !slices.Contains(once, err) {
@@ -87,13 +88,13 @@ func (s *Server) errorsOf(row route, said []error) []error {
 // routeErrors are the errors of each route of the API, in addition to those of errorsOf.
 var routeErrors = map[string][]error{
 	"create": append([]error{
-		errUnauthorized, errNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize,
+		action.ErrUnauthorized, errNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize,
 		errInvalid, limit.ErrBusy, record.ErrBusy, record.ErrFull, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, errClientRoom, errAccountRoom, errAnonymousRoom,
 	}, inStore...),
 	"active":          append([]error{errPage, record.ErrBusy}, inStore...),
 	"expired":         append([]error{errPage, record.ErrBusy}, inStore...),
 	"show":            append([]error{body.ErrPercent, record.ErrPassphrase, body.ErrTooLarge, record.ErrLocked, record.ErrFrozen, record.ErrBusy, limit.ErrBusy}, inStore...),
-	"delete":          append([]error{errOwnerOnly, record.ErrDenied}, inStore...),
+	"delete":          append([]error{action.ErrOwnerOnly, record.ErrDenied}, inStore...),
 	"thaw":            append([]error{record.ErrDenied}, inStore...),
 	"preview":         inStore,
 	"audit":           append([]error{errPage, record.ErrDenied}, inStore...),
@@ -105,7 +106,7 @@ var routeErrors = map[string][]error{
 	"admin_accounts":  append([]error{errNumber}, inAdmin...),
 	"admin_invite":    append([]error{errNoAccount, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidInvite, record.ErrFull}, inAdmin...),
 	"admin_account":   inAdmin,
-	"admin_act":       append([]error{record.ErrLastAdmin, record.ErrOwnAccount, errNoLink, errUnmailable, errAddresseeFull, record.ErrFull}, inAdmin...),
+	"admin_act":       append([]error{record.ErrLastAdmin, record.ErrOwnAccount, action.ErrNoLink, errUnmailable, errAddresseeFull, record.ErrFull}, inAdmin...),
 	"admin_policy":    append([]error{record.ErrFull}, inAdmin...),
 	"admin_remove":    append([]error{record.ErrLastAdmin, record.ErrFull}, inAdmin...),
 	"admin_log":       append([]error{errNumber, errLogFilter}, inAdmin...),
@@ -121,18 +122,18 @@ var inAdmin = append([]error{record.ErrNotFound}, inStore...)
 // statusReplies are the answers of a route with the same status.
 type statusReplies struct {
 	status  int
-	replies []reply
+	replies []action.Reply
 }
 
 // repliesTo returns the answers to errors, by status.
 func repliesTo(errs []error) (all []statusReplies) {
-	r := &request{id: "EXAMPLEREQUESTID", token: new(record.APIToken), actor: store.Actor{Account: 1}}
+	r := &action.Request{ID: "EXAMPLEREQUESTID", Token: new(record.APIToken), Actor: store.Actor{Account: 1}}
 	for _, err := range errs {
-		rep := problemOf(r, err).json(r)
-		i := slices.IndexFunc(all, func(x statusReplies) bool { return x.status == rep.status })
+		rep := action.ProblemOf(r, err).JSON(r)
+		i := slices.IndexFunc(all, func(x statusReplies) bool { return x.status == rep.Status })
 		if i < 0 {
 			i = len(all)
-			all = append(all, statusReplies{status: rep.status})
+			all = append(all, statusReplies{status: rep.Status})
 		}
 		all[i].replies = append(all[i].replies, rep)
 	}
@@ -143,15 +144,15 @@ func repliesTo(errs []error) (all []statusReplies) {
 // response documents the answers of a status.
 func (f statusReplies) response() openapi.Response {
 	out := openapi.Response{Status: f.status}
-	for _, kv := range f.replies[0].header {
+	for _, kv := range f.replies[0].Header {
 		out.Headers = append(out.Headers, kv[0])
 	}
 	for _, rep := range f.replies {
 		summary := "Messages for each field that is wrong"
-		if e, ok := rep.body.(errorBody); ok {
+		if e, ok := rep.Body.(action.ErrorBody); ok {
 			summary = e.Code
 		}
-		out.Bodies = append(out.Bodies, openapi.Example{Summary: summary, Value: rep.body})
+		out.Bodies = append(out.Bodies, openapi.Example{Summary: summary, Value: rep.Body})
 	}
 	return out
 }

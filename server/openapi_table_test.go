@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/instance"
 	"pushbox/internal/openid"
+	"pushbox/server/action"
 	"pushbox/server/openapi"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -49,20 +51,20 @@ func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
 	s := docServer(t, nil)
 	api, _ := s.docs[0].read(t, s, false)
 	for _, row := range s.routesV1() {
-		if how := spellingsV1[row.name]; !row.has(unlisted) && (api.Operations[sameInV2(row.name)].Summary == "" || how.v1 != row.has(hasFiles)) {
-			t.Errorf("%s is not documented, or its body is not", row.name)
+		if how := spellingsV1[row.Name]; !row.Has(action.Unlisted) && (api.Operations[sameInV2(row.Name)].Summary == "" || how.v1 != row.Has(action.HasFiles)) {
+			t.Errorf("%s is not documented, or its body is not", row.Name)
 		}
 	}
 	for _, row := range s.routes() {
-		op, described := api.Operations[row.name]
-		if inAPI(row.pattern) {
-			known[row.name] = true
+		op, described := api.Operations[row.Name]
+		if inAPI(row.Pattern) {
+			known[row.Name] = true
 			if !described || op.Summary == "" || op.Description == "" || op.Done == "" || op.Answer == "" && op.Type == "" {
-				t.Errorf("api.yaml says nothing, or too little, of the route %s", row.name)
+				t.Errorf("api.yaml says nothing, or too little, of the route %s", row.Name)
 			}
 		}
-		if described && row.has(hasFiles) && row.method == http.MethodPost != (op.Body == "push") {
-			t.Errorf("%s: whether it takes a push is not said right", row.name)
+		if described && row.Has(action.HasFiles) && row.Method == http.MethodPost != (op.Body == "push") {
+			t.Errorf("%s: whether it takes a push is not said right", row.Name)
 		}
 	}
 	for name := range api.Operations {
@@ -120,7 +122,7 @@ var answerTypes = map[string]reflect.Type{
 	"Answer": reflect.TypeFor[answerJSON](), "Account": reflect.TypeFor[accountJSON](), "Accounts": reflect.TypeFor[accountsJSON](),
 	"ChangedAccount": reflect.TypeFor[changedAccountJSON](), "Room": reflect.TypeFor[record.Room](), "InstanceLog": reflect.TypeFor[logJSON](),
 	"InstanceEvent": reflect.TypeFor[store.AdminLine](), "Health": reflect.TypeFor[findingsJSON](), "Finding": reflect.TypeFor[findingJSON](),
-	"Settings": reflect.TypeFor[settingsJSON](), "Setting": reflect.TypeFor[settingJSON](), "Error": reflect.TypeFor[errorBody](),
+	"Settings": reflect.TypeFor[settingsJSON](), "Setting": reflect.TypeFor[settingJSON](), "Error": reflect.TypeFor[action.ErrorBody](),
 }
 
 // shape is what JSON has for a type: the name of a schema, or the JSON types.
@@ -233,7 +235,7 @@ func TestTheSchemasOfAnswersAreThoseOfTheirTypes(t *testing.T) {
 func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	t.Parallel()
 	s := docServer(t, func(c *config.Config) { c.RequireMFA, c.AllowedHosts = true, []string{"push.example.com"} })
-	said := make(map[errorBody]bool)
+	said := make(map[action.ErrorBody]bool)
 	api, all := s.docs[0].read(t, s, false)
 	_, old := s.docs[1].read(t, s, true)
 	for _, e := range slices.Concat(all, old) {
@@ -242,10 +244,10 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 				t.Errorf("%s: nothing is said of the status %d", e.ID, f.status)
 			}
 			for _, rep := range f.replies {
-				if body, ok := rep.body.(errorBody); ok {
+				if body, ok := rep.Body.(action.ErrorBody); ok {
 					said[body] = true
 				}
-				for _, kv := range rep.header {
+				for _, kv := range rep.Header {
 					if api.Headers[kv[0]].Text("description") == "" {
 						t.Errorf("%s: nothing is said of the header %s", e.ID, kv[0])
 					}
@@ -253,13 +255,15 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range problems {
-		given := p.message == "The request was cancelled." // the client that could read it has gone
-		onPages := errors.Is(p.err, errFirst) || errors.Is(p.err, errLink) || errors.Is(p.err, errRequestOver) || errors.Is(p.err, ErrAway) || errors.Is(p.err, record.ErrNoAnswers) || errors.Is(p.err, record.ErrCredentials) || errors.Is(p.err, openid.ErrDown) || errors.Is(p.err, record.ErrSession)
-		watching := errors.Is(p.err, errScrape) || errors.Is(p.err, record.ErrLost) || errors.Is(p.err, ErrStarting) || errors.Is(p.err, ErrStopping)
-		off := errors.Is(p.err, errNoV1) // what is off has no document
-		if documented := said[p.body()]; documented == (given || onPages || watching || off) && p.message != "" {
-			t.Errorf("documented %v: %s", documented, p.message)
+	for _, err := range action.Errors() {
+		given := errors.Is(err, context.Canceled) // the client that could read it has gone
+		onPages := errors.Is(err, action.ErrFirst) || errors.Is(err, action.ErrLink) || errors.Is(err, action.ErrRequestOver) || errors.Is(err, action.ErrAway) || errors.Is(err, record.ErrNoAnswers) || errors.Is(err, record.ErrCredentials) || errors.Is(err, openid.ErrDown) || errors.Is(err, record.ErrSession)
+		watching := errors.Is(err, action.ErrScrape) || errors.Is(err, record.ErrLost) || errors.Is(err, action.ErrStarting) || errors.Is(err, action.ErrStopping)
+		off := errors.Is(err, action.ErrNoV1) // what is off has no document
+		of := repliesTo([]error{err})[0]
+		body := of.replies[0].Body.(action.ErrorBody)
+		if documented := said[body]; documented == (given || onPages || watching || off) && of.status != http.StatusInternalServerError {
+			t.Errorf("documented %v: %s", documented, body)
 		}
 	}
 }
@@ -280,7 +284,7 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 		t.Errorf("%d endpoints, %d operations", len(help.Endpoints), len(all))
 	}
 	for i, e := range help.Endpoints {
-		if e.ID != all[i].ID || e.Path != all[i].Path || e.Method != all[i].Method {
+		if e.ID != all[i].ID || e.Path != all[i].Path || e.Method != all[i].Endpoint.Method {
 			t.Fatalf("%s is not as in the document", e.ID)
 		}
 		if e.Summary == "" || e.Description == "" || e.Access == "" || !strings.Contains(e.Curl, base) {
@@ -297,8 +301,9 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 			}
 		}
 	}
+	message := func(err error) string { return repliesTo([]error{err})[0].replies[0].Body.(action.ErrorBody).Error }
 	for id, want := range map[string][]string{
-		"version": nil, "notify_emails": {problemOf(&request{}, record.ErrQuota).message, quotaOfAddressee}, "show": {problemOf(&request{}, record.ErrLocked).message},
+		"version": nil, "notify_emails": {message(record.ErrQuota), message(errAddresseeFull)}, "show": {message(record.ErrLocked)},
 	} {
 		var got []string
 		for _, f := range help.Endpoints[slices.IndexFunc(help.Endpoints, func(e endpointHelp) bool { return e.ID == id })].Statuses {

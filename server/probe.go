@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
+	"pushbox/server/action"
 	"pushbox/store/record"
 )
 
@@ -64,9 +65,9 @@ func (s *Server) NewProbe() (path string, err error) {
 }
 
 // probe reports how the request arrived, if it has a valid code.
-func (s *Server) probe(r *request) (reply, error) {
-	if !s.probes.take(r.name.Reveal()) {
-		return reply{}, record.ErrNotFound
+func (s *Server) probe(r *action.Request) (action.Reply, error) {
+	if !s.probes.take(r.Name.Reveal()) {
+		return action.Reply{}, record.ErrNotFound
 	}
-	return ok(s.proxies.Report(r.Request)), nil
+	return action.OK(s.proxies.Report(r.Request)), nil
 }

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store/storetest"
-
 	"pushbox/store/record"
+	"pushbox/store/storetest"
 )
 
 func TestAProbeIsValidOnceAndForAMinute(t *testing.T) {

@@ -34,16 +34,16 @@ func FuzzRange(f *testing.F) {
 				t.Errorf("%q of %d is refused, net/http says %d", header, size, theirs.Code)
 			}
 		case partial:
-			if part.from < 0 || part.length < 1 || part.from+part.length > int64(size) {
+			if part.From < 0 || part.Length < 1 || part.From+part.Length > int64(size) {
 				t.Fatalf("%q of %d is %+v", header, size, part)
 			}
 			if !strings.EqualFold(header[:6], "bytes=") || header[:6] != "bytes=" {
 				return // net/http goes by the case of the unit, RFC 9110 does not
 			}
-			if suffix, ok := strings.CutPrefix(header, "bytes=-"); ok && len(strings.TrimSpace(suffix)) > 18 && part.length == int64(size) {
+			if suffix, ok := strings.CutPrefix(header, "bytes=-"); ok && len(strings.TrimSpace(suffix)) > 18 && part.Length == int64(size) {
 				return // a suffix longer than the file is the whole file (RFC 9110 section 14.1.2), however large the number; net/http has an int64
 			}
-			if got := content[part.from : part.from+part.length]; theirs.Code != http.StatusPartialContent || !bytes.Equal(theirs.Body.Bytes(), got) {
+			if got := content[part.From : part.From+part.Length]; theirs.Code != http.StatusPartialContent || !bytes.Equal(theirs.Body.Bytes(), got) {
 				t.Errorf("%q of %d is %+v, net/http says %d with %d bytes", header, size, part, theirs.Code, theirs.Body.Len())
 			}
 		case strings.ContainsFunc(header[min(6, len(header)):], unicode.IsSpace):

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -34,9 +35,9 @@ func TestNothingThatCarriesASecretPrintsIt(t *testing.T) {
 		if err != nil || push.Payload.Reveal() != canary || push.Passphrase.Reveal() != canary {
 			t.Fatal(push, err)
 		}
-		r.grant, r.name, r.actor.Referrer = secret.New(canary), secret.New(canary), secret.New("https://"+canary)
+		r.Grant, r.Name, r.Actor.Referrer = secret.New(canary), secret.New(canary), secret.New("https://"+canary)
 		for what, v := range map[string]any{
-			"the request": *r, "the request's address": r, "the actor": r.actor, "the create request": *c, "its address": c,
+			"the request": *r, "the request's address": r, "the actor": r.Actor, "the create request": *c, "its address": c,
 			"the fields": c.fields, "the reader of fields": fieldReader{fields: c.fields}, "the new push": push,
 		} {
 			carriers[mediaType+": "+what] = v
@@ -49,28 +50,28 @@ func TestNothingThatCarriesASecretPrintsIt(t *testing.T) {
 	}
 	carriers["a page's form"], carriers["its address"] = form, &form
 	hr := httptest.NewRequest("GET", "/?passphrase="+canary, nil)
-	asked := &request{Request: hr, Body: body.NewReader(hr, nil)}
+	asked := &action.Request{Request: hr, Body: body.NewReader(hr, nil)}
 	p, err := s.readPassphrase(asked)
 	if err != nil || p.Reveal() != canary {
 		t.Fatal(p, err)
 	}
 	carriers["a passphrase"] = p
-	hr = httptest.NewRequest("GET", FirstPath+canary, nil)
+	hr = httptest.NewRequest("GET", action.FirstPath+canary, nil)
 	hr.Header.Set("Referer", "https://"+canary)
-	firstRoute := []route{{name: "first_form", method: "GET", pattern: FirstPath + ":" + nameParam}}
-	first := s.newRequest(&entryPoint{router: newRouter(firstRoute, "")}, httptest.NewRecorder(), hr)
-	if first.name.Reveal() != canary || first.actor.Referrer.Reveal() != "https://"+canary {
-		t.Fatal(first.name.Reveal(), first.actor.Referrer.Reveal())
+	firstRoute := []action.Route{{Name: "first_form", Method: "GET", Pattern: action.FirstPath + ":" + action.NameParam}}
+	first := s.newRequest(&door{router: newRouter(firstRoute, "")}, httptest.NewRecorder(), hr)
+	if first.Name.Reveal() != canary || first.Actor.Referrer.Reveal() != "https://"+canary {
+		t.Fatal(first.Name.Reveal(), first.Actor.Referrer.Reveal())
 	}
 	first.Request, first.Body = nil, body.Reader{} // the path and the header as they came in are the library's
-	carriers["a request for the first account"], carriers["its actor"] = *first, first.actor
-	carriers["a line of an audit log"] = store.LogEntry{Referrer: first.actor.Referrer, Recipients: secret.New(canary)}
-	carriers["a row of an audit log"] = auditRow{Referrer: first.actor.Referrer, To: secret.New(canary)}
+	carriers["a request for the first account"], carriers["its actor"] = *first, first.Actor
+	carriers["a line of an audit log"] = store.LogEntry{Referrer: first.Actor.Referrer, Recipients: secret.New(canary)}
+	carriers["a row of an audit log"] = auditRow{Referrer: first.Actor.Referrer, To: secret.New(canary)}
 	retrieved := newViewerJSON(store.PushInfo{Push: record.Push{State: record.Live}, Payload: secret.New(canary)}, "")
 	if retrieved.Payload == nil || *retrieved.Payload != canary {
 		t.Fatal(retrieved.Payload)
 	}
-	carriers["an answer with a payload"] = reply{body: retrieved}
+	carriers["an answer with a payload"] = action.Reply{Body: retrieved}
 	for what, v := range carriers {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 			hidden := struct{ v any }{v} // fmt asks no method of what is in an unexported field

@@ -5,72 +5,51 @@ import (
 	"strconv"
 	"time"
 
-	"pushbox/server/web"
-	"pushbox/store"
+	"pushbox/server/action"
+	"pushbox/server/deadline"
 )
 
-// A reply is the answer of an action: a status; a value that becomes the JSON body, or
-// in its place a page, a text, an asset or a part of a file; and headers and cookies in
-// addition to those of every answer.
-type reply struct {
-	status   int
-	body     any
-	template string        // if set, body is what this page shows
-	out      *answerBuffer // the page, the JSON or the long text, rendered
-	reserved bool          // the page's memory is reserved: a view was counted, so the page must not fail
-	text     *text
-	asset    *web.Asset
-	to       string // if set, the path that the browser is redirected to
-	header   [][2]string
-	cookies  []*http.Cookie
-
-	lines func(write func(line any) error) error // if set, the body is what it writes, as JSON lines, on the way
-
-	file *store.Download
-	part span
-	done func()                                  // called after the file was sent
-	rest func(file int) (*store.Download, error) // if set, all files are sent as an archive: file is the first, and this begins another
+// An answer is a reply that is ready to be sent.
+type answer struct {
+	action.Reply
+	out *answerBuffer // the page, the JSON or the long text, rendered
 }
 
-func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
-
-func created(body any) reply { return reply{status: http.StatusCreated, body: body} }
-
 // send writes a reply and returns how many bytes of body went out.
-func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+func (s *Server) send(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
 	if r.Body.Abandoned() {
 		w.Header()["Connection"] = closed
 	}
-	for _, kv := range rep.header {
+	for _, kv := range rep.Header {
 		w.Header().Set(kv[0], kv[1])
 	}
 	if s.sharesAnswer(r) {
 		crossOriginHeaders(w.Header())
 	}
-	if rep.to != "" {
-		w.Header()["Location"] = []string{s.cfg.BasePath + rep.to}
+	if rep.To != "" {
+		w.Header()["Location"] = []string{s.cfg.BasePath + rep.To}
 	}
-	for _, c := range rep.cookies {
+	for _, c := range rep.Cookies {
 		http.SetCookie(w, c)
 	}
 	switch {
-	case rep.rest != nil:
+	case rep.Rest != nil:
 		return sendArchive(w, r, rep)
-	case rep.lines != nil:
+	case rep.Lines != nil:
 		return sendLines(w, r, rep)
-	case rep.file != nil:
+	case rep.File != nil:
 		return sendFile(w, r, rep)
-	case rep.template != "":
+	case rep.Template != "":
 		return s.sendPage(w, r, rep)
-	case rep.asset != nil:
-		return sendAsset(w, r, *rep.asset)
-	case rep.text != nil && rep.out == nil:
-		w.Header()["Content-Type"] = []string{rep.text.media}
-		return sendBytes(w, r, rep.status, rep.text.body)
+	case rep.Asset != nil:
+		return sendAsset(w, r, *rep.Asset)
+	case rep.Text != nil && rep.out == nil:
+		w.Header()["Content-Type"] = []string{rep.Text.Media}
+		return sendBytes(w, r, rep.Status, rep.Text.Body)
 	case rep.out != nil:
 		return sendBuffer(w, r, rep)
 	default: // the headers say it all
-		return sendBytes(w, r, rep.status, nil)
+		return sendBytes(w, r, rep.Status, nil)
 	}
 }
 
@@ -80,28 +59,28 @@ const linesType = "application/jsonl"
 // sendLines sends the lines of a reply. The client must take them at the pace of a file. If it
 // stops in the middle, the connection is cut, and the client knows that the end is missing. The
 // error is why a line could not be read: a client may leave when it likes.
-func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
-	if rep.done != nil {
-		defer rep.done()
+func sendLines(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
+	if rep.Done != nil {
+		defer rep.Done()
 	}
 	w.Header()["Content-Type"] = []string{linesType}
-	w.WriteHeader(rep.status)
+	w.WriteHeader(rep.Status)
 	if r.Method == http.MethodHead {
 		return 0, nil
 	}
 	out := countingWriter{to: w}
 	enc := newEncoder(&out)
 	var broken error // of the connection
-	var sent pace
-	err := rep.lines(func(line any) error {
-		sent.next() // what it takes to read a line does not count
-		r.deadlines.sending(sent)
+	var sent deadline.Pace
+	err := rep.Lines(func(line any) error {
+		sent.Next() // what it takes to read a line does not count
+		r.Deadlines.Sending(sent)
 		broken = enc.Encode(line)
-		sent.took, sent.moved = time.Since(sent.begin), out.n
+		sent.Took, sent.Moved = time.Since(sent.Begin), out.n
 		return broken
 	})
 	if err != nil {
-		r.deadlines.cut()
+		r.Deadlines.Cut()
 	}
 	if broken != nil {
 		err = nil
@@ -110,13 +89,13 @@ func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 }
 
 // sendBuffer writes JSON, or a long text.
-func sendBuffer(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+func sendBuffer(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	if rep.text != nil {
-		h["Content-Type"] = []string{rep.text.media}
+	if rep.Text != nil {
+		h["Content-Type"] = []string{rep.Text.Media}
 	}
 	h["Content-Length"] = []string{strconv.FormatInt(rep.out.size, 10)}
-	w.WriteHeader(rep.status)
-	return rep.out.send(w, r.deadlines.answering)
+	w.WriteHeader(rep.Status)
+	return rep.out.send(w, r.Deadlines.Answering)
 }

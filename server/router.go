@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
+
+	"pushbox/server/action"
 )
 
 // A router finds the route of a request. httprouter does not allow a word and a
@@ -24,50 +26,50 @@ type router struct {
 // A foundRoute is where Lookup leaves the route it finds, since its handles return nothing.
 type foundRoute struct {
 	http.ResponseWriter
-	route *route
+	route *action.Route
 }
 
 // newRouter returns a router for rows. Their patterns lie under base, which is empty or
 // a path without a slash at its end.
-func newRouter(rows []route, base string) *router {
+func newRouter(rows []action.Route, base string) *router {
 	r := &router{tree: httprouter.New(), v1: httprouter.New(), old: httprouter.New(), base: base}
-	groups := make(map[[2]string][]route)
+	groups := make(map[[2]string][]action.Route)
 	for _, row := range rows {
-		if !slices.Contains(r.methods, row.method) {
-			r.methods = append(r.methods, row.method)
+		if !slices.Contains(r.methods, row.Method) {
+			r.methods = append(r.methods, row.Method)
 		}
-		for _, pattern := range row.places(base) {
-			key := [2]string{row.method, pattern}
+		for _, pattern := range places(row, base) {
+			key := [2]string{row.Method, pattern}
 			groups[key] = append(groups[key], row)
 		}
 	}
 	slices.Sort(r.methods)
 	for key, group := range groups {
 		tree, pattern := r.place(key[1])
-		if hasParam(pattern, languageParam) {
+		if action.HasParam(pattern, action.LanguageParam) {
 			tree = r.old
 		}
 		tree.Handle(key[0], pattern, func(w http.ResponseWriter, _ *http.Request, ps httprouter.Params) {
-			w.(*foundRoute).route = choose(group, ps.ByName(tokenParam))
+			w.(*foundRoute).route = choose(group, ps.ByName(action.TokenParam))
 		})
 	}
 	return r
 }
 
 // places returns the patterns of the route: under base, and for some also outside it.
-func (r route) places(base string) []string {
-	all := []string{squeeze(base + r.pattern)}
-	if base != "" && r.has(atRoot) {
-		all = append(all, r.pattern)
+func places(r action.Route, base string) []string {
+	all := []string{action.Squeeze(base + r.Pattern)}
+	if base != "" && r.Has(action.AtRoot) {
+		all = append(all, r.Pattern)
 	}
 	return all
 }
 
 // choose returns the row for that value of the parameter; nil if there is none.
-func choose(group []route, value string) *route {
-	var other *route
+func choose(group []action.Route, value string) *action.Route {
+	var other *action.Route
 	for i := range group {
-		switch group[i].word {
+		switch group[i].Word {
 		case value:
 			return &group[i]
 		case "":
@@ -78,9 +80,9 @@ func choose(group []route, value string) *route {
 }
 
 // find returns the route of a path, with the values of its parameters.
-func (r *router) find(method, path string) (*route, httprouter.Params) {
+func (r *router) find(method, path string) (*action.Route, httprouter.Params) {
 	doubled := strings.Contains(path, "//")
-	tree, path := r.place(squeeze(path))
+	tree, path := r.place(action.Squeeze(path))
 	handle, ps, _ := tree.Lookup(method, path)
 	if handle == nil && hasLanguage(strings.TrimPrefix(path, r.base)) {
 		handle, ps, _ = r.old.Lookup(method, path)
@@ -91,7 +93,7 @@ func (r *router) find(method, path string) (*route, httprouter.Params) {
 	}
 	var f foundRoute
 	handle(&f, nil, ps)
-	if doubled && f.route != nil && !f.route.takesDoubledSlashes() {
+	if doubled && f.route != nil && !takesDoubledSlashes(*f.route) {
 		return nil, nil
 	}
 	return f.route, ps
@@ -100,8 +102,8 @@ func (r *router) find(method, path string) (*route, httprouter.Params) {
 // takesDoubledSlashes reports whether a path to the route may have slashes that are repeated, as
 // some programs send them: one to a push, or of the API. All other paths are only what they are,
 // so that a proxy can shut them off by how they begin.
-func (r route) takesDoubledSlashes() bool {
-	return r.pattern == "/" || r.has(forRecipients|isV1) || strings.HasPrefix(r.pattern, "/api/") && r.access != administrating
+func takesDoubledSlashes(r action.Route) bool {
+	return r.Pattern == "/" || r.Has(action.ForRecipients|action.IsV1) || strings.HasPrefix(r.Pattern, "/api/") && r.Access != action.Administrating
 }
 
 // allowed lists the methods that a path has a route for; none if it is unknown.
@@ -112,17 +114,6 @@ func (r *router) allowed(path string) (methods []string) {
 		}
 	}
 	return methods
-}
-
-// squeeze returns a path in which repeated slashes are one, and one at the end is none.
-func squeeze(path string) string {
-	for strings.Contains(path, "//") {
-		path = strings.ReplaceAll(path, "//", "/")
-	}
-	if len(path) > 1 {
-		path = strings.TrimSuffix(path, "/")
-	}
-	return path
 }
 
 // isPlain reports whether an escaped path has no more escapes than it needs. Where it has
@@ -144,13 +135,11 @@ const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._
 func (r *router) place(path string) (*httprouter.Router, string) {
 	under, ok := strings.CutPrefix(path, r.base)
 	switch {
-	case ok && isPathV1(under):
-		return r.v1, strings.TrimSuffix(path, jsonSuffix)
+	case ok && action.IsPathV1(under):
+		return r.v1, strings.TrimSuffix(path, action.JSONSuffix)
 	case ok && strings.HasPrefix(under, "/api/"):
-		return r.tree, strings.TrimSuffix(path, jsonSuffix)
+		return r.tree, strings.TrimSuffix(path, action.JSONSuffix)
 	default:
 		return r.tree, path
 	}
 }
-
-func hasParam(pattern, name string) bool { return strings.Contains(pattern, "/:"+name) }

@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 
+	"pushbox/server/action"
 	"pushbox/store/record"
 )
 
@@ -20,42 +21,42 @@ const (
 const linesSuffix = ".jsonl"
 
 // routesAdmin returns the rows for administrators: in the API and as pages.
-func (s *Server) routesAdmin() []route {
+func (s *Server) routesAdmin() []action.Route {
 	const (
 		get      = http.MethodGet
 		post     = http.MethodPost
 		api      = "/api/v2/admin"
 		accounts = api + "/accounts"
-		account  = accounts + "/:" + accountParam
+		account  = accounts + "/:" + action.AccountParam
 	)
-	rows := []route{
-		{name: "admin_accounts", method: get, pattern: accounts, action: s.accountsAPI},
-		{name: "admin_invite", method: post, pattern: accounts, traits: hasLinks, action: s.inviteAPI},
-		{name: "admin_account", method: get, pattern: account, action: s.accountAPI},
-		{name: "admin_act", method: post, pattern: account + "/:" + actParam, traits: hasLinks, action: s.actAPI},
-		{name: "admin_policy", method: http.MethodPut, pattern: account + "/policy/:" + policyParam, action: s.policyAPI},
-		{name: "admin_remove", method: http.MethodDelete, pattern: account, action: s.removeAPI},
-		{name: "admin_log", method: get, pattern: api + "/log", action: s.logAPI},
-		{name: "admin_log_lines", method: get, pattern: api + "/log" + linesSuffix, traits: hasFiles, action: s.logLines},
-		{name: "admin_health", method: get, pattern: api + "/health", action: s.findingsAPI},
-		{name: "admin_settings", method: get, pattern: api + "/settings", action: s.settingsAPI},
+	rows := []action.Route{
+		{Name: "admin_accounts", Method: get, Pattern: accounts, Action: s.accountsAPI},
+		{Name: "admin_invite", Method: post, Pattern: accounts, Traits: action.HasLinks, Action: s.inviteAPI},
+		{Name: "admin_account", Method: get, Pattern: account, Action: s.accountAPI},
+		{Name: "admin_act", Method: post, Pattern: account + "/:" + action.ActParam, Traits: action.HasLinks, Action: s.actAPI},
+		{Name: "admin_policy", Method: http.MethodPut, Pattern: account + "/policy/:" + action.PolicyParam, Action: s.policyAPI},
+		{Name: "admin_remove", Method: http.MethodDelete, Pattern: account, Action: s.removeAPI},
+		{Name: "admin_log", Method: get, Pattern: api + "/log", Action: s.logAPI},
+		{Name: "admin_log_lines", Method: get, Pattern: api + "/log" + linesSuffix, Traits: action.HasFiles, Action: s.logLines},
+		{Name: "admin_health", Method: get, Pattern: api + "/health", Action: s.findingsAPI},
+		{Name: "admin_settings", Method: get, Pattern: api + "/settings", Action: s.settingsAPI},
 	}
 	for i := range rows {
-		rows[i].access, rows[i].scope = administrating, record.ScopeAdmin
+		rows[i].Access, rows[i].Scope = action.Administrating, record.ScopeAdmin
 	}
-	pages := []route{
-		{name: "accounts_page", method: get, pattern: adminPath, action: s.accountsPage},
-		{name: "account_invited", method: post, pattern: adminPath, traits: hasLinks, action: s.withForm(s.inviteAccount)},
-		{name: "account_page", method: get, pattern: accountsPath + ":" + nameParam, action: s.accountPage},
-		{name: "account_changed", method: post, pattern: accountsPath + ":" + nameParam, traits: hasLinks, action: s.withForm(s.changeAccount)},
-		{name: "log_page", method: get, pattern: logPath, action: s.logPage},
-		{name: "activity_page", method: get, pattern: activityPath, action: s.activityPage},
-		{name: "findings_page", method: get, pattern: findingsPath, action: s.findingsPage},
-		{name: "settings_page", method: get, pattern: settingsPath, action: s.settingsPage},
-		{name: "log_lines", method: get, pattern: logLinesPath, traits: hasFiles, action: s.logLines},
+	pages := []action.Route{
+		{Name: "accounts_page", Method: get, Pattern: adminPath, Action: s.accountsPage},
+		{Name: "account_invited", Method: post, Pattern: adminPath, Traits: action.HasLinks, Action: s.withForm(s.inviteAccount)},
+		{Name: "account_page", Method: get, Pattern: accountsPath + ":" + action.NameParam, Action: s.accountPage},
+		{Name: "account_changed", Method: post, Pattern: accountsPath + ":" + action.NameParam, Traits: action.HasLinks, Action: s.withForm(s.changeAccount)},
+		{Name: "log_page", Method: get, Pattern: logPath, Action: s.logPage},
+		{Name: "activity_page", Method: get, Pattern: activityPath, Action: s.activityPage},
+		{Name: "findings_page", Method: get, Pattern: findingsPath, Action: s.findingsPage},
+		{Name: "settings_page", Method: get, Pattern: settingsPath, Action: s.settingsPage},
+		{Name: "log_lines", Method: get, Pattern: logLinesPath, Traits: action.HasFiles, Action: s.logLines},
 	}
 	for _, row := range pages {
-		row.access, row.traits, row.nav = administrating, row.traits|isPage, "admin"
+		row.Access, row.Traits, row.Nav = action.Administrating, row.Traits|action.IsPage, "admin"
 		rows = append(rows, row)
 	}
 	return rows

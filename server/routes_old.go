@@ -3,32 +3,31 @@ package server
 import (
 	"net/http"
 	"strings"
-)
 
-// languageParam is the parameter of patterns for a language.
-const languageParam = "language"
+	"pushbox/server/action"
+)
 
 // routesOld are the rows of addresses that Password Pusher has or once had for what has
 // another address here. They redirect. Each also exists with a language in front.
-func (s *Server) routesOld() (rows []route) {
-	old := func(row route) {
-		row.method, row.access, row.traits = http.MethodGet, public, row.traits|isPage
+func (s *Server) routesOld() (rows []action.Route) {
+	old := func(row action.Route) {
+		row.Method, row.Access, row.Traits = http.MethodGet, action.Public, row.Traits|action.IsPage
 		rows = append(rows, row)
 	}
-	const language = "/:" + languageParam
-	for _, prefix := range prefixesV1 {
-		push := "/" + string(prefix) + "/:" + tokenParam
+	const language = "/:" + action.LanguageParam
+	for _, prefix := range action.PrefixesV1 {
+		push := "/" + string(prefix) + "/:" + action.TokenParam
 		for _, before := range [...]string{"", language} {
 			if before+string(prefix) != "p" {
-				old(route{name: "old_push", pattern: before + push, traits: forRecipients, action: s.oldPush("")})
-				old(route{name: "old_step", pattern: before + push + "/r", traits: forRecipients, action: s.oldPush("/r")})
-				old(route{name: "old_page", pattern: before + push + "/preview", action: s.oldPush("/preview")})
-				old(route{name: "old_page", pattern: before + push + "/audit", action: s.oldPush("/audit")})
+				old(action.Route{Name: "old_push", Pattern: before + push, Traits: action.ForRecipients, Action: s.oldPush("")})
+				old(action.Route{Name: "old_step", Pattern: before + push + "/r", Traits: action.ForRecipients, Action: s.oldPush("/r")})
+				old(action.Route{Name: "old_page", Pattern: before + push + "/preview", Action: s.oldPush("/preview")})
+				old(action.Route{Name: "old_page", Pattern: before + push + "/audit", Action: s.oldPush("/audit")})
 			}
-			old(route{name: "old_step", pattern: before + push + "/passphrase", traits: forRecipients, action: s.oldPush("/r")})
-			old(route{name: "old_page", pattern: before + push, word: "new", action: s.oldForm(string(prefix))})
-			old(route{name: "old_page", pattern: before + push, word: "active", action: s.movedTo("/p", "")})
-			old(route{name: "old_page", pattern: before + push, word: "expired", action: s.movedTo("/p", "state=expired")})
+			old(action.Route{Name: "old_step", Pattern: before + push + "/passphrase", Traits: action.ForRecipients, Action: s.oldPush("/r")})
+			old(action.Route{Name: "old_page", Pattern: before + push, Word: "new", Action: s.oldForm(string(prefix))})
+			old(action.Route{Name: "old_page", Pattern: before + push, Word: "active", Action: s.movedTo("/p", "")})
+			old(action.Route{Name: "old_page", Pattern: before + push, Word: "expired", Action: s.movedTo("/p", "state=expired")})
 		}
 	}
 	for _, row := range [...]struct{ pattern, to string }{
@@ -39,12 +38,12 @@ func (s *Server) routesOld() (rows []route) {
 		{"/users/edit", ownAccountPath},
 		{"/users/password/new", s.asksForPassword()},
 	} {
-		old(route{name: "old_page", pattern: row.pattern, action: s.movedTo(row.to, "")})
-		old(route{name: "old_page", pattern: language + row.pattern, action: s.movedTo(row.to, "")})
+		old(action.Route{Name: "old_page", Pattern: row.pattern, Action: s.movedTo(row.to, "")})
+		old(action.Route{Name: "old_page", Pattern: language + row.pattern, Action: s.movedTo(row.to, "")})
 	}
-	old(route{name: "old_page", pattern: language, action: s.movedTo("/", "")})
+	old(action.Route{Name: "old_page", Pattern: language, Action: s.movedTo("/", "")})
 	for _, same := range [...]string{"/p", signInPath, "/users/sign_up", tokenPath} {
-		old(route{name: "old_page", pattern: language + same, action: s.movedTo(same, "")})
+		old(action.Route{Name: "old_page", Pattern: language + same, Action: s.movedTo(same, "")})
 	}
 	return rows
 }

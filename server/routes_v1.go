@@ -4,40 +4,37 @@ import (
 	"net/http"
 	"strings"
 
+	"pushbox/server/action"
 	"pushbox/store/record"
 )
 
-// prefixesV1 are the first parts of the paths of API version 1: for a push of text, of
-// files, and of a URL. Each reaches every push.
-const prefixesV1 = "pfr"
-
 // routesV1 are the rows of API version 1. Their paths end in .json, and the paths of
 // pages begin in the same way, so the router keeps them apart.
-func (s *Server) routesV1() []route {
-	const file = isV1 | hasLinks | hasFiles
-	rows := []route{
-		{name: "v1_version", method: http.MethodGet, pattern: "/api/v1/version", access: public, traits: isV1 | notCounted, action: s.versionV1},
-		{name: "v1_openapi", method: http.MethodGet, pattern: strings.TrimSuffix(openAPIv1Path, jsonSuffix), access: public, traits: isV1 | hasLinks, action: s.describeV1},
-		{name: "v1_create", method: http.MethodPost, pattern: "/p.json", access: creating, scope: record.ScopeCreate, traits: file | crossOrigin, action: s.createV1(passwordV1)},
-		{name: "v1_create_file", method: http.MethodPost, pattern: "/f.json", access: required, scope: record.ScopeCreate, traits: file, action: s.createV1(filesV1)},
-		{name: "v1_create_url", method: http.MethodPost, pattern: "/r.json", access: required, scope: record.ScopeCreate, traits: file, action: s.createV1(urlV1)},
-		{name: "v1_preflight", method: http.MethodOptions, pattern: "/p.json", access: public, traits: isV1 | crossOrigin | unlisted, action: s.preflight},
+func (s *Server) routesV1() []action.Route {
+	const file = action.IsV1 | action.HasLinks | action.HasFiles
+	rows := []action.Route{
+		{Name: "v1_version", Method: http.MethodGet, Pattern: "/api/v1/version", Access: action.Public, Traits: action.IsV1 | action.NotCounted, Action: s.versionV1},
+		{Name: "v1_openapi", Method: http.MethodGet, Pattern: strings.TrimSuffix(openAPIv1Path, action.JSONSuffix), Access: action.Public, Traits: action.IsV1 | action.HasLinks, Action: s.describeV1},
+		{Name: "v1_create", Method: http.MethodPost, Pattern: "/p.json", Access: action.Creating, Scope: record.ScopeCreate, Traits: file | action.CrossOrigin, Action: s.createV1(passwordV1)},
+		{Name: "v1_create_file", Method: http.MethodPost, Pattern: "/f.json", Access: action.Required, Scope: record.ScopeCreate, Traits: file, Action: s.createV1(filesV1)},
+		{Name: "v1_create_url", Method: http.MethodPost, Pattern: "/r.json", Access: action.Required, Scope: record.ScopeCreate, Traits: file, Action: s.createV1(urlV1)},
+		{Name: "v1_preflight", Method: http.MethodOptions, Pattern: "/p.json", Access: action.Public, Traits: action.IsV1 | action.CrossOrigin | action.Unlisted, Action: s.preflight},
 	}
-	for _, prefix := range prefixesV1 {
-		push := "/" + string(prefix) + "/:" + tokenParam
-		for _, row := range [...]route{
-			{name: "v1_active", method: http.MethodGet, pattern: push, word: "active", access: required, scope: record.ScopeRead, traits: hasLinks | hasList, action: s.activePushes},
-			{name: "v1_expired", method: http.MethodGet, pattern: push, word: "expired", access: required, scope: record.ScopeRead, traits: hasLinks | hasList, action: s.expiredPushes},
-			{name: "v1_show", method: http.MethodGet, pattern: push, access: optional, scope: record.ScopeRead, traits: hasLinks | countsViews, action: s.showPush},
-			{name: "v1_show", method: http.MethodGet, pattern: push + "/r", access: optional, scope: record.ScopeRead, traits: hasLinks | countsViews, action: s.showPush}, // html_url with .json behind it
-			{name: "v1_delete", method: http.MethodDelete, pattern: push, access: optional, scope: record.ScopeManage, traits: hasLinks, action: s.deletePush},
-			{name: "v1_preview", method: http.MethodGet, pattern: push + "/preview", access: optional, scope: record.ScopeRead, traits: hasLinks, action: s.previewPush},
-			{name: "v1_audit", method: http.MethodGet, pattern: push + "/audit", access: required, scope: record.ScopeRead, action: s.auditPush},
+	for _, prefix := range action.PrefixesV1 {
+		push := "/" + string(prefix) + "/:" + action.TokenParam
+		for _, row := range [...]action.Route{
+			{Name: "v1_active", Method: http.MethodGet, Pattern: push, Word: "active", Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList, Action: s.activePushes},
+			{Name: "v1_expired", Method: http.MethodGet, Pattern: push, Word: "expired", Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList, Action: s.expiredPushes},
+			{Name: "v1_show", Method: http.MethodGet, Pattern: push, Access: action.Optional, Scope: record.ScopeRead, Traits: action.HasLinks | action.CountsViews, Action: s.showPush},
+			{Name: "v1_show", Method: http.MethodGet, Pattern: push + "/r", Access: action.Optional, Scope: record.ScopeRead, Traits: action.HasLinks | action.CountsViews, Action: s.showPush}, // html_url with .json behind it
+			{Name: "v1_delete", Method: http.MethodDelete, Pattern: push, Access: action.Optional, Scope: record.ScopeManage, Traits: action.HasLinks, Action: s.deletePush},
+			{Name: "v1_preview", Method: http.MethodGet, Pattern: push + "/preview", Access: action.Optional, Scope: record.ScopeRead, Traits: action.HasLinks, Action: s.previewPush},
+			{Name: "v1_audit", Method: http.MethodGet, Pattern: push + "/audit", Access: action.Required, Scope: record.ScopeRead, Action: s.auditPush},
 		} {
-			if prefix != 'p' || strings.HasSuffix(row.pattern, "/r") {
-				row.traits |= unlisted
+			if prefix != 'p' || strings.HasSuffix(row.Pattern, "/r") {
+				row.Traits |= action.Unlisted
 			}
-			row.pattern, row.traits, row.action = row.pattern+jsonSuffix, row.traits|isV1, inV1(row.action)
+			row.Pattern, row.Traits, row.Action = row.Pattern+action.JSONSuffix, row.Traits|action.IsV1, inV1(row.Action)
 			rows = append(rows, row)
 		}
 	}
@@ -46,13 +43,3 @@ func (s *Server) routesV1() []route {
 
 // openAPIv1Path is the address of the document of version 1, without the base.
 const openAPIv1Path = "/api/v1/openapi.json"
-
-// jsonSuffix ends the paths of API version 1, and may end those of version 2.
-const jsonSuffix = ".json"
-
-// isPathV1 reports whether a path or a pattern is one of API version 1, except those
-// under /api/v1.
-func isPathV1(path string) bool {
-	path, ok := strings.CutSuffix(path, jsonSuffix)
-	return ok && len(path) > 1 && path[0] == '/' && strings.IndexByte(prefixesV1, path[1]) >= 0 && (len(path) == 2 || path[2] == '/')
-}

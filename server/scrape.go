@@ -3,31 +3,26 @@ package server
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
 	"net/http"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store/record"
 )
 
-// errScrape says that a request for metrics does not have the token for them.
-var errScrape = errors.New("this needs the token of the metrics")
-
-const scrapeMessage = "This needs the token in metrics.token_file: send it as Authorization: Bearer TOKEN."
-
 // metrics answers with the metrics, for clients that have the token.
-func (s *Server) metrics(r *request) (reply, error) {
+func (s *Server) metrics(r *action.Request) (action.Reply, error) {
 	switch {
 	case s.monitoring.Metrics == nil || s.monitoring.Token.IsZero():
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	case !mayScrape(r.Header, s.monitoring.Token):
-		return reply{}, errScrape
+		return action.Reply{}, action.ErrScrape
 	}
 	media, body, err := s.monitoring.Metrics()
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return reply{status: http.StatusOK, text: &text{media: media, body: body}}, nil
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: media, Body: body}}, nil
 }
 
 // scrapeHostMessage answers a request for another host.
@@ -54,7 +49,7 @@ func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
 		sendLine(w, http.StatusMethodNotAllowed, "Metrics are read-only: use GET.")
 	case !s.monitoring.Token.IsZero() && !mayScrape(r.Header, s.monitoring.Token):
 		h.Set("WWW-Authenticate", "Bearer")
-		sendLine(w, http.StatusUnauthorized, scrapeMessage)
+		sendLine(w, http.StatusUnauthorized, action.ScrapeMessage)
 	default:
 		s.sendMetrics(w)
 	}

@@ -24,7 +24,6 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/web"
 	"pushbox/store"
-
 	"pushbox/store/clock"
 )
 
@@ -44,11 +43,8 @@ type Options struct {
 }
 
 // A Directory checks passwords of people whose accounts have none here. Its errors are
-// record.ErrCredentials and ErrAway.
+// record.ErrCredentials and action.ErrAway.
 type Directory func(login string, password secret.Text) store.Elsewhere
-
-// ErrAway says that the directory does not answer.
-var ErrAway = errors.New("the directory does not answer")
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
 // use, and owns no goroutine.
@@ -71,7 +67,7 @@ type Server struct {
 	directory  Directory
 	providers  []provider
 
-	full, recipients entryPoint // all routes, and only those for recipients
+	full, recipients door // all routes, and only those for recipients
 
 	pages *web.Pages
 	site  web.Site

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store/record"
 )
@@ -19,13 +20,13 @@ type addressView struct {
 }
 
 // addressPage shows the address of the account.
-func (s *Server) addressPage(r *request) (reply, error) {
+func (s *Server) addressPage(r *action.Request) (action.Reply, error) {
 	page, err := s.addressState(r)
-	return show(http.StatusOK, "address", page), err
+	return action.Show(http.StatusOK, "address", page), err
 }
 
-func (s *Server) addressState(r *request) (addressView, error) {
-	a, err := s.store.Address(r.Context(), s.sessionSecret(r))
+func (s *Server) addressState(r *action.Request) (addressView, error) {
+	a, err := s.store.Address(r.Context(), r.SessionSecret())
 	page := addressView{Email: a.Email, Confirmed: a.Confirmed, Mail: a.Reachable, Tries: a.Tries}
 	if !a.CodeUntil.IsZero() {
 		page.Until = display.OptionalTime(a.CodeUntil)
@@ -34,8 +35,8 @@ func (s *Server) addressState(r *request) (addressView, error) {
 }
 
 // mailCode sends a code to the address of the account.
-func (s *Server) mailCode(r *request) (reply, error) {
-	err := s.store.MailCode(r.Context(), r.actor, s.sessionSecret(r), r.locale.Tag)
+func (s *Server) mailCode(r *action.Request) (action.Reply, error) {
+	err := s.store.MailCode(r.Context(), r.Actor, r.SessionSecret(), r.Locale.Tag)
 	var quota *record.QuotaError
 	switch {
 	case errors.As(err, &quota):
@@ -45,29 +46,29 @@ func (s *Server) mailCode(r *request) (reply, error) {
 	case err != nil:
 		return s.addressError(r, err)
 	}
-	return goTo(addressPath), nil
+	return action.GoTo(action.AddressPath), nil
 }
 
 // confirmAddress confirms the address of the account with a code.
-func (s *Server) confirmAddress(r *request, f webForm) (reply, error) {
-	err := s.store.ConfirmAddress(r.Context(), r.actor, s.sessionSecret(r), f.Text("code"))
+func (s *Server) confirmAddress(r *action.Request, f webForm) (action.Reply, error) {
+	err := s.store.ConfirmAddress(r.Context(), r.Actor, r.SessionSecret(), f.Text("code"))
 	if errors.Is(err, record.ErrCode) {
 		return s.rerenderAddress(r, formError{Message: "address_code_wrong"})
 	}
-	return s.goToTell(r, addressPath, noticeConfirmed), err
+	return s.goToTell(r, action.AddressPath, noticeConfirmed), err
 }
 
 // addressError shows the page again after too many codes. Any other error is returned.
-func (s *Server) addressError(r *request, err error) (reply, error) {
+func (s *Server) addressError(r *action.Request, err error) (action.Reply, error) {
 	e, err := s.newFormError(err, "")
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	e.Message = "address_too_many"
 	return s.rerenderAddress(r, e)
 }
 
-func (s *Server) rerenderAddress(r *request, e formError) (reply, error) {
+func (s *Server) rerenderAddress(r *action.Request, e formError) (action.Reply, error) {
 	page, err := s.addressState(r)
 	page.Error = e
 	return e.rerender("address", page), err

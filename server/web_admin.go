@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pushbox/internal/email"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store/record"
@@ -81,7 +82,7 @@ func numberIn(pairs body.Pairs, name string) (uint64, error) {
 }
 
 // errNumber refuses a number in a query.
-const errNumber = badRequest("A number in the query must be a whole number, without a sign.")
+const errNumber = action.BadRequest("A number in the query must be a whole number, without a sign.")
 
 // path returns the path of the list of accounts before a number; 0: of the newest.
 func (q accountQuery) path(before record.AccountID) string {
@@ -96,18 +97,18 @@ func (q accountQuery) path(before record.AccountID) string {
 }
 
 // accountsPage lists accounts, newest first, whose addresses contain the words of the query.
-func (s *Server) accountsPage(r *request) (reply, error) {
+func (s *Server) accountsPage(r *action.Request) (action.Reply, error) {
 	return s.listAccounts(r, http.StatusOK, accountsView{})
 }
 
-func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, error) {
+func (s *Server) listAccounts(r *action.Request, status int, v accountsView) (action.Reply, error) {
 	q, err := readAccountQuery(r.URL.RawQuery)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	found, rooms, rest, err := s.findAccounts(r, q)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	for _, a := range found {
 		v.Rows = append(v.Rows, newAccountRow(r, a, rooms[a.ID]))
@@ -120,12 +121,12 @@ func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, er
 		v.First = q.path(0)
 	}
 	v.Mails = s.cfg.Mail.Enabled()
-	return show(status, "admin_accounts", v), nil
+	return action.Show(status, "admin_accounts", v), nil
 }
 
 // findAccounts returns a part of the list of accounts, with what their live pushes take, and
 // the number before which there may be more; 0 if there are no more.
-func (s *Server) findAccounts(r *request, q accountQuery) (found []record.Account, rooms map[record.AccountID]record.Room, rest record.AccountID, err error) {
+func (s *Server) findAccounts(r *action.Request, q accountQuery) (found []record.Account, rooms map[record.AccountID]record.Room, rest record.AccountID, err error) {
 	found, rest, err = s.store.FindAccounts(r.Context(), q.words, q.before)
 	if err != nil {
 		return nil, nil, 0, err
@@ -138,7 +139,7 @@ func (s *Server) findAccounts(r *request, q accountQuery) (found []record.Accoun
 	return found, rooms, rest, err
 }
 
-func newAccountRow(r *request, a record.Account, takes record.Room) accountRow {
+func newAccountRow(r *action.Request, a record.Account, takes record.Room) accountRow {
 	state := "active"
 	switch {
 	case a.Removing:
@@ -151,8 +152,8 @@ func newAccountRow(r *request, a record.Account, takes record.Room) accountRow {
 		state = "invited"
 	}
 	return accountRow{
-		ID: a.ID, Email: email.Shown(a.Email), Admin: a.Admin, MFA: a.MFA(), Own: a.ID == r.actor.Account, State: state, Confirmed: !a.Unconfirmed,
-		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes),
+		ID: a.ID, Email: email.Shown(a.Email), Admin: a.Admin, MFA: a.MFA(), Own: a.ID == r.Actor.Account, State: state, Confirmed: !a.Unconfirmed,
+		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: sizeText(r, takes.Bytes),
 		Policy: a.Policy,
 	}
 }

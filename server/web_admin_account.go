@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pushbox/internal/email"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -106,22 +107,22 @@ var accountActs = []accountAct{
 }
 
 // accountPage shows an account.
-func (s *Server) accountPage(r *request) (reply, error) {
+func (s *Server) accountPage(r *action.Request) (action.Reply, error) {
 	return s.showAccount(r, http.StatusOK, managedView{})
 }
 
-func (s *Server) showAccount(r *request, status int, v managedView) (reply, error) {
+func (s *Server) showAccount(r *action.Request, status int, v managedView) (action.Reply, error) {
 	a, err := s.accountInPath(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	rooms, err := s.store.AccountRooms(r.Context(), []record.AccountID{a.ID})
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	tokens, err := s.store.Tokens(r.Context(), a.Email)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	v.accountRow, v.Created, v.Tokens = newAccountRow(r, a, rooms[a.ID]), display.NewTime(a.CreatedAt), len(tokens)
 	for _, i := range a.Identities.List() {
@@ -132,16 +133,16 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	}
 	v.Lost = a.Policy != "" && !slices.Contains(v.Choices, a.Policy)
 	for _, act := range accountActs {
-		if !a.Removing && act.fits(a) && (s.cfg.Mail.Enabled() || !act.mails) && (!act.others || a.ID != r.actor.Account) {
+		if !a.Removing && act.fits(a) && (s.cfg.Mail.Enabled() || !act.mails) && (!act.others || a.ID != r.Actor.Account) {
 			v.Acts = append(v.Acts, act)
 		}
 	}
-	return show(status, "admin_account", v), nil
+	return action.Show(status, "admin_account", v), nil
 }
 
 // accountInPath returns the account whose number the path has, or record.ErrNotFound.
-func (s *Server) accountInPath(r *request) (record.Account, error) {
-	id, err := strconv.ParseUint(r.name.Reveal(), 10, 64)
+func (s *Server) accountInPath(r *action.Request) (record.Account, error) {
+	id, err := strconv.ParseUint(r.Name.Reveal(), 10, 64)
 	if err != nil {
 		return record.Account{}, record.ErrNotFound
 	}
@@ -149,18 +150,18 @@ func (s *Server) accountInPath(r *request) (record.Account, error) {
 }
 
 // changeAccount does what the form names to the account in the path.
-func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
+func (s *Server) changeAccount(r *action.Request, f webForm) (action.Reply, error) {
 	a, err := s.accountInPath(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	if f.text("do") == policyParam {
-		err := s.setPolicy(r, a.Email, f.text(policyParam))
-		return s.goToTell(r, accountsPath+r.name.Reveal(), noticePolicy), err
+	if f.text("do") == action.PolicyParam {
+		err := s.setPolicy(r, a.Email, f.text(action.PolicyParam))
+		return s.goToTell(r, accountsPath+r.Name.Reveal(), noticePolicy), err
 	}
 	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Name == f.text("do") })
 	if i < 0 {
-		return reply{}, errAct
+		return action.Reply{}, errAct
 	}
 	act := accountActs[i]
 	if typed := strings.TrimSpace(f.text("email")); act.Typed && !strings.EqualFold(typed, a.Email) && typed != email.Shown(a.Email) {
@@ -173,7 +174,7 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 	if errors.Is(err, record.ErrLastAdmin) {
 		return s.showAccount(r, http.StatusConflict, managedView{Last: true})
 	}
-	path := accountsPath + r.name.Reveal()
+	path := accountsPath + r.Name.Reveal()
 	if act.Typed { // the account no longer has a page
 		path = adminPath
 	}
@@ -184,22 +185,19 @@ func (a accountAct) notice() notice { return notice("account_" + a.Name) }
 
 // act does an act to an account, and nothing where it would make no difference. l is set by an
 // act that shows a link.
-func (s *Server) act(r *request, act accountAct, a record.Account) (l store.PasswordLink, err error) {
+func (s *Server) act(r *action.Request, act accountAct, a record.Account) (l store.PasswordLink, err error) {
 	switch fits := act.fits(a); {
 	case act.do != nil && fits:
-		err = act.do(s.store, r.Context(), r.actor, a.Email)
+		err = act.do(s.store, r.Context(), r.Actor, a.Email)
 	case act.mails && fits:
 		err = s.mailPasswordLink(r, a.Email)
 	case act.do == nil && fits:
-		l, err = s.store.MakePasswordLink(r.Context(), r.actor, a.Email)
+		l, err = s.store.MakePasswordLink(r.Context(), r.Actor, a.Email)
 	case act.do == nil:
-		err = errNoLink
+		err = action.ErrNoLink
 	}
 	return l, err
 }
 
-// errNoLink refuses a link for an account whose password it could not set.
-var errNoLink = errors.New("the account is disabled")
-
 // errAct refuses the name of an act that there is not.
-const errAct = badRequest("There is nothing of that name to do with an account.")
+const errAct = action.BadRequest("There is nothing of that name to do with an account.")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"pushbox/server/action"
 	"pushbox/store"
 )
 
@@ -70,10 +71,10 @@ func (s *Server) countActivity(ctx context.Context) (store.Activity, error) {
 }
 
 // activityPage shows what happened in the last days, as charts and as a table.
-func (s *Server) activityPage(r *request) (reply, error) {
+func (s *Server) activityPage(r *action.Request) (action.Reply, error) {
 	a, err := s.recent.activity(r.Context())
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	var v activityView
 	for i := range activityDays {
@@ -93,7 +94,7 @@ func (s *Server) activityPage(r *request) (reply, error) {
 		v.Charts = append(v.Charts, newChart(c.name, v.Days, c.numbers))
 	}
 	slices.Reverse(v.Days) // the table begins with the newest
-	return show(http.StatusOK, "admin_activity", v), nil
+	return action.Show(http.StatusOK, "admin_activity", v), nil
 }
 
 func newChart(name string, days []activityDay, numbers []int) chart {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pushbox/config"
+	"pushbox/server/action"
 	"pushbox/store/record"
 )
 
@@ -26,7 +27,7 @@ func (r findingRow) Class() string {
 }
 
 // findings returns what was found out about the installation.
-func (s *Server) findings(r *request) ([]Finding, error) {
+func (s *Server) findings(r *action.Request) ([]Finding, error) {
 	if s.monitoring.Findings == nil {
 		return nil, record.ErrNotFound
 	}
@@ -43,10 +44,10 @@ func countGrade(all []Finding, grade string) (n int) {
 }
 
 // findingsPage shows what was found out about the installation.
-func (s *Server) findingsPage(r *request) (reply, error) {
+func (s *Server) findingsPage(r *action.Request) (action.Reply, error) {
 	all, err := s.findings(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	v := findingsView{Problems: countGrade(all, "problem"), Warnings: countGrade(all, "warning")}
 	for _, grade := range grades {
@@ -56,7 +57,7 @@ func (s *Server) findingsPage(r *request) (reply, error) {
 			}
 		}
 	}
-	return show(http.StatusOK, "admin_health", v), nil
+	return action.Show(http.StatusOK, "admin_health", v), nil
 }
 
 // findingJSON is a finding. Its keys are those of `pushbox doctor --json`.
@@ -75,9 +76,9 @@ type findingsJSON struct {
 }
 
 // findingsAPI answers with what was found out about the installation.
-func (s *Server) findingsAPI(r *request) (reply, error) {
+func (s *Server) findingsAPI(r *action.Request) (action.Reply, error) {
 	all, err := s.findings(r)
-	return ok(newFindingsJSON(all)), err
+	return action.OK(newFindingsJSON(all)), err
 }
 
 func newFindingsJSON(all []Finding) findingsJSON {
@@ -100,12 +101,12 @@ func (s *Server) settings() ([]config.Value, error) {
 }
 
 // settingsPage shows the settings in force.
-func (s *Server) settingsPage(*request) (reply, error) {
+func (s *Server) settingsPage(*action.Request) (action.Reply, error) {
 	all, err := s.settings()
 	isDefault := func(v config.Value) bool { return v.Origin == config.OriginDefault }
 	v := settingsView{Set: slices.DeleteFunc(slices.Clone(all), isDefault)}
 	v.Defaults = slices.DeleteFunc(slices.Clone(all), func(v config.Value) bool { return !isDefault(v) })
-	return show(http.StatusOK, "admin_settings", v), err
+	return action.Show(http.StatusOK, "admin_settings", v), err
 }
 
 // settingJSON is a setting in force.
@@ -122,9 +123,9 @@ type settingsJSON struct {
 }
 
 // settingsAPI answers with the settings in force.
-func (s *Server) settingsAPI(*request) (reply, error) {
+func (s *Server) settingsAPI(*action.Request) (action.Reply, error) {
 	all, err := s.settings()
-	return ok(newSettingsJSON(all)), err
+	return action.OK(newSettingsJSON(all)), err
 }
 
 func newSettingsJSON(all []config.Value) settingsJSON {

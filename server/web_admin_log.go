@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/email"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -15,7 +16,7 @@ import (
 )
 
 const (
-	errLogFilter = badRequest("The log has no such event.")
+	errLogFilter = action.BadRequest("The log has no such event.")
 
 	logWindow  = 500 // events that are read at a time
 	logWindows = 20  // that a page reads at most: with a filter it may find few, and links to the rest
@@ -109,28 +110,28 @@ func (q logQuery) fits(e store.AdminEventInfo) bool {
 
 // logLines answers with all events that the query asks for, oldest first, as JSON lines. It
 // reads them on the way, so the log is never in memory as a whole.
-func (s *Server) logLines(r *request) (reply, error) {
+func (s *Server) logLines(r *action.Request) (action.Reply, error) {
 	q, err := readLogQuery(r.URL.RawQuery)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	last, err := s.store.LastAdminEvent(r.Context())
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	if q.before == 0 || q.before > last {
 		q.before = last + 1 // an export must not make events that it then waits for
 	}
-	return reply{
-		status: http.StatusOK, lines: func(write func(any) error) error {
+	return action.Reply{
+		Status: http.StatusOK, Lines: func(write func(any) error) error {
 			return s.exportEvents(r, q, func(line store.AdminLine) error { return write(line) })
 		},
-		header: [][2]string{{"Content-Disposition", `attachment; filename="instance-log.jsonl"`}},
+		Header: [][2]string{{"Content-Disposition", `attachment; filename="instance-log.jsonl"`}},
 	}, nil
 }
 
 // exportEvents reads the events of a query, in parts, and writes a line for each.
-func (s *Server) exportEvents(r *request, q logQuery, write func(store.AdminLine) error) error {
+func (s *Server) exportEvents(r *action.Request, q logQuery, write func(store.AdminLine) error) error {
 	for after := uint64(0); ; {
 		window, err := s.store.AdminEvents(r.Context(), time.Time{}, after, logWindow)
 		if err != nil {
@@ -153,10 +154,10 @@ func (s *Server) exportEvents(r *request, q logQuery, write func(store.AdminLine
 }
 
 // logPage shows events of the instance log.
-func (s *Server) logPage(r *request) (reply, error) {
+func (s *Server) logPage(r *action.Request) (action.Reply, error) {
 	q, found, rest, err := s.findEvents(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	v := logView{Kind: q.kind.String(), Lines: q.at(logLinesPath, 0), Rows: make([]logRow, len(found))}
 	for _, k := range record.AdminKinds() {
@@ -180,12 +181,12 @@ func (s *Server) logPage(r *request) (reply, error) {
 			v.Rows[i].Who, v.Rows[i].WhoEmail = strconv.FormatUint(uint64(by), 10), e.ByEmail
 		}
 	}
-	return show(http.StatusOK, "admin_log", v), nil
+	return action.Show(http.StatusOK, "admin_log", v), nil
 }
 
 // findEvents returns the query and the page of events that it asks for, newest first, and the
 // number before which there may be more; 0 if there are no more.
-func (s *Server) findEvents(r *request) (q logQuery, found []store.AdminEventInfo, rest uint64, err error) {
+func (s *Server) findEvents(r *action.Request) (q logQuery, found []store.AdminEventInfo, rest uint64, err error) {
 	if q, err = readLogQuery(r.URL.RawQuery); err != nil {
 		return q, nil, 0, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -26,29 +27,29 @@ type answerView struct {
 }
 
 // asked returns the live request that the path names.
-func (s *Server) asked(r *request) (store.RequestInfo, error) {
-	t, err := store.ParseRequestToken(r.sentToken.Reveal())
+func (s *Server) asked(r *action.Request) (store.RequestInfo, error) {
+	t, err := store.ParseRequestToken(r.SentToken.Reveal())
 	if err != nil {
 		return store.RequestInfo{}, err
 	}
 	q, err := s.store.FindRequest(r.Context(), t)
 	if errors.Is(err, record.ErrNotFound) && q.ID != (record.RequestID{}) {
-		err = errRequestOver
+		err = action.ErrRequestOver
 	}
 	q.Token = t
 	return q, err
 }
 
 // answerForm shows what is asked for, and the form to send it.
-func (s *Server) answerForm(r *request) (reply, error) {
+func (s *Server) answerForm(r *action.Request) (action.Reply, error) {
 	q, err := s.asked(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return show(http.StatusOK, "answer", s.newAnswerView(r, q)), nil
+	return action.Show(http.StatusOK, "answer", s.newAnswerView(r, q)), nil
 }
 
-func (s *Server) newAnswerView(r *request, q store.RequestInfo) answerView {
+func (s *Server) newAnswerView(r *action.Request, q store.RequestInfo) answerView {
 	return answerView{
 		Path: secret.New(display.RequestLink("", q.Token.Reveal())), Asker: q.Asker, Asked: q.Text, Texts: q.Texts, Files: q.Files,
 		publicKeys: newPublicKeys(q), uploadView: newUploadView(r, q.Policy),
@@ -57,21 +58,21 @@ func (s *Server) newAnswerView(r *request, q store.RequestInfo) answerView {
 
 // makeAnswer takes an answer: a push of the account that asked. Its sender gets nothing of
 // it, not even its link.
-func (s *Server) makeAnswer(r *request) (reply, error) {
+func (s *Server) makeAnswer(r *action.Request) (action.Reply, error) {
 	q, err := s.asked(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	r.actor.Account = 0 // the push belongs to the account that asked, also if another account answers
+	r.Actor.Account = 0 // the push belongs to the account that asked, also if another account answers
 	c, _, err := s.receivePush(r, spelling{wrapper: "push", page: true, request: q.Token})
 	var invalid *record.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		return show(http.StatusUnprocessableEntity, "answer", s.answerViewAgain(q, c, invalid)), nil
+		return action.Show(http.StatusUnprocessableEntity, "answer", s.answerViewAgain(q, c, invalid)), nil
 	case err != nil:
-		return reply{}, err
+		return action.Reply{}, err
 	default:
-		return goTo(sentPath), nil
+		return action.GoTo(sentPath), nil
 	}
 }
 
@@ -79,7 +80,7 @@ func (s *Server) makeAnswer(r *request) (reply, error) {
 func (s *Server) answerViewAgain(q store.RequestInfo, c *createRequest, invalid *record.InvalidError) answerView {
 	text := c.fields.text(store.FieldPayload)
 	v := s.newAnswerView(c.r, q)
-	bad := c.r.payloadProblem(record.Text, text)
+	bad := payloadProblem(c.r, record.Text, text)
 	_, badFiles := invalid.Fields[store.FieldFiles]
 	switch {
 	case badFiles || !q.Texts:
@@ -110,6 +111,6 @@ func (c *createRequest) convertAnswer() {
 }
 
 // answerSent confirms that an answer was taken.
-func (s *Server) answerSent(*request) (reply, error) {
-	return show(http.StatusOK, "sent", nil), nil
+func (s *Server) answerSent(*action.Request) (action.Reply, error) {
+	return action.Show(http.StatusOK, "sent", nil), nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -51,20 +52,20 @@ type auditRow struct {
 func (r auditRow) Known() bool { return r.Program.Browser != "" || r.Program.System != "" }
 
 // auditPage shows what happened to a push.
-func (s *Server) auditPage(r *request) (reply, error) {
+func (s *Server) auditPage(r *action.Request) (action.Reply, error) {
 	page, err := readPage(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	h, err := s.store.History(r.Context(), r.actor, r.push, page)
+	h, err := s.store.History(r.Context(), r.Actor, r.Push, page)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return showHistory(http.StatusOK, h, newEditForm(h), page, r.base)
+	return showHistory(http.StatusOK, h, newEditForm(h), page, r.Base)
 }
 
 // showHistory returns the page of a push, with its audit log and the form of its limits.
-func showHistory(status int, h store.History, edit editForm, page int, base string) (reply, error) {
+func showHistory(status int, h store.History, edit editForm, page int, base string) (action.Reply, error) {
 	at := func(page int) string { return pagePath(ownerPath(h.PushInfo)+"/audit", url.Values{}, page) }
 	p := auditView{
 		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Asked: h.Asked.Reveal(), Ends: display.NewTime(h.ExpiresAt),
@@ -87,5 +88,5 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 	if h.Live() {
 		p.QR = display.LinkQR(p.Link)
 	}
-	return show(status, "audit", p), nil
+	return action.Show(status, "audit", p), nil
 }

@@ -9,20 +9,21 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/store"
 	"pushbox/store/record"
 )
 
-func (s *Server) pushForm(r *request) (reply, error) {
-	p, err := s.store.PolicyOf(r.Context(), r.actor)
+func (s *Server) pushForm(r *action.Request) (action.Reply, error) {
+	p, err := s.store.PolicyOf(r.Context(), r.Actor)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return show(http.StatusOK, "create", s.emptyCreateView(r, p)), nil
+	return action.Show(http.StatusOK, "create", s.emptyCreateView(r, p)), nil
 }
 
-func (s *Server) makePush(r *request) (reply, error) {
+func (s *Server) makePush(r *action.Request) (action.Reply, error) {
 	c, p, err := s.receivePush(r, spelling{wrapper: "push", page: true})
 	var invalid *record.InvalidError
 	if field := mailProblem(err); field != "" { // the form is shown again, with what was typed
@@ -30,11 +31,11 @@ func (s *Server) makePush(r *request) (reply, error) {
 	}
 	switch {
 	case errors.As(err, &invalid):
-		return show(http.StatusUnprocessableEntity, "create", s.createViewAgain(c, invalid)), nil
+		return action.Show(http.StatusUnprocessableEntity, "create", s.createViewAgain(c, invalid)), nil
 	case err != nil:
-		return reply{}, err
+		return action.Reply{}, err
 	default:
-		return goTo(receiptPath(p)), nil // loading it again creates nothing
+		return action.GoTo(receiptPath(p)), nil // loading it again creates nothing
 	}
 }
 
@@ -153,7 +154,7 @@ func (f fields) login() []loginPart {
 // agrees refuses what is bad already, a form that was opened in a session which has ended, files
 // together with a kind that has none, and what the browser should have encrypted.
 func (c *createRequest) agrees(bad record.InvalidError) error {
-	if _, named := c.fields[store.FieldName]; named && c.r.actor.Account == 0 {
+	if _, named := c.fields[store.FieldName]; named && c.r.Actor.Account == 0 {
 		bad.Add(accountField, "has ended")
 	}
 	kind := c.fields.kindName()

@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -46,8 +47,8 @@ type uploadView struct {
 	MaxEncrypted int // of one that the browser encrypts
 }
 
-func newUploadView(r *request, p store.Policy) uploadView {
-	return uploadView{p.Files.MaxCount, p.Files.MaxSize, r.size(p.Files.MaxSize), store.MaxText, endtoend.MaxText}
+func newUploadView(r *action.Request, p store.Policy) uploadView {
+	return uploadView{p.Files.MaxCount, p.Files.MaxSize, sizeText(r, p.Files.MaxSize), store.MaxText, endtoend.MaxText}
 }
 
 // encryptionFor returns the value of client_encryption for senders with the policy.
@@ -68,7 +69,7 @@ type kindChoice struct {
 }
 
 // emptyCreateView returns the form before it is filled in.
-func (s *Server) emptyCreateView(r *request, p store.Policy) createView {
+func (s *Server) emptyCreateView(r *action.Request, p store.Policy) createView {
 	all := kindsOf(p)
 	t := named(all, r.URL.Query().Get(kindName))
 	return s.newCreateView(r, p, t, fields{
@@ -131,10 +132,10 @@ func (c *createRequest) tooLong(k record.Kind) (long []string) {
 }
 
 // newCreateView returns the form with this kind chosen and these fields filled in.
-func (s *Server) newCreateView(r *request, p store.Policy, chosen kindTerms, f fields) createView {
+func (s *Server) newCreateView(r *action.Request, p store.Policy, chosen kindTerms, f fields) createView {
 	all := kindsOf(p)
 	page := createView{
-		NoFiles:    p.Terms[record.File].Enabled && r.actor.Account == 0,
+		NoFiles:    p.Terms[record.File].Enabled && r.Actor.Account == 0,
 		Payload:    f[store.FieldPayload].Text,
 		AsLogin:    f.sendsLogin(),
 		Login:      f.login(),

@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/lang"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -136,16 +137,16 @@ type mailForm struct {
 }
 
 // newMailForm returns that part with these fields filled in; nil if it is not offered.
-func (s *Server) newMailForm(r *request, p store.Policy, f fields) *mailForm {
-	if !s.cfg.Mail.Enabled() || p.NoMail || r.actor.Account == 0 {
+func (s *Server) newMailForm(r *action.Request, p store.Policy, f fields) *mailForm {
+	if !s.cfg.Mail.Enabled() || p.NoMail || r.Actor.Account == 0 {
 		return nil
 	}
 	m := &mailForm{
 		To: f[store.FieldMailTo].Text, Max: s.cfg.Mail.MaxRecipients,
-		Language: f.text(store.FieldMailLanguage), Languages: lang.Languages(), Unconfirmed: r.session.Unconfirmed,
+		Language: f.text(store.FieldMailLanguage), Languages: lang.Languages(), Unconfirmed: r.Session.Unconfirmed,
 	}
 	if !s.words.Speaks(m.Language) {
-		m.Language = r.locale.Tag
+		m.Language = r.Locale.Tag
 	}
 	return m
 }

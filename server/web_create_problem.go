@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pushbox/internal/endtoend"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -34,7 +35,7 @@ func (p problemsView) Problem(field string) *formProblem {
 // formProblems lists what is wrong with a push of these terms, in the order of the
 // form.
 func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *record.InvalidError) (all []formProblem) {
-	text, days, views := c.r.payloadProblem(t.kind, c.fields.text(store.FieldPayload)), t.Days, t.Views
+	text, days, views := payloadProblem(c.r, t.kind, c.fields.text(store.FieldPayload)), t.Days, t.Views
 	if c.fields.sendsLogin() {
 		text.Field = "login-user"
 	}
@@ -58,7 +59,7 @@ func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *record.Inv
 		{store.FieldViews, between("views", "create_bad_views", views)},
 		{store.FieldPassphrase, c.passphraseProblem()},
 		{store.FieldName, formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
-		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: c.r.size(store.MaxNote)}},
+		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: sizeText(c.r, store.MaxNote)}},
 		{store.FieldMailTo, formProblem{Field: mailID, Key: "create_bad_mail", Max: strconv.Itoa(s.cfg.Mail.MaxRecipients)}},
 		{store.FieldMailLanguage, formProblem{Field: mailLanguageID, Key: "create_bad_mail_language"}},
 		{quotaField, formProblem{Field: mailID, Key: "create_bad_mail_limit"}},
@@ -77,8 +78,8 @@ func between(field, key string, r store.Range) formProblem {
 }
 
 // payloadProblem says what can be wrong with the text of a push of that kind.
-func (r *request) payloadProblem(k record.Kind, text string) formProblem {
-	p := formProblem{Field: "payload", Key: "create_bad_long", Max: r.size(store.MaxText)}
+func payloadProblem(r *action.Request, k record.Kind, text string) formProblem {
+	p := formProblem{Field: "payload", Key: "create_bad_long", Max: sizeText(r, store.MaxText)}
 	if k == record.URL {
 		p.Field = "url"
 	}
@@ -88,7 +89,7 @@ func (r *request) payloadProblem(k record.Kind, text string) formProblem {
 	case k == record.URL && len(text) <= store.MaxText:
 		p.Key = "create_bad_url"
 	case endtoend.IsEnvelope(text):
-		p.Max = r.size(endtoend.MaxText)
+		p.Max = sizeText(r, endtoend.MaxText)
 	case k == record.QR:
 		p.Key, p.Max = "create_bad_qr", strconv.Itoa(store.MaxQR)
 	}

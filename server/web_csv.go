@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"pushbox/server/action"
 	"pushbox/store"
 )
 
@@ -22,20 +23,20 @@ const maxCSV = 4096
 
 // auditCSV answers with the whole audit log of a push as CSV (RFC 4180), oldest first.
 // It reads the log page by page, which is safe because entries never move.
-func (s *Server) auditCSV(r *request) (reply, error) {
-	return reply{
-		status: http.StatusOK,
-		text:   &text{media: "text/csv; charset=utf-8", write: func(to io.Writer) error { return s.writeCSV(r, to) }},
-		header: [][2]string{{"Content-Disposition", `attachment; filename="` + csvName + `"`}},
+func (s *Server) auditCSV(r *action.Request) (action.Reply, error) {
+	return action.Reply{
+		Status: http.StatusOK,
+		Text:   &action.Text{Media: "text/csv; charset=utf-8", Write: func(to io.Writer) error { return s.writeCSV(r, to) }},
+		Header: [][2]string{{"Content-Disposition", `attachment; filename="` + csvName + `"`}},
 	}, nil
 }
 
-func (s *Server) writeCSV(r *request, to io.Writer) error {
+func (s *Server) writeCSV(r *action.Request, to io.Writer) error {
 	w := csv.NewWriter(to)
 	w.UseCRLF = true
 	rows := [][]string{csvHead}
 	for page := 1; page <= maxCSV; page++ {
-		log, err := s.store.Audit(r.Context(), r.actor, r.push, page)
+		log, err := s.store.Audit(r.Context(), r.Actor, r.Push, page)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/server/action"
 	"pushbox/store"
 )
 
@@ -14,19 +15,19 @@ const (
 	logField     = "log"   // the form was on the page of the push
 )
 
-const errChosen = badRequest("The form names more pushes than a page of the list has.")
+const errChosen = action.BadRequest("The form names more pushes than a page of the list has.")
 
 // deletePushes deletes the pushes that its owner chose, and leads back to where the form was.
-func (s *Server) deletePushes(r *request, f webForm) (reply, error) {
+func (s *Server) deletePushes(r *action.Request, f webForm) (action.Reply, error) {
 	chosen := chosenPushes(f)
 	if len(chosen) > store.PageSize {
-		return reply{}, errChosen
+		return action.Reply{}, errChosen
 	}
 	var deleted []store.PushInfo
 	for _, name := range chosen {
-		p, err := s.store.DeletePush(r.Context(), r.actor, name)
+		p, err := s.store.DeletePush(r.Context(), r.Actor, name)
 		if unlessGone(err) != nil {
-			return reply{}, err
+			return action.Reply{}, err
 		}
 		if p.Ended {
 			deleted = append(deleted, p)

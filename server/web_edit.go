@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 )
 
@@ -67,8 +68,8 @@ func newEditForm(h store.History) editForm {
 
 // editPush changes limits, name and note of a push. One that has expired meanwhile stays
 // unchanged, and its page says so.
-func (s *Server) editPush(r *request, f webForm) (reply, error) {
-	p, err := s.store.EditPush(r.Context(), r.actor, r.push, readEdit(f))
+func (s *Server) editPush(r *action.Request, f webForm) (action.Reply, error) {
+	p, err := s.store.EditPush(r.Context(), r.Actor, r.Push, readEdit(f))
 	if err == nil {
 		path := ownerPath(p) + "/audit"
 		if code := f.text(receiptField); code != "" {
@@ -78,45 +79,45 @@ func (s *Server) editPush(r *request, f webForm) (reply, error) {
 	}
 	wrong, invalid := wrongFields(err)
 	if !invalid {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	h, err := s.store.History(r.Context(), r.actor, r.push, 1)
+	h, err := s.store.History(r.Context(), r.Actor, r.Push, 1)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	form := newEditForm(h)
 	form.Name.Value, form.Name.Wrong = shownAgain(f.text(nameField), store.MaxName), wrong[store.FieldName]
 	form.Note.Value, form.Note.Wrong = shownAgain(f.text(noteField), store.MaxNote), wrong[store.FieldNote]
 	form.Days.Value, form.Days.Wrong = shownAgain(f.text(daysField), maxNumber), wrong[store.FieldDays]
 	form.Views.Value, form.Views.Wrong = shownAgain(f.text(viewsField), maxNumber), wrong[store.FieldViews]
-	return showHistory(http.StatusUnprocessableEntity, h, form, 1, r.base)
+	return showHistory(http.StatusUnprocessableEntity, h, form, 1, r.Base)
 }
 
 // thawPush lets a frozen push be opened again. Its page then shows what became of it.
-func (s *Server) thawPush(r *request) (reply, error) {
-	p, err := s.store.ThawPush(r.Context(), r.actor, r.push)
+func (s *Server) thawPush(r *action.Request) (action.Reply, error) {
+	p, err := s.store.ThawPush(r.Context(), r.Actor, r.Push)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return s.tellIfLive(r, p, ownerPath(p)+"/audit", noticeThawed), nil
 }
 
 // tellIfLive redirects the browser to a page of a push, which shows the notice unless the
 // push has expired meanwhile.
-func (s *Server) tellIfLive(r *request, p store.PushInfo, path string, n notice) reply {
+func (s *Server) tellIfLive(r *action.Request, p store.PushInfo, path string, n notice) action.Reply {
 	if !p.Live() {
-		return goTo(path)
+		return action.GoTo(path)
 	}
 	return s.goToTell(r, path, n)
 }
 
 // thawPushAPI is thawPush for programs.
-func (s *Server) thawPushAPI(r *request) (reply, error) {
-	p, err := s.store.ThawPush(r.Context(), r.actor, r.push)
+func (s *Server) thawPushAPI(r *action.Request) (action.Reply, error) {
+	p, err := s.store.ThawPush(r.Context(), r.Actor, r.Push)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return ok(newPushJSON(p, r.base)), nil
+	return action.OK(newPushJSON(p, r.Base)), nil
 }
 
 // readEdit reads the form. An empty field leaves its limit unchanged, and a field that is

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -18,31 +19,31 @@ type forgottenView struct {
 }
 
 // forgottenForm shows the form, if the server sends mail.
-func (s *Server) forgottenForm(*request) (reply, error) {
+func (s *Server) forgottenForm(*action.Request) (action.Reply, error) {
 	if !s.mailsPasswords() {
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	}
-	return show(http.StatusOK, "forgotten", forgottenView{}), nil
+	return action.Show(http.StatusOK, "forgotten", forgottenView{}), nil
 }
 
 // mailsPasswords reports whether people can ask for links that set a password.
 func (s *Server) mailsPasswords() bool { return s.cfg.Mail.Enabled() && s.cfg.SignIn.Passwords }
 
 // forgotten mails a link. The answer is the same whether the address has an account or not.
-func (s *Server) forgotten(r *request, f webForm) (reply, error) {
+func (s *Server) forgotten(r *action.Request, f webForm) (action.Reply, error) {
 	if !s.mailsPasswords() {
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	}
 	email := f.text("email")
 	page := forgottenView{Email: shownAgain(email, record.MaxEmail), Minutes: int(store.ResetLasts.Minutes())}
-	err := s.store.AskForPassword(r.Context(), r.actor, email, s.cfg.BaseURL, r.locale.Tag)
+	err := s.store.AskForPassword(r.Context(), r.Actor, email, s.cfg.BaseURL, r.Locale.Tag)
 	var quota *record.QuotaError
 	if err != nil && !errors.As(err, &quota) { // that no mail goes out today tells that there is an account
 		page.Error, err = s.newFormError(err, "")
 		return page.Error.rerender("forgotten", page), err
 	}
 	page.Sent = true
-	return show(http.StatusOK, "forgotten", page), nil
+	return action.Show(http.StatusOK, "forgotten", page), nil
 }
 
 // newPasswordView is the form that sets a password by a link.
@@ -57,28 +58,28 @@ type newPasswordView struct {
 }
 
 // newPasswordForm shows the form, if the code in the path is good.
-func (s *Server) newPasswordForm(r *request) (reply, error) {
-	l, err := s.store.ReadPasswordLink(r.Context(), r.name)
+func (s *Server) newPasswordForm(r *action.Request) (action.Reply, error) {
+	l, err := s.store.ReadPasswordLink(r.Context(), r.Name)
 	if err != nil {
-		return reply{}, goneLink(err)
+		return action.Reply{}, goneLink(err)
 	}
-	return show(http.StatusOK, "new_password", newPasswordView{Email: l.Email, First: l.First, Anew: l.Anew}), nil
+	return action.Show(http.StatusOK, "new_password", newPasswordView{Email: l.Email, First: l.First, Anew: l.Anew}), nil
 }
 
 // setPassword sets the password. Its user signs in afterwards, which takes a second factor
 // where the account has one.
-func (s *Server) setPassword(r *request, f webForm) (reply, error) {
-	l, err := s.store.ReadPasswordLink(r.Context(), r.name)
+func (s *Server) setPassword(r *action.Request, f webForm) (action.Reply, error) {
+	l, err := s.store.ReadPasswordLink(r.Context(), r.Name)
 	if err != nil {
-		return reply{}, goneLink(err)
+		return action.Reply{}, goneLink(err)
 	}
 	page := newPasswordView{Email: l.Email, First: l.First, Anew: l.Anew, Keep: !f.checked("end_tokens")}
 	if page.Differ = f.text("new") != f.text("again"); page.Differ {
-		return show(http.StatusUnprocessableEntity, "new_password", page), nil
+		return action.Show(http.StatusUnprocessableEntity, "new_password", page), nil
 	}
-	err = s.store.SetPasswordByLink(r.Context(), r.actor, r.name, f.Text("new"), f.checked("end_tokens"))
+	err = s.store.SetPasswordByLink(r.Context(), r.Actor, r.Name, f.Text("new"), f.checked("end_tokens"))
 	if _, page.Short = wrongFields(err); page.Short {
-		return show(http.StatusUnprocessableEntity, "new_password", page), nil
+		return action.Show(http.StatusUnprocessableEntity, "new_password", page), nil
 	}
 	return s.goToTell(r, signInPath, noticeNewPassword), goneLink(err)
 }
@@ -86,7 +87,7 @@ func (s *Server) setPassword(r *request, f webForm) (reply, error) {
 // goneLink returns errLink for a link that is not good, or no longer good.
 func goneLink(err error) error {
 	if errors.Is(err, record.ErrCode) {
-		return errLink
+		return action.ErrLink
 	}
 	return err
 }
@@ -100,14 +101,14 @@ type linkMadeView struct {
 }
 
 // showPasswordLink shows a link to the administrator who made it.
-func (s *Server) showPasswordLink(r *request, status int, l store.PasswordLink, unsent bool) reply {
-	return show(status, "admin_link", linkMadeView{l, display.PasswordLink(s.home(r), l.Code.Reveal()), display.NewTime(l.Until), unsent})
+func (s *Server) showPasswordLink(r *action.Request, status int, l store.PasswordLink, unsent bool) action.Reply {
+	return action.Show(status, "admin_link", linkMadeView{l, display.PasswordLink(r.Home(), l.Code.Reveal()), display.NewTime(l.Until), unsent})
 }
 
 // invite makes an account without a password, and the link that sets one. With mail the link
 // is mailed; where that fails, as at the limit of mails, l has it to be passed on.
-func (s *Server) invite(r *request, email string, admin, mail bool) (l store.PasswordLink, mailed bool, err error) {
-	l, err = s.store.Invite(r.Context(), r.actor, email, admin)
+func (s *Server) invite(r *action.Request, email string, admin, mail bool) (l store.PasswordLink, mailed bool, err error) {
+	l, err = s.store.Invite(r.Context(), r.Actor, email, admin)
 	if err == nil && mail {
 		mailed = s.mailPasswordLink(r, l.Email) == nil
 	}
@@ -116,16 +117,16 @@ func (s *Server) invite(r *request, email string, admin, mail bool) (l store.Pas
 
 // mailPasswordLink mails a link that sets the password of an account, in the language of the
 // administrator's page.
-func (s *Server) mailPasswordLink(r *request, email string) error {
+func (s *Server) mailPasswordLink(r *action.Request, email string) error {
 	language := ""
-	if r.locale != nil {
-		language = r.locale.Tag
+	if r.Locale != nil {
+		language = r.Locale.Tag
 	}
-	return s.store.MailPasswordLink(r.Context(), r.actor, email, s.cfg.BaseURL, language)
+	return s.store.MailPasswordLink(r.Context(), r.Actor, email, s.cfg.BaseURL, language)
 }
 
 // inviteAccount makes an account without a password, and mails or shows the link that sets one.
-func (s *Server) inviteAccount(r *request, f webForm) (reply, error) {
+func (s *Server) inviteAccount(r *action.Request, f webForm) (action.Reply, error) {
 	email := f.text("email")
 	mail := s.cfg.Mail.Enabled() && f.checked(store.FieldMail)
 	l, mailed, err := s.invite(r, email, f.checked("admin"), mail)
@@ -134,7 +135,7 @@ func (s *Server) inviteAccount(r *request, f webForm) (reply, error) {
 		return s.listAccounts(r, http.StatusUnprocessableEntity, accountsView{Invited: shownAgain(email, record.MaxEmail), Unmailed: !mail, Wrong: wrong, Exists: !wrong})
 	}
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	if mailed {
 		return s.goToTell(r, adminPath, noticeLinkMailed), nil
@@ -161,30 +162,30 @@ type passwordView struct {
 	Error  formError
 }
 
-func (s *Server) passwordForm(r *request) (reply, error) {
-	if r.session.NoPassword {
-		return reply{}, record.ErrNotFound
+func (s *Server) passwordForm(r *action.Request) (action.Reply, error) {
+	if r.Session.NoPassword {
+		return action.Reply{}, record.ErrNotFound
 	}
-	return show(http.StatusOK, "password", passwordView{Email: r.session.Email}), nil
+	return action.Show(http.StatusOK, "password", passwordView{Email: r.Session.Email}), nil
 }
 
 // changePassword replaces the password of the account, and ends its other sessions, and
 // its API tokens if that box is ticked.
-func (s *Server) changePassword(r *request, f webForm) (reply, error) {
-	if r.session.NoPassword {
-		return reply{}, record.ErrNotFound
+func (s *Server) changePassword(r *action.Request, f webForm) (action.Reply, error) {
+	if r.Session.NoPassword {
+		return action.Reply{}, record.ErrNotFound
 	}
-	page := passwordView{Email: r.session.Email, Keep: !f.checked("end_tokens")}
+	page := passwordView{Email: r.Session.Email, Keep: !f.checked("end_tokens")}
 	if page.Differ = f.text("new") != f.text("again"); page.Differ {
-		return show(http.StatusUnprocessableEntity, "password", page), nil
+		return action.Show(http.StatusUnprocessableEntity, "password", page), nil
 	}
-	n, err := s.store.ChangePassword(r.Context(), r.actor, s.sessionSecret(r), f.Text("old"), f.Text("new"), f.checked("end_tokens"))
+	n, err := s.store.ChangePassword(r.Context(), r.Actor, r.SessionSecret(), f.Text("old"), f.Text("new"), f.checked("end_tokens"))
 	if _, page.Short = wrongFields(err); page.Short {
-		return show(http.StatusUnprocessableEntity, "password", page), nil
+		return action.Show(http.StatusUnprocessableEntity, "password", page), nil
 	}
 	if err != nil {
 		page.Error, err = s.newFormError(err, "password_old_wrong")
 		return page.Error.rerender("password", page), err
 	}
-	return s.goToTell(r, passwordPath, noticePassword).with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
+	return s.goToTell(r, passwordPath, noticePassword).With(r.NewSessionCookie(n), r.NewKnownCookie(n)), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store/record"
@@ -16,17 +17,17 @@ import (
 type webForm struct{ body.Form }
 
 // readForm reads a form of 64 KiB at most, which has each field once.
-func (s *Server) readForm(r *request) (webForm, error) {
+func (s *Server) readForm(r *action.Request) (webForm, error) {
 	f := webForm{make(body.Form)}
 	return f, body.Read(r.Context(), &r.Body, body.Options{Flat: true, MaxText: smallBody}, f.Form)
 }
 
 // withForm is the action of a page's form: it reads the form and passes it to act.
-func (s *Server) withForm(act func(*request, webForm) (reply, error)) action {
-	return func(r *request) (reply, error) {
+func (s *Server) withForm(act func(*action.Request, webForm) (action.Reply, error)) action.Func {
+	return func(r *action.Request) (action.Reply, error) {
 		f, err := s.readForm(r)
 		if err != nil {
-			return reply{}, err
+			return action.Reply{}, err
 		}
 		return act(r, f)
 	}
@@ -123,23 +124,23 @@ func (s *Server) tooManyAttempts(wait time.Duration) formError {
 }
 
 // rerender shows the form again, with this error in its page.
-func (e formError) rerender(template string, page any) reply {
-	return e.answer(show(http.StatusForbidden, template, page))
+func (e formError) rerender(template string, page any) action.Reply {
+	return e.answer(action.Show(http.StatusForbidden, template, page))
 }
 
 // status is rerender, or shows the form for the first time if there is no error.
-func (e formError) status(template string, page any) reply {
+func (e formError) status(template string, page any) action.Reply {
 	if e.Message == "" {
-		return show(http.StatusOK, template, page)
+		return action.Show(http.StatusOK, template, page)
 	}
 	return e.rerender(template, page)
 }
 
 // answer gives the reply with the form the status of this error, and its header.
-func (e formError) answer(rep reply) reply {
+func (e formError) answer(rep action.Reply) action.Reply {
 	if e.Until != nil {
-		rep.status = http.StatusTooManyRequests
-		rep.header = problem{status: rep.status, retry: e.wait}.headers()
+		rep.Status = http.StatusTooManyRequests
+		rep.Header = action.Problem{Status: rep.Status, Retry: e.wait}.Headers()
 	}
 	return rep
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -70,15 +71,15 @@ type hookMadeView struct {
 const hookField = "event_"
 
 // hooksPage shows the webhooks of the account.
-func (s *Server) hooksPage(r *request) (reply, error) {
+func (s *Server) hooksPage(r *action.Request) (action.Reply, error) {
 	return s.showHooks(r, http.StatusOK, hooksView{}, record.Events())
 }
 
 // showHooks adds the list to a page, with these events chosen.
-func (s *Server) showHooks(r *request, status int, page hooksView, chosen []record.Event) (reply, error) {
-	list, err := s.store.Hooks(r.Context(), r.session.Email)
+func (s *Server) showHooks(r *action.Request, status int, page hooksView, chosen []record.Event) (action.Reply, error) {
+	list, err := s.store.Hooks(r.Context(), r.Session.Email)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	for _, h := range list {
 		page.Hooks = append(page.Hooks, newHookRow(h))
@@ -86,9 +87,9 @@ func (s *Server) showHooks(r *request, status int, page hooksView, chosen []reco
 	for _, e := range record.Events() {
 		page.Events = append(page.Events, hookEvent{e.String(), slices.Contains(chosen, e)})
 	}
-	page.Email, page.MFA, page.Unconfirmed = r.session.Email, r.session.MFA, r.session.Unconfirmed
+	page.Email, page.MFA, page.Unconfirmed = r.Session.Email, r.Session.MFA, r.Session.Unconfirmed
 	page.Passkey, err = s.askSecondPasskey(r)
-	return show(status, "hooks", page), err
+	return action.Show(status, "hooks", page), err
 }
 
 func newHookRow(h store.HookInfo) hookRow {
@@ -103,7 +104,7 @@ func newHookRow(h store.HookInfo) hookRow {
 }
 
 // addHook makes a webhook, and shows its secret once.
-func (s *Server) addHook(r *request, f webForm) (reply, error) {
+func (s *Server) addHook(r *action.Request, f webForm) (action.Reply, error) {
 	var chosen []record.Event
 	for _, e := range record.Events() {
 		if f.checked(hookField + e.String()) {
@@ -116,7 +117,7 @@ func (s *Server) addHook(r *request, f webForm) (reply, error) {
 		page.Wrong = map[string]bool{"url": true, "events": len(chosen) == 0}
 		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)
 	}
-	h, err := s.store.AddOwnHook(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f), address, chosen)
+	h, err := s.store.AddOwnHook(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f), address, chosen)
 	if wrong, is := wrongFields(err); is {
 		page.Wrong = wrong
 		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)
@@ -125,28 +126,28 @@ func (s *Server) addHook(r *request, f webForm) (reply, error) {
 		return s.showHooks(r, http.StatusForbidden, page, chosen)
 	}
 	if err == nil {
-		return show(http.StatusCreated, "hook_made", hookMadeView{hostIn(h.URL), h.Secret}), nil
+		return action.Show(http.StatusCreated, "hook_made", hookMadeView{hostIn(h.URL), h.Secret}), nil
 	}
 	if page.Error, err = s.newFormError(unlessLate(err), "hooks_wrong"); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	rep, err := s.showHooks(r, http.StatusForbidden, page, chosen)
 	return page.Error.answer(rep), err
 }
 
 // testHook sends a webhook a test.
-func (s *Server) testHook(r *request, f webForm) (reply, error) {
+func (s *Server) testHook(r *action.Request, f webForm) (action.Reply, error) {
 	if s.webhooks.Send == nil {
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	}
-	d, err := s.store.TestHook(r.Context(), r.actor, record.HookID(f.number("id")), s.webhooks.Send)
+	d, err := s.store.TestHook(r.Context(), r.Actor, record.HookID(f.number("id")), s.webhooks.Send)
 	switch {
 	case errors.Is(err, record.ErrNotFound): // it was removed meanwhile
-		return goTo(hooksPath), nil
+		return action.GoTo(hooksPath), nil
 	case errors.Is(err, record.ErrLocked):
 		var page hooksView
 		if page.Error, err = s.newFormError(err, ""); err != nil {
-			return reply{}, err
+			return action.Reply{}, err
 		}
 		rep, err := s.showHooks(r, http.StatusForbidden, page, record.Events())
 		return page.Error.answer(rep), err
@@ -158,10 +159,10 @@ func (s *Server) testHook(r *request, f webForm) (reply, error) {
 }
 
 // removeHook removes a webhook of the account.
-func (s *Server) removeHook(r *request, f webForm) (reply, error) {
-	err := s.store.RemoveHook(r.Context(), r.actor, record.HookID(f.number("id")))
+func (s *Server) removeHook(r *action.Request, f webForm) (action.Reply, error) {
+	err := s.store.RemoveHook(r.Context(), r.Actor, record.HookID(f.number("id")))
 	if errors.Is(err, record.ErrDenied) { // another account's is as one that is not there
-		return goTo(hooksPath), nil
+		return action.GoTo(hooksPath), nil
 	}
 	return s.goToTell(r, hooksPath, noticeHookRemoved), unlessGone(err)
 }

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/internal/passkey"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -57,13 +58,15 @@ type mfaCodesView struct {
 }
 
 // mfaPage shows the second factors of the account.
-func (s *Server) mfaPage(r *request) (reply, error) { return s.showMFA(r, formError{}, secret.Text{}) }
+func (s *Server) mfaPage(r *action.Request) (action.Reply, error) {
+	return s.showMFA(r, formError{}, secret.Text{})
+}
 
 // mfaState returns the page. If the account has no authenticator app, the page offers the given
 // secret, or a new one if that is zero.
-func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
-	page := mfaView{On: r.session.MFA, TOTP: r.session.TOTP, Required: s.cfg.RequireMFA, Codes: r.session.RecoveryCodes, Email: r.session.Email}
-	list, err := s.store.Passkeys(r.Context(), s.sessionSecret(r))
+func (s *Server) mfaState(r *action.Request, offered secret.Text) (mfaView, error) {
+	page := mfaView{On: r.Session.MFA, TOTP: r.Session.TOTP, Required: s.cfg.RequireMFA, Codes: r.Session.RecoveryCodes, Email: r.Session.Email}
+	list, err := s.store.Passkeys(r.Context(), r.SessionSecret())
 	if err != nil {
 		return page, err
 	}
@@ -72,7 +75,7 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
 	}
 	if len(list) < record.MaxPasskeys {
 		page.New, err = s.askPasskey(r, func(site passkey.Site) (store.PasskeyRequest, error) {
-			return s.store.NewPasskey(r.Context(), s.sessionSecret(r), site)
+			return s.store.NewPasskey(r.Context(), r.SessionSecret(), site)
 		})
 	}
 	if err == nil && page.On {
@@ -81,7 +84,7 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
 	if page.TOTP || err != nil {
 		return page, err
 	}
-	setup, err := s.store.NewTOTP(r.Context(), s.sessionSecret(r))
+	setup, err := s.store.NewTOTP(r.Context(), r.SessionSecret())
 	if err != nil {
 		return page, err
 	}
@@ -97,69 +100,69 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
 
 // enableMFA adds the authenticator app that was offered. A code proves that it has the secret,
 // and the password that the account is the user's.
-func (s *Server) enableMFA(r *request, f webForm) (reply, error) {
-	if r.session.TOTP {
-		return goTo(mfaPath), nil
+func (s *Server) enableMFA(r *action.Request, f webForm) (action.Reply, error) {
+	if r.Session.TOTP {
+		return action.GoTo(action.MFAPath), nil
 	}
 	offered := f.Text("secret")
-	n, codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.otherFactor(r, f), offered, f.Text("code"))
+	n, codes, err := s.store.EnableTOTP(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.otherFactor(r, f), offered, f.Text("code"))
 	if errors.Is(err, record.ErrExists) {
-		return goTo(mfaPath), nil
+		return action.GoTo(action.MFAPath), nil
 	}
 	if err != nil {
 		return s.rerenderMFA(r, err, "mfa_code_wrong", offered)
 	}
 	if codes == nil {
-		return s.goToTell(r, mfaPath, noticeAppAdded), nil
+		return s.goToTell(r, action.MFAPath, noticeAppAdded), nil
 	}
-	return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
+	return action.Show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).With(r.NewSessionCookie(n), r.NewKnownCookie(n)), nil
 }
 
 // disableMFA removes the authenticator app, unless it is the last factor and the settings require
 // one.
-func (s *Server) disableMFA(r *request, f webForm) (reply, error) {
+func (s *Server) disableMFA(r *action.Request, f webForm) (action.Reply, error) {
 	page, err := s.mfaState(r, secret.Text{})
 	if err != nil || page.Stays() {
 		page.Error = formError{Message: "mfa_stays"}
 		return page.Error.rerender("mfa", page), err
 	}
-	if err := s.store.DisableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f)); err != nil {
+	if err := s.store.DisableTOTP(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f)); err != nil {
 		return s.refuseMFA(r, f, err)
 	}
 	if len(page.Passkeys) > 0 {
-		return s.goToTell(r, mfaPath, noticeAppRemoved), nil
+		return s.goToTell(r, action.MFAPath, noticeAppRemoved), nil
 	}
-	return s.goToTell(r, mfaPath, noticeNoMFA), nil
+	return s.goToTell(r, action.MFAPath, noticeNoMFA), nil
 }
 
 // newRecoveryCodes replaces the recovery codes.
-func (s *Server) newRecoveryCodes(r *request, f webForm) (reply, error) {
-	if !r.session.MFA { // there is nothing to recover
-		return goTo(mfaPath), nil
+func (s *Server) newRecoveryCodes(r *action.Request, f webForm) (action.Reply, error) {
+	if !r.Session.MFA { // there is nothing to recover
+		return action.GoTo(action.MFAPath), nil
 	}
-	codes, err := s.store.NewRecoveryCodes(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f))
+	codes, err := s.store.NewRecoveryCodes(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f))
 	if err != nil {
 		return s.refuseMFA(r, f, err)
 	}
-	return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes, New: true}), nil
+	return action.Show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes, New: true}), nil
 }
 
 // refuseMFA shows the page again after what proves the account was refused.
-func (s *Server) refuseMFA(r *request, f webForm, err error) (reply, error) {
-	message, err := factorWrong(f, r.session.MFA, err)
+func (s *Server) refuseMFA(r *action.Request, f webForm, err error) (action.Reply, error) {
+	message, err := factorWrong(f, r.Session.MFA, err)
 	return s.rerenderMFA(r, err, message, secret.Text{})
 }
 
 // rerenderMFA shows the page again after a code or a password was refused.
-func (s *Server) rerenderMFA(r *request, err error, message string, offered secret.Text) (reply, error) {
+func (s *Server) rerenderMFA(r *action.Request, err error, message string, offered secret.Text) (action.Reply, error) {
 	e, err := s.newFormError(err, message)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return s.showMFA(r, e, offered)
 }
 
-func (s *Server) showMFA(r *request, e formError, offered secret.Text) (reply, error) {
+func (s *Server) showMFA(r *action.Request, e formError, offered secret.Text) (action.Reply, error) {
 	page, err := s.mfaState(r, offered)
 	page.Error = e
 	return e.status("mfa", page), err

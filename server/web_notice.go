@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/server/web"
 	"pushbox/store"
@@ -86,20 +87,20 @@ func withActs(all map[notice]bool) map[notice]bool {
 
 // goToTell redirects the browser to a page that shows a notice. about is what the notice
 // counts or names, if it does.
-func (s *Server) goToTell(r *request, path string, n notice, about ...string) reply {
-	c := s.cookie(r, noticeCookie, strings.Join(append([]string{string(n)}, about...), "."))
+func (s *Server) goToTell(r *action.Request, path string, n notice, about ...string) action.Reply {
+	c := r.NewCookie(noticeCookie, strings.Join(append([]string{string(n)}, about...), "."))
 	c.MaxAge = noticeKept
-	return goTo(path).with(c)
+	return action.GoTo(path).With(c)
 }
 
 // takeNotice returns the notice that the request's cookie names, with a cookie that removes
 // it; nil if there is none, or if the page is one that recipients see.
-func (s *Server) takeNotice(r *request) (*web.Notice, *http.Cookie) {
+func (s *Server) takeNotice(r *action.Request) (*web.Notice, *http.Cookie) {
 	c, err := r.Cookie(noticeCookie)
-	if err != nil || r.Method != http.MethodGet || r.route == nil || r.route.has(forRecipients) {
+	if err != nil || r.Method != http.MethodGet || r.Route == nil || r.Route.Has(action.ForRecipients) {
 		return nil, nil
 	}
-	used := s.cookie(r, noticeCookie, "")
+	used := r.NewCookie(noticeCookie, "")
 	used.MaxAge = -1
 	key, about, _ := strings.Cut(c.Value, ".")
 	n := notice(key)
@@ -107,7 +108,7 @@ func (s *Server) takeNotice(r *request) (*web.Notice, *http.Cookie) {
 	if !known {
 		return nil, used
 	}
-	shown := &web.Notice{Message: "notice_" + key, Warning: warning, First: n == noticeFirst, Account: r.session.Email}
+	shown := &web.Notice{Message: "notice_" + key, Warning: warning, First: n == noticeFirst, Account: r.Session.Email}
 	switch n {
 	case noticeDeleted:
 		if shown.Name = s.nameOf(r, about); shown.Name == "" {
@@ -127,12 +128,12 @@ func (s *Server) takeNotice(r *request) (*web.Notice, *http.Cookie) {
 }
 
 // nameOf returns the name of the account's push with that handle; empty if it has none.
-func (s *Server) nameOf(r *request, handle string) string {
+func (s *Server) nameOf(r *action.Request, handle string) string {
 	n, err := store.ParseName(handle)
-	if err != nil || r.actor.Account == 0 {
+	if err != nil || r.Actor.Account == 0 {
 		return ""
 	}
-	h, err := s.store.History(r.Context(), r.actor, n, 1)
+	h, err := s.store.History(r.Context(), r.Actor, n, 1)
 	if err != nil {
 		return "" // it was purged meanwhile
 	}

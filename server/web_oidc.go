@@ -11,6 +11,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/openid"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -45,72 +46,72 @@ func (s *Server) provider(name string) (provider, error) {
 
 // isMeant reports whether a person asks for the page: a GET that leads to a provider takes
 // nothing less.
-func isMeant(r *request) bool {
+func isMeant(r *action.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") != "cross-site" && !isAhead(r.Header)
 }
 
 // goAway redirects the browser to an address that a provider has given itself.
-func goAway(to string) reply {
-	return reply{status: http.StatusSeeOther, header: [][2]string{{"Location", to}}}
+func goAway(to string) action.Reply {
+	return action.Reply{Status: http.StatusSeeOther, Header: [][2]string{{"Location", to}}}
 }
 
-func (s *Server) callback(r *request, p provider) string {
-	return s.home(r) + display.BackPath(p.Name)
+func (s *Server) callback(r *action.Request, p provider) string {
+	return r.Home() + display.BackPath(p.Name)
 }
 
 // beginOIDC sends the browser to a provider. Another site cannot begin a sign-in: its reader gets
 // the form in place of it.
-func (s *Server) beginOIDC(r *request) (reply, error) {
-	p, err := s.provider(r.name.Reveal())
+func (s *Server) beginOIDC(r *action.Request) (action.Reply, error) {
+	p, err := s.provider(r.Name.Reveal())
 	switch {
 	case err != nil:
-		return reply{}, err
-	case r.actor.Account != 0 || !isMeant(r):
-		return goTo(signInPath), nil
+		return action.Reply{}, err
+	case r.Actor.Account != 0 || !isMeant(r):
+		return action.GoTo(signInPath), nil
 	}
 	to, flow, err := p.Begin(r.Context(), s.callback(r, p))
 	if err != nil {
 		return s.failedOIDC(r, p, err)
 	}
-	c := s.cookie(r, s.guardedName(r, flowCookie), p.Name+"."+flow.Text().Reveal())
+	c := r.NewCookie(r.GuardedName(flowCookie), p.Name+"."+flow.Text().Reveal())
 	c.MaxAge = int(openid.FlowLasts / time.Second)
-	return goAway(to).with(c), nil
+	return goAway(to).With(c), nil
 }
 
 // endOIDC ends a sign-in: the provider has sent the browser back. The address has a code in it,
 // so each answer leads to another page.
-func (s *Server) endOIDC(r *request) (reply, error) {
-	p, err := s.provider(r.name.Reveal())
+func (s *Server) endOIDC(r *action.Request) (action.Reply, error) {
+	p, err := s.provider(r.Name.Reveal())
 	switch {
 	case err != nil:
-		return reply{}, err
+		return action.Reply{}, err
 	case r.Method != http.MethodGet || isAhead(r.Header):
-		return goTo(signInPath), nil
+		return action.GoTo(signInPath), nil
 	}
-	none := s.cookie(r, s.guardedName(r, flowCookie), "")
+	none := r.NewCookie(r.GuardedName(flowCookie), "")
 	none.MaxAge = -1
 	rep, err := s.finishOIDC(r, p)
 	if err != nil {
 		rep, err = s.failedOIDC(r, p, err)
 	}
-	return rep.with(none), err
+	return rep.With(none), err
 }
 
-func (s *Server) finishOIDC(r *request, p provider) (reply, error) {
+func (s *Server) finishOIDC(r *action.Request, p provider) (action.Reply, error) {
 	who, err := p.Finish(r.Context(), s.callback(r, p), s.flow(r, p), r.URL.Query())
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	n, err := s.store.SignInAs(r.Context(), r.actor, p.external(who))
+	n, err := s.store.SignInAs(r.Context(), r.Actor, p.external(who))
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return s.begin(r, n)
 }
 
 // flow returns the flow that the browser began with the provider; zero if it began none.
-func (s *Server) flow(r *request, p provider) openid.Flow {
-	c, err := r.Cookie(s.guardedName(r, flowCookie))
+func (s *Server) flow(r *action.Request, p provider) openid.Flow {
+	c, err := r.Cookie(r.GuardedName(flowCookie))
 	if err != nil {
 		return openid.Flow{}
 	}
@@ -177,7 +178,7 @@ func isOfDomain(domains []string, address string) bool {
 }
 
 // failedOIDC leads to the form, which says why the person is not signed in. The log has more.
-func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
+func (s *Server) failedOIDC(r *action.Request, p provider, err error) (action.Reply, error) {
 	var says notice
 	switch {
 	case errors.Is(err, openid.ErrDown):
@@ -191,7 +192,7 @@ func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
 	case errors.Is(err, record.ErrCredentials):
 		says = noticeProviderRefused
 	default:
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	if says == noticeProviderDown || says == noticeProviderFailed {
 		s.warnOf(r, p, err, "a sign-in at a provider failed")
@@ -200,34 +201,34 @@ func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
 }
 
 // warnOf logs why a provider could not be used.
-func (s *Server) warnOf(r *request, p provider, err error, what string) {
-	s.log.Warn().Str("provider", p.Name).Str("request", r.id).Err(err).Msg(what)
+func (s *Server) warnOf(r *action.Request, p provider, err error, what string) {
+	s.log.Warn().Str("provider", p.Name).Str("request", r.ID).Err(err).Msg(what)
 }
 
 // signOutOIDC sends the browser to the provider, to sign out there, too.
-func (s *Server) signOutOIDC(r *request) (reply, error) {
-	p, err := s.provider(r.name.Reveal())
+func (s *Server) signOutOIDC(r *action.Request) (action.Reply, error) {
+	p, err := s.provider(r.Name.Reveal())
 	switch {
 	case err != nil:
-		return reply{}, err
+		return action.Reply{}, err
 	case !isMeant(r):
-		return goTo(signInPath), nil
+		return action.GoTo(signInPath), nil
 	}
-	to, err := p.SignOut(r.Context(), s.home(r)+signInPath)
+	to, err := p.SignOut(r.Context(), r.Home()+signInPath)
 	if err != nil {
 		return s.failedOIDC(r, p, err)
 	}
 	if to == "" {
-		return goTo(signInPath), nil
+		return action.GoTo(signInPath), nil
 	}
 	return goAway(to), nil
 }
 
 // signsOutAt returns the provider at which the user of a session may be able to sign out, too. To
 // sign out here waits for no provider.
-func (s *Server) signsOutAt(r *request) (name string) {
+func (s *Server) signsOutAt(r *action.Request) (name string) {
 	for _, p := range s.providers {
-		if p.Issuer == r.session.Via.Issuer && p.MaySignOut() {
+		if p.Issuer == r.Session.Via.Issuer && p.MaySignOut() {
 			return p.Name
 		}
 	}
@@ -235,29 +236,29 @@ func (s *Server) signsOutAt(r *request) (name string) {
 }
 
 // errLogoutToken refuses what a provider, or another program, says of sessions.
-const errLogoutToken = badRequest("The logout token is not valid.")
+const errLogoutToken = action.BadRequest("The logout token is not valid.")
 
 // endSessionsOIDC ends the sessions of which a provider says that they have ended (OpenID Connect
 // Back-Channel Logout 1.0).
-func (s *Server) endSessionsOIDC(r *request) (reply, error) {
-	p, err := s.provider(r.name.Reveal())
+func (s *Server) endSessionsOIDC(r *action.Request) (action.Reply, error) {
+	p, err := s.provider(r.Name.Reveal())
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	f, err := s.readForm(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	ended, err := p.ReadSignOut(r.Context(), f.Text("logout_token"))
 	if errors.Is(err, openid.ErrToken) {
-		return reply{}, errLogoutToken
+		return action.Reply{}, errLogoutToken
 	}
 	if err != nil {
 		s.warnOf(r, p, err, "a sign-out by a provider failed")
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	of := record.Identity{Issuer: p.Issuer, Subject: ended.Subject}
-	return reply{status: http.StatusOK}, s.store.EndSessionsOf(r.Context(), of, ended.Session, ended.At, p.Shown())
+	return action.Reply{Status: http.StatusOK}, s.store.EndSessionsOf(r.Context(), of, ended.Session, ended.At, p.Shown())
 }
 
 // titleOfIssuer is what pages call the provider of an issuer; empty if it is none.

@@ -7,40 +7,41 @@ import (
 	"slices"
 	"strings"
 
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store/record"
 )
 
 // moved returns a permanent redirect to a path, with a query. Like every answer with a
 // link, it must not be stored.
-func moved(path, query string) reply {
+func moved(path, query string) action.Reply {
 	if query != "" {
 		path += "?" + query
 	}
-	return reply{status: http.StatusMovedPermanently, to: path}
+	return action.Reply{Status: http.StatusMovedPermanently, To: path}
 }
 
 // moveTo redirects to a path. The request's query is added to that of the path, and so is a
 // language in the old path.
-func (s *Server) moveTo(r *request, path, query string) reply {
+func (s *Server) moveTo(r *action.Request, path, query string) action.Reply {
 	parts := []string{query, r.URL.RawQuery}
-	if tag := s.words.Near(r.name.Reveal()); tag != "" {
-		parts = append(parts, localeName+"="+tag)
+	if tag := s.words.Near(r.Name.Reveal()); tag != "" {
+		parts = append(parts, action.LocaleName+"="+tag)
 	}
 	return moved(path, strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "&"))
 }
 
 // movedTo returns an action that redirects to a path with a query.
-func (s *Server) movedTo(path, query string) action {
-	return func(r *request) (reply, error) { return s.moveTo(r, path, query), nil }
+func (s *Server) movedTo(path, query string) action.Func {
+	return func(r *action.Request) (action.Reply, error) { return s.moveTo(r, path, query), nil }
 }
 
 // kindsOfTabs are the kinds that the form of Password Pusher has as tabs, and at prefixes.
 var kindsOfTabs = map[string]record.Kind{"text": record.Text, "files": record.File, "f": record.File, "url": record.URL, "r": record.URL, "qr": record.QR}
 
 // oldForm returns an action that redirects from the form at a prefix.
-func (s *Server) oldForm(prefix string) action {
-	return func(r *request) (reply, error) {
+func (s *Server) oldForm(prefix string) action.Func {
+	return func(r *action.Request) (action.Reply, error) {
 		kind, named := kindsOfTabs[r.URL.Query().Get("tab")]
 		if !named {
 			kind, named = kindsOfTabs[prefix]
@@ -58,11 +59,11 @@ var oldToken = regexp.MustCompile(`\A[0-9A-Za-z_-]{1,64}\z`)
 
 // oldPush returns an action that redirects to a push, whether or not it exists, or to a
 // page below it.
-func (s *Server) oldPush(tail string) action {
-	return func(r *request) (reply, error) {
-		token := cmp.Or(r.urlToken.Reveal(), r.sentToken.Reveal())
+func (s *Server) oldPush(tail string) action.Func {
+	return func(r *action.Request) (action.Reply, error) {
+		token := cmp.Or(r.URLToken.Reveal(), r.SentToken.Reveal())
 		if !oldToken.MatchString(token) {
-			return reply{}, record.ErrNotFound
+			return action.Reply{}, record.ErrNotFound
 		}
 		return s.moveTo(r, "/p/"+token+tail, ""), nil
 	}
@@ -76,15 +77,15 @@ type linkQRView struct {
 }
 
 // linkQRPage shows the link of a push as a QR code. It opens nothing and leaves no trace.
-func (s *Server) linkQRPage(r *request) (reply, error) {
+func (s *Server) linkQRPage(r *action.Request) (action.Reply, error) {
 	v, err := s.look(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	link := htmlURL(v.PushInfo, r.base)
+	link := htmlURL(v.PushInfo, r.Base)
 	page := linkQRView{Link: link}
 	if !v.ClientEncrypted { // the code would lack the key
 		page.QR = display.LinkQR(link)
 	}
-	return show(http.StatusOK, "link_qr", page), nil
+	return action.Show(http.StatusOK, "link_qr", page), nil
 }

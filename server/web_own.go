@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -30,8 +31,8 @@ const (
 const maxSearch = 255
 
 const (
-	errSearch = badRequest("The text to search for is too long.")
-	errFilter = badRequest("The list has no such kind, news or order.")
+	errSearch = action.BadRequest("The text to search for is too long.")
+	errFilter = action.BadRequest("The list has no such kind, news or order.")
 )
 
 // newsNames are the values of newsField, in the order of the choice.
@@ -217,16 +218,16 @@ type news struct {
 }
 
 // ownPushes lists the pushes of the account.
-func (s *Server) ownPushes(r *request) (reply, error) {
+func (s *Server) ownPushes(r *action.Request) (action.Reply, error) {
 	l, err := readListing(r.URL.RawQuery)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	found, err := s.store.SearchPushes(r.Context(), r.actor, l.Search, l.page)
+	found, err := s.store.SearchPushes(r.Context(), r.Actor, l.Search, l.page)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return show(http.StatusOK, "own", newOwnView(found, l, r.base)), nil
+	return action.Show(http.StatusOK, "own", newOwnView(found, l, r.Base)), nil
 }
 
 func newOwnView(found store.Found, l listing, base string) ownView {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"pushbox/internal/lang"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -35,13 +36,13 @@ type ownAccountView struct {
 // MaxName is the most characters of the name that recipients see.
 func (ownAccountView) MaxName() int { return store.MaxAccountName }
 
-func (s *Server) ownAccountPage(r *request) (reply, error) {
+func (s *Server) ownAccountPage(r *action.Request) (action.Reply, error) {
 	page, err := s.ownAccount(r)
-	return show(http.StatusOK, "account", page), err
+	return action.Show(http.StatusOK, "account", page), err
 }
 
-func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
-	a, err := s.store.AccountByID(r.Context(), r.actor.Account)
+func (s *Server) ownAccount(r *action.Request) (page ownAccountView, err error) {
+	a, err := s.store.AccountByID(r.Context(), r.Actor.Account)
 	if err != nil {
 		return page, err
 	}
@@ -56,7 +57,7 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 	takes := rooms[a.ID]
 	return ownAccountView{
 		Email: a.Email, Confirmed: !a.Unconfirmed, Admin: a.Admin, MFA: a.MFA(), Created: display.NewTime(a.CreatedAt),
-		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes), Passkey: asked,
+		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: sizeText(r, takes.Bytes), Passkey: asked,
 		Policy: s.store.Policy(a.Policy).Name,
 		Name:   a.Name, Language: a.Language, Languages: lang.Languages(), Mails: mailChoices(a.Mails), CanMail: s.store.CanMail(a),
 	}, nil
@@ -92,47 +93,47 @@ func mailsIn(f webForm) (on record.EventSet) {
 
 // saveOwnAccount keeps what the user wishes. A new language takes the place of one that this
 // browser was switched to before.
-func (s *Server) saveOwnAccount(r *request, f webForm) (reply, error) {
+func (s *Server) saveOwnAccount(r *action.Request, f webForm) (action.Reply, error) {
 	wishes := store.Wishes{Name: f.text("name"), Language: f.text("language"), Mails: mailsIn(f)}
 	wrong := map[string]bool{store.FieldLanguage: wishes.Language != "" && !s.words.Speaks(wishes.Language)}
 	var err error
 	if !wrong[store.FieldLanguage] {
-		err = s.store.SetWishes(r.Context(), r.actor, s.sessionSecret(r), wishes)
+		err = s.store.SetWishes(r.Context(), r.Actor, r.SessionSecret(), wishes)
 	}
 	if err == nil && !wrong[store.FieldLanguage] {
 		saved := s.goToTell(r, ownAccountPath, noticeEdited)
-		if wishes.Language != r.session.Language {
-			saved = saved.with(s.noLanguageCookie(r))
+		if wishes.Language != r.Session.Language {
+			saved = saved.With(s.noLanguageCookie(r))
 		}
 		return saved, nil
 	}
 	page, failed := s.ownAccount(r)
 	if failed != nil {
-		return reply{}, failed
+		return action.Reply{}, failed
 	}
 	page.Name, page.Language, page.Mails = shownAgain(wishes.Name, smallBody), wishes.Language, mailChoices(wishes.Mails)
 	if bad, is := wrongFields(err); is {
 		wrong, err = bad, nil
 	}
 	if page.Wrong = wrong; err == nil {
-		return show(http.StatusUnprocessableEntity, "account", page), nil
+		return action.Show(http.StatusUnprocessableEntity, "account", page), nil
 	}
 	page.Error, err = s.newFormError(err, "")
 	return page.Error.rerender("account", page), err
 }
 
 // removeOwnAccount removes the account, with all that belongs to it.
-func (s *Server) removeOwnAccount(r *request, f webForm) (reply, error) {
-	err := s.store.RemoveOwnAccount(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f))
+func (s *Server) removeOwnAccount(r *action.Request, f webForm) (action.Reply, error) {
+	err := s.store.RemoveOwnAccount(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f))
 	if err == nil {
-		return s.goToTell(r, signInPath, noticeAccountGone).with(s.noSessionCookie(r)), nil
+		return s.goToTell(r, signInPath, noticeAccountGone).With(r.NoSessionCookie()), nil
 	}
 	page, failed := s.ownAccount(r)
 	if failed != nil {
-		return reply{}, failed
+		return action.Reply{}, failed
 	}
 	if page.Last = errors.Is(err, record.ErrLastAdmin); page.Last {
-		return show(http.StatusConflict, "account", page), nil
+		return action.Show(http.StatusConflict, "account", page), nil
 	}
 	page.Error, err = s.newFormError(err, "own_account_wrong")
 	return page.Error.rerender("account", page), err

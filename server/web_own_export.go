@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -91,10 +92,10 @@ const exportStep = 4
 
 // exportOwnAccount answers with all that is kept about the account, as JSON lines. It reads
 // them on the way, in parts, and takes the place of a download.
-func (s *Server) exportOwnAccount(r *request) (rep reply, err error) {
-	by := r.holder()
+func (s *Server) exportOwnAccount(r *action.Request) (rep action.Reply, err error) {
+	by := r.Holder()
 	if !s.limits.downloads.Take(by) {
-		return reply{}, errDownloads
+		return action.Reply{}, action.ErrDownloads
 	}
 	done := func() { s.limits.downloads.Free(by) }
 	defer func() {
@@ -102,20 +103,20 @@ func (s *Server) exportOwnAccount(r *request) (rep reply, err error) {
 			done()
 		}
 	}()
-	a, err := s.store.AccountByID(r.Context(), r.actor.Account)
+	a, err := s.store.AccountByID(r.Context(), r.Actor.Account)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	j, err := s.accountNow(r, a)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return reply{
-		done:   done,
-		status: http.StatusOK, header: [][2]string{{"Content-Disposition", `attachment; filename="pushbox-account.jsonl"`}},
-		lines: func(write func(any) error) error {
+	return action.Reply{
+		Done:   done,
+		Status: http.StatusOK, Header: [][2]string{{"Content-Disposition", `attachment; filename="pushbox-account.jsonl"`}},
+		Lines: func(write func(any) error) error {
 			err := write(exportLine{Account: &j})
-			for _, part := range []func(*request, record.Account, func(any) error) error{s.exportFactors, s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents} {
+			for _, part := range []func(*action.Request, record.Account, func(any) error) error{s.exportFactors, s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents} {
 				if err == nil {
 					err = part(r, a, write)
 				}
@@ -135,32 +136,32 @@ func writeEach[T any](list []T, err error, write func(any) error, line func(T) e
 	return err
 }
 
-func (s *Server) exportFactors(r *request, a record.Account, write func(any) error) error {
+func (s *Server) exportFactors(r *action.Request, a record.Account, write func(any) error) error {
 	err := writeEach(a.Identities.List(), nil, write, func(i record.Identity) exportLine { return exportLine{SignsIn: &exportedIdentity{i.Issuer, i.Subject}} })
 	if err != nil {
 		return err
 	}
-	list, err := s.store.Passkeys(r.Context(), s.sessionSecret(r))
+	list, err := s.store.Passkeys(r.Context(), r.SessionSecret())
 	return writeEach(list, err, write, func(k store.PasskeyInfo) exportLine {
 		return exportLine{Passkey: &exportedPasskey{k.Name, Stamp(k.CreatedAt), stampOrNone(k.UsedAt)}}
 	})
 }
 
-func (s *Server) exportSessions(r *request, _ record.Account, write func(any) error) error {
-	list, err := s.store.Sessions(r.Context(), s.sessionSecret(r))
+func (s *Server) exportSessions(r *action.Request, _ record.Account, write func(any) error) error {
+	list, err := s.store.Sessions(r.Context(), r.SessionSecret())
 	return writeEach(list, err, write, func(i store.SessionInfo) exportLine {
 		return exportLine{Session: &exportedSession{Stamp(i.CreatedAt), Stamp(i.LastUsedAt), i.IP, i.UserAgent}}
 	})
 }
 
-func (s *Server) exportTokens(r *request, a record.Account, write func(any) error) error {
+func (s *Server) exportTokens(r *action.Request, a record.Account, write func(any) error) error {
 	list, err := s.store.Tokens(r.Context(), a.Email)
 	return writeEach(list, err, write, func(t record.APIToken) exportLine {
 		return exportLine{Token: &exportedToken{t.Label, t.Scopes, Stamp(t.CreatedAt), stampOrNone(t.ExpiresAt), stampOrNone(t.LastUsedAt)}}
 	})
 }
 
-func (s *Server) exportHooks(r *request, a record.Account, write func(any) error) error {
+func (s *Server) exportHooks(r *action.Request, a record.Account, write func(any) error) error {
 	list, err := s.store.Hooks(r.Context(), a.Email)
 	return writeEach(list, err, write, func(h store.HookInfo) exportLine {
 		x := exportedHook{Host: hostIn(h.URL), CreatedAt: Stamp(h.CreatedAt), Disabled: h.Disabled, Deliveries: []exportedDelivery{}}
@@ -184,10 +185,10 @@ func hostIn(address secret.Text) string {
 }
 
 // exportPushes writes the account's own pushes with their audit logs, newest first.
-func (s *Server) exportPushes(r *request, _ record.Account, write func(any) error) error {
+func (s *Server) exportPushes(r *action.Request, _ record.Account, write func(any) error) error {
 	var last record.ID
 	for {
-		list, err := s.store.PushesBefore(r.Context(), r.actor, last, exportStep)
+		list, err := s.store.PushesBefore(r.Context(), r.Actor, last, exportStep)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -200,15 +201,15 @@ func (s *Server) exportPushes(r *request, _ record.Account, write func(any) erro
 	}
 }
 
-func (s *Server) exportPush(r *request, p store.PushInfo, write func(any) error) error {
+func (s *Server) exportPush(r *action.Request, p store.PushInfo, write func(any) error) error {
 	x := exportedPush{
 		Kind: p.Kind.String(), Name: p.Name.Reveal(), Note: p.Note.Reveal(), CreatedAt: Stamp(p.CreatedAt), ExpiresAt: Stamp(p.ExpiresAt),
 		ExpiredOn: stampOrNone(p.ExpiredAt), Deleted: p.State == record.Deleted, Views: p.Views, MostViews: p.ViewLimit, Audit: []entryJSON{},
 	}
-	defer r.memory.Release()
+	defer r.Memory.Release()
 	held := int64(0)
 	for page := 1; ; page++ { // entries never move
-		log, err := s.store.Audit(r.Context(), r.actor, nameOf(p), page)
+		log, err := s.store.Audit(r.Context(), r.Actor, nameOf(p), page)
 		switch {
 		case errors.Is(err, record.ErrNotFound): // it was purged meanwhile
 			return nil
@@ -219,7 +220,7 @@ func (s *Server) exportPush(r *request, p store.PushInfo, write func(any) error)
 			held += int64(entrySize + len(e.UserAgent) + e.Referrer.Len() + e.Recipients.Len())
 			x.Audit = append(x.Audit, newEntryJSON(e))
 		}
-		if err := r.holds(held); err != nil {
+		if err := holds(r, held); err != nil {
 			return err
 		}
 		if len(log) < store.PageSize {
@@ -236,11 +237,11 @@ const (
 )
 
 // holds takes memory for a line of that size.
-func (r *request) holds(size int64) error {
+func holds(r *action.Request, size int64) error {
 	if size <= smallBody {
 		return nil
 	}
-	return r.reserve(lineFactor * size)
+	return r.Reserve(lineFactor * size)
 }
 
 // nameOf is what names a push to its owner: once it has ended, its handle.
@@ -251,11 +252,11 @@ func nameOf(p store.PushInfo) store.Name {
 	return store.Handle(p.ID)
 }
 
-func (s *Server) exportRequests(r *request, _ record.Account, write func(any) error) error {
+func (s *Server) exportRequests(r *action.Request, _ record.Account, write func(any) error) error {
 	written := make(map[record.RequestID]bool) // those without an end, of which an account has few
 	var last record.Request
 	for {
-		list, err := s.store.RequestsAfter(r.Context(), r.actor, last, exportStep)
+		list, err := s.store.RequestsAfter(r.Context(), r.Actor, last, exportStep)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -275,7 +276,7 @@ func (s *Server) exportRequests(r *request, _ record.Account, write func(any) er
 }
 
 // exportOwnEvents writes the events that the account caused, and those about it.
-func (s *Server) exportOwnEvents(r *request, a record.Account, write func(any) error) error {
+func (s *Server) exportOwnEvents(r *action.Request, a record.Account, write func(any) error) error {
 	last, err := s.store.LastAdminEvent(r.Context())
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/lang"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -37,7 +38,7 @@ func TestTheRevealPageDependsOnItsReader(t *testing.T) {
 		}}
 		p.Files = make([]store.FileInfo, test.files)
 		s := &Server{cfg: config.Default()}
-		r := &request{Request: new(http.Request), locale: lang.New().Nearest("en", ""), actor: store.Actor{Account: test.by}}
+		r := &action.Request{Request: new(http.Request), Locale: lang.New().Nearest("en", ""), Actor: store.Actor{Account: test.by}}
 		got := s.newRevealView(r, store.Viewing{PushInfo: p})
 		if got.Own != test.own || got.Last != test.last || got.Deletable != test.ends {
 			t.Errorf("%s: %+v", name, got)

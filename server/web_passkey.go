@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/passkey"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -27,11 +28,11 @@ type passkeyView struct {
 }
 
 // passkeySite returns the site of passkeys at this entry point; false if there can be none.
-func (s *Server) passkeySite(r *request) (passkey.Site, bool) {
+func (s *Server) passkeySite(r *action.Request) (passkey.Site, bool) {
 	at := s.cfg.BaseURL
-	if at == "" || !r.entry.named {
+	if at == "" || !r.Entry.Named {
 		var err error
-		if at, err = s.requestBase(r); err != nil {
+		if at, err = r.RequestBase(); err != nil {
 			return passkey.Site{}, false
 		}
 	}
@@ -43,7 +44,7 @@ func (s *Server) passkeySite(r *request) (passkey.Site, bool) {
 }
 
 // askPasskey returns the view of what ask asks for; zero if this site has no passkeys.
-func (s *Server) askPasskey(r *request, ask func(passkey.Site) (store.PasskeyRequest, error)) (passkeyView, error) {
+func (s *Server) askPasskey(r *action.Request, ask func(passkey.Site) (store.PasskeyRequest, error)) (passkeyView, error) {
 	site, ok := s.passkeySite(r)
 	if !ok {
 		return passkeyView{}, nil
@@ -53,15 +54,15 @@ func (s *Server) askPasskey(r *request, ask func(passkey.Site) (store.PasskeyReq
 }
 
 // askSecondPasskey asks for a passkey of the session's account.
-func (s *Server) askSecondPasskey(r *request) (passkeyView, error) {
+func (s *Server) askSecondPasskey(r *action.Request) (passkeyView, error) {
 	return s.askPasskey(r, func(site passkey.Site) (store.PasskeyRequest, error) {
-		return s.store.AskPasskey(r.Context(), s.sessionSecret(r), site)
+		return s.store.AskPasskey(r.Context(), r.SessionSecret(), site)
 	})
 }
 
 // askAnyPasskey asks for a passkey of any account, with the cookie that the answer needs; for
 // none where providers alone let people in.
-func (s *Server) askAnyPasskey(r *request) (passkeyView, *http.Cookie, error) {
+func (s *Server) askAnyPasskey(r *action.Request) (passkeyView, *http.Cookie, error) {
 	if !s.cfg.SignIn.Passwords {
 		return passkeyView{}, nil, nil
 	}
@@ -75,13 +76,13 @@ func (s *Server) askAnyPasskey(r *request) (passkeyView, *http.Cookie, error) {
 	if err != nil || v.Options == "" {
 		return v, nil, err
 	}
-	c := s.cookie(r, passkeyCookie, browser.Reveal())
+	c := r.NewCookie(passkeyCookie, browser.Reveal())
 	c.MaxAge, c.SameSite = passkeyKept, http.SameSiteStrictMode
 	return v, c, nil
 }
 
 // passkeyBrowser is the secret in the browser's cookie; zero if it has none.
-func (s *Server) passkeyBrowser(r *request) secret.Text {
+func (s *Server) passkeyBrowser(r *action.Request) secret.Text {
 	c, err := r.Cookie(passkeyCookie)
 	if err != nil {
 		return secret.Text{}
@@ -90,19 +91,19 @@ func (s *Server) passkeyBrowser(r *request) secret.Text {
 }
 
 // passkeyAnswer reads what the script put into the form.
-func (s *Server) passkeyAnswer(r *request, f webForm) store.PasskeyAnswer {
+func (s *Server) passkeyAnswer(r *action.Request, f webForm) store.PasskeyAnswer {
 	site, _ := s.passkeySite(r)
 	return store.PasskeyAnswer{Site: site, Challenge: f.text("challenge"), Text: f.Text("passkey")}
 }
 
 // factor reads a second factor: a code, or a passkey.
-func (s *Server) factor(r *request, f webForm) store.Factor {
+func (s *Server) factor(r *action.Request, f webForm) store.Factor {
 	return store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)}
 }
 
 // otherFactor reads the factor that proves an account which gets another one. Its fields have other
 // names than those of the new factor.
-func (s *Server) otherFactor(r *request, f webForm) store.Factor {
+func (s *Server) otherFactor(r *action.Request, f webForm) store.Factor {
 	site, _ := s.passkeySite(r)
 	return store.Factor{Code: f.Text("proof_code"), Passkey: store.PasskeyAnswer{Site: site, Challenge: f.text("proof_challenge"), Text: f.Text("proof")}}
 }
@@ -121,15 +122,15 @@ func factorWrong(f webForm, coded bool, err error) (string, error) {
 }
 
 // signInPasskey signs in with a passkey: alone, or after the password.
-func (s *Server) signInPasskey(r *request, f webForm) (reply, error) {
+func (s *Server) signInPasskey(r *action.Request, f webForm) (action.Reply, error) {
 	var n store.NewSession
 	var err error
-	if r.pending {
-		n, err = s.store.SignInPasskey(r.Context(), r.actor, s.sessionSecret(r), s.passkeyAnswer(r, f))
+	if r.Pending {
+		n, err = s.store.SignInPasskey(r.Context(), r.Actor, r.SessionSecret(), s.passkeyAnswer(r, f))
 	} else if !s.cfg.SignIn.Passwords {
 		err = record.ErrCredentials
 	} else {
-		n, err = s.store.SignInAlone(r.Context(), r.actor, s.passkeyBrowser(r), s.passkeyAnswer(r, f))
+		n, err = s.store.SignInAlone(r.Context(), r.Actor, s.passkeyBrowser(r), s.passkeyAnswer(r, f))
 	}
 	if errors.Is(err, record.ErrSession) {
 		return s.goToTell(r, signInPath, noticePasskeyLate), nil
@@ -137,9 +138,9 @@ func (s *Server) signInPasskey(r *request, f webForm) (reply, error) {
 	if err != nil {
 		e, err := s.newFormError(err, "passkey_wrong")
 		if err != nil {
-			return reply{}, err
+			return action.Reply{}, err
 		}
-		if r.pending {
+		if r.Pending {
 			return s.showSignInCode(r, e)
 		}
 		page := s.newSignInView(s.wanted(r))
@@ -158,8 +159,8 @@ func unlessLate(err error) error {
 }
 
 // addPasskey gives the account a passkey that the browser made.
-func (s *Server) addPasskey(r *request, f webForm) (reply, error) {
-	n, codes, err := s.store.AddPasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.otherFactor(r, f), f.text("name"), s.passkeyAnswer(r, f))
+func (s *Server) addPasskey(r *action.Request, f webForm) (action.Reply, error) {
+	n, codes, err := s.store.AddPasskey(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.otherFactor(r, f), f.text("name"), s.passkeyAnswer(r, f))
 	var invalid *record.InvalidError
 	switch {
 	case errors.As(err, &invalid), errors.Is(err, record.ErrExists):
@@ -167,26 +168,26 @@ func (s *Server) addPasskey(r *request, f webForm) (reply, error) {
 	case err != nil:
 		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})
 	case codes == nil:
-		return s.goToTell(r, mfaPath, noticePasskeyAdded), nil
+		return s.goToTell(r, action.MFAPath, noticePasskeyAdded), nil
 	default:
-		return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
+		return action.Show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).With(r.NewSessionCookie(n), r.NewKnownCookie(n)), nil
 	}
 }
 
 // removePasskey removes a passkey of the account, unless it is the last factor and the settings
 // require one.
-func (s *Server) removePasskey(r *request, f webForm) (reply, error) {
+func (s *Server) removePasskey(r *action.Request, f webForm) (action.Reply, error) {
 	page, err := s.mfaState(r, secret.Text{})
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	if page.Stays() {
 		page.Error = formError{Message: "mfa_stays"}
 		return page.Error.rerender("mfa", page), nil
 	}
-	err = s.store.RemovePasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f), store.ParsePasskeyID(f.text("id")))
+	err = s.store.RemovePasskey(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f), store.ParsePasskeyID(f.text("id")))
 	if unlessGone(err) != nil {
 		return s.refuseMFA(r, f, err)
 	}
-	return s.goToTell(r, mfaPath, noticePasskeyRemoved), nil
+	return s.goToTell(r, action.MFAPath, noticePasskeyRemoved), nil
 }

@@ -6,24 +6,18 @@ import (
 	"strings"
 
 	"pushbox/internal/email"
+	"pushbox/server/action"
 	"pushbox/store"
-	"pushbox/store/record"
 )
-
-// A proxied is a person whom a header of a proxy names. The zero value is none.
-type proxied struct {
-	email  string
-	groups []string
-}
 
 // takeProxied returns whom the proxy names, and removes the headers, so that nothing else sees
 // them. They count in requests of trusted proxies alone, and not at the entry point for
 // recipients. A header that came twice counts for nothing: a proxy that adds to what a client
 // sent does not protect it.
-func (s *Server) takeProxied(e *entryPoint, hr *http.Request) (who proxied) {
+func (s *Server) takeProxied(e *action.Entry, hr *http.Request) (who action.Proxied) {
 	c := s.cfg.SignIn.Proxy
 	if c.Header == "" {
-		return proxied{}
+		return action.Proxied{}
 	}
 	take := func(name string) (value string) {
 		key := textproto.CanonicalMIMEHeaderKey(name)
@@ -34,10 +28,10 @@ func (s *Server) takeProxied(e *entryPoint, hr *http.Request) (who proxied) {
 		return value
 	}
 	address, groups := email.Fold(take(c.Header)), take(c.GroupsHeader)
-	if e.recipients || !s.proxies.TrustsPeer(hr.RemoteAddr) || !email.IsAddress(address) {
-		return proxied{}
+	if e.Recipients || !s.proxies.TrustsPeer(hr.RemoteAddr) || !email.IsAddress(address) {
+		return action.Proxied{}
 	}
-	who.email, who.groups = address, splitGroups(groups)
+	who.Email, who.Groups = address, splitGroups(groups)
 	return who
 }
 
@@ -56,31 +50,21 @@ func splitGroups(list string) (groups []string) {
 	return groups
 }
 
-// identity is that of the person.
-func (p proxied) identity() record.Identity {
-	return record.Identity{Issuer: store.ByProxy, Subject: p.email}
-}
-
-// isOther reports whether a session belongs to a person whom the proxy no longer names.
-func (p proxied) isOther(i store.SessionInfo) bool {
-	return i.Via.Issuer == store.ByProxy && i.Via != p.identity()
-}
-
 // signInProxied begins a session for the person whom the proxy names.
-func (s *Server) signInProxied(r *request) (reply, error) {
+func (s *Server) signInProxied(r *action.Request) (action.Reply, error) {
 	c := s.cfg.SignIn.Proxy
 	x := store.External{
-		Identity: r.proxied.identity(), Provider: "the proxy", Email: r.proxied.email, Verified: true, Groups: r.proxied.groups,
-		Admin: administers(c.AdminGroups, r.proxied.groups), Link: true, Create: c.CreateAccounts,
+		Identity: r.Proxied.Identity(), Provider: "the proxy", Email: r.Proxied.Email, Verified: true, Groups: r.Proxied.Groups,
+		Admin: administers(c.AdminGroups, r.Proxied.Groups), Link: true, Create: c.CreateAccounts,
 	}
-	if !isAllowed(c.AllowedGroups, r.proxied.groups) {
+	if !isAllowed(c.AllowedGroups, r.Proxied.Groups) {
 		x.Denied, x.Why = true, "the person is in none of allowed_groups"
 	}
-	n, err := s.store.SignInAs(r.Context(), r.actor, x)
+	n, err := s.store.SignInAs(r.Context(), r.Actor, x)
 	if err != nil {
 		page := s.newSignInView(s.wanted(r))
 		if page.Error, err = s.newFormError(err, "sign_in_refused"); err != nil {
-			return reply{}, err
+			return action.Reply{}, err
 		}
 		return s.showSignIn(r, page)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -21,13 +22,13 @@ func stepPath(t store.Token) string { return revealPath(t) + "/r" }
 
 // pushPage opens a push at once if its sender wants no step before it and a person
 // follows the link. Any other request gets the page with the button.
-func (s *Server) pushPage(r *request) (reply, error) {
+func (s *Server) pushPage(r *action.Request) (action.Reply, error) {
 	if !isVisit(r) {
 		return s.stepPage(r)
 	}
 	v, err := s.look(r) // an expired push gets no entry of a failed view: only the button leaves one
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	if !opensAtOnce(v.PushInfo) {
 		return newStepPage(r, v, noAttempt), nil
@@ -44,13 +45,13 @@ func opensAtOnce(p store.PushInfo) bool {
 // isVisit reports whether a request is a person who opens the page for the first time in
 // this browser. It is not the preview of a chat, a scanner, a prefetch (Fetch Metadata), a return to an opened page,
 // or a switch of its language. A request without Fetch Metadata is no visit.
-func isVisit(r *request) bool {
+func isVisit(r *action.Request) bool {
 	h := r.Header
 	if r.Method != http.MethodGet || h.Get("Sec-Fetch-Mode") != "navigate" || h.Get("Sec-Fetch-Dest") != "document" || isAhead(h) {
 		return false
 	}
 	_, err := r.Cookie(openedCookie)
-	return err != nil && !r.URL.Query().Has(languageName)
+	return err != nil && !r.URL.Query().Has(action.LanguageName)
 }
 
 // openedCookie is the name of a cookie for one push that opens at once. It says that
@@ -58,8 +59,8 @@ func isVisit(r *request) bool {
 // spends no view.
 const openedCookie = "opened"
 
-func (s *Server) newOpenedCookie(r *request) *http.Cookie {
-	c := s.cookie(r, openedCookie, "1")
+func (s *Server) newOpenedCookie(r *action.Request) *http.Cookie {
+	c := r.NewCookie(openedCookie, "1")
 	c.Path = r.URL.EscapedPath() // as the browser has it: upper and lower case may differ from ours
 	return c
 }
@@ -69,10 +70,10 @@ func (s *Server) newOpenedCookie(r *request) *http.Cookie {
 const returnsField = "returns"
 
 // revealPush opens a push for a reader who pressed the button.
-func (s *Server) revealPush(r *request, f webForm) (reply, error) {
+func (s *Server) revealPush(r *action.Request, f webForm) (action.Reply, error) {
 	passphrase := f.Text(passphraseField)
 	if err := checkPassphrase(passphrase); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	if strings.TrimSpace(passphrase.Reveal()) == "" { // no push has such a passphrase: it is no attempt
 		passphrase = secret.Text{}
@@ -85,19 +86,19 @@ type deletedView struct{}
 
 // expirePush deletes a push for its owner, or for anyone with the link if the sender
 // allows that.
-func (s *Server) expirePush(r *request) (reply, error) {
-	p, err := s.store.DeletePush(r.Context(), r.actor, r.push)
+func (s *Server) expirePush(r *action.Request) (action.Reply, error) {
+	p, err := s.store.DeletePush(r.Context(), r.Actor, r.Push)
 	switch {
 	case errors.Is(err, record.ErrDenied): // an expired push looks like an unknown one
 		if _, lookErr := s.look(r); lookErr != nil {
 			err = lookErr
 		}
-		return reply{}, err
+		return action.Reply{}, err
 	case err != nil:
-		return reply{}, err
+		return action.Reply{}, err
 	case !p.Ended:
-		return reply{}, errExpired
+		return action.Reply{}, action.ErrExpired
 	default:
-		return show(http.StatusOK, "deleted", deletedView{}), nil
+		return action.Show(http.StatusOK, "deleted", deletedView{}), nil
 	}
 }

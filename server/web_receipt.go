@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -54,30 +55,30 @@ type receiptRow struct {
 }
 
 // sender is the actor of a request to a receipt, whose code its path has.
-func (r *request) sender() store.Actor {
-	by := r.actor
-	by.ReceiptCode = r.name
+func sender(r *action.Request) store.Actor {
+	by := r.Actor
+	by.ReceiptCode = r.Name
 	return by
 }
 
 // receiptPage shows a push to its sender, with an account or without one.
-func (s *Server) receiptPage(r *request) (reply, error) {
+func (s *Server) receiptPage(r *action.Request) (action.Reply, error) {
 	page, err := readPage(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	h, err := s.store.Receipt(r.Context(), r.sender(), r.urlToken, page)
+	h, err := s.store.Receipt(r.Context(), sender(r), r.URLToken, page)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	here := revealPath(h.Token) + "/receipt/" + r.name.Reveal()
-	link := htmlURL(h.PushInfo, r.base)
+	here := revealPath(h.Token) + "/receipt/" + r.Name.Reveal()
+	link := htmlURL(h.PushInfo, r.Base)
 	v := receiptView{
 		Link: secret.New(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here),
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
 		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt),
 		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), Views: h.Push.Views, Limit: h.ViewLimit,
-		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: r.owns(h.PushInfo), Code: r.name, Edit: newEditForm(h),
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: owns(r, h.PushInfo), Code: r.Name, Edit: newEditForm(h),
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}
 	if v.QR = display.LinkQR(link); v.Encrypted { // the code would lack the key
@@ -89,33 +90,33 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 		}
 		v.Log = append(v.Log, receiptRow{display.NewExactTime(e.At), e.Kind.String(), display.ParseAgent(e.UserAgent)})
 	}
-	return show(http.StatusOK, "made", v), nil
+	return action.Show(http.StatusOK, "made", v), nil
 }
 
 // endByReceipt deletes a push for its sender. One that has ended stays as it is.
-func (s *Server) endByReceipt(r *request) (reply, error) {
+func (s *Server) endByReceipt(r *action.Request) (action.Reply, error) {
 	p, err := s.changeByReceipt(r, s.store.DeletePush)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return goTo(receiptPath(p)), nil
+	return action.GoTo(receiptPath(p)), nil
 }
 
 // thawByReceipt lets a frozen push be opened again. Its receipt then shows what became of it.
-func (s *Server) thawByReceipt(r *request) (reply, error) {
+func (s *Server) thawByReceipt(r *action.Request) (action.Reply, error) {
 	p, err := s.changeByReceipt(r, s.store.ThawPush)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return s.tellIfLive(r, p, receiptPath(p), noticeThawed), nil
 }
 
 // changeByReceipt changes a push for its sender.
-func (s *Server) changeByReceipt(r *request, change func(context.Context, store.Actor, store.Name) (store.PushInfo, error)) (store.PushInfo, error) {
-	if _, err := s.store.Receipt(r.Context(), r.sender(), r.urlToken, 1); err != nil {
+func (s *Server) changeByReceipt(r *action.Request, change func(context.Context, store.Actor, store.Name) (store.PushInfo, error)) (store.PushInfo, error) {
+	if _, err := s.store.Receipt(r.Context(), sender(r), r.URLToken, 1); err != nil {
 		return store.PushInfo{}, err // the code is wrong
 	}
-	p, err := change(r.Context(), r.sender(), r.urlToken)
-	p.ReceiptCode = r.name
+	p, err := change(r.Context(), sender(r), r.URLToken)
+	p.ReceiptCode = r.Name
 	return p, err
 }

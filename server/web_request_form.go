@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -40,14 +41,14 @@ type kindsChoice struct {
 func (requestFormView) MostAnswers() int { return record.MaxAnswers }
 
 // requestForm shows the form for a new request.
-func (s *Server) requestForm(r *request) (reply, error) {
-	p, err := s.store.PolicyOf(r.Context(), r.actor)
+func (s *Server) requestForm(r *action.Request) (action.Reply, error) {
+	p, err := s.store.PolicyOf(r.Context(), r.Actor)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	v := s.newRequestForm(p, codeOf(store.RequestDays.Default), codeWithin(answerKinds(p)), "")
-	v.Answers, v.Unconfirmed = usualAnswers, r.session.Unconfirmed
-	return show(http.StatusOK, "ask", v), nil
+	v.Answers, v.Unconfirmed = usualAnswers, r.Session.Unconfirmed
+	return action.Show(http.StatusOK, "ask", v), nil
 }
 
 // answerKinds lists the kinds that an answer can have.
@@ -90,15 +91,15 @@ func (s *Server) newRequestForm(p store.Policy, time, keep, chosen string) reque
 }
 
 // makeRequest makes a request for secrets.
-func (s *Server) makeRequest(r *request, form webForm) (reply, error) {
+func (s *Server) makeRequest(r *action.Request, form webForm) (action.Reply, error) {
 	f := fields(form.Form)
 	q, err := s.requestOf(r, f)
 	if err == nil {
-		return goTo(requestPath(q.ID)), nil
+		return action.GoTo(requestPath(q.ID)), nil
 	}
-	p, policyErr := s.store.PolicyOf(r.Context(), r.actor)
+	p, policyErr := s.store.PolicyOf(r.Context(), r.Actor)
 	if policyErr != nil {
-		return reply{}, policyErr
+		return action.Reply{}, policyErr
 	}
 	text := f[store.FieldText].Text
 	v := s.newRequestForm(p, f.text(store.FieldDuration), f.text(store.FieldAnswerDuration), f.text(store.FieldKinds))
@@ -106,16 +107,16 @@ func (s *Server) makeRequest(r *request, form webForm) (reply, error) {
 	v.Answers = shownAgain(f.text(store.FieldMaxAnswers), maxNumber)
 	v.Encrypts = v.Encryption == "required" || f.text(store.FieldP256) != ""
 	if v.Unconfirmed = errors.Is(err, record.ErrUnconfirmed); v.Unconfirmed { // the page says so
-		return show(http.StatusForbidden, "ask", v), nil
+		return action.Show(http.StatusForbidden, "ask", v), nil
 	}
 	if v.Problems = requestProblems(err, text); v.Problems == nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return show(http.StatusUnprocessableEntity, "ask", v), nil
+	return action.Show(http.StatusUnprocessableEntity, "ask", v), nil
 }
 
 // requestOf makes the request that the form asks for.
-func (s *Server) requestOf(r *request, f fields) (store.RequestInfo, error) {
+func (s *Server) requestOf(r *action.Request, f fields) (store.RequestInfo, error) {
 	f.change(store.FieldText, oneBreak)
 	if s.cfg.ClientEncryption == "off" {
 		delete(f, store.FieldP256)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -30,14 +31,14 @@ type requestRow struct {
 }
 
 // requestsPage lists the requests of the account.
-func (s *Server) requestsPage(r *request) (reply, error) {
+func (s *Server) requestsPage(r *action.Request) (action.Reply, error) {
 	page, err := readPage(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	list, err := s.store.Requests(r.Context(), r.actor, page)
+	list, err := s.store.Requests(r.Context(), r.Actor, page)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	v := requestsView{Pages: newPager(page, len(list) == store.PageSize, func(page int) string { return pagePath(requestsPath, url.Values{}, page) })}
 	for _, q := range list {
@@ -46,7 +47,7 @@ func (s *Server) requestsPage(r *request) (reply, error) {
 			Created: display.NewTime(q.CreatedAt), Ends: display.NewTime(q.ExpiresAt), Answers: len(q.Answers), Most: q.MaxAnswers, New: q.Unread,
 		})
 	}
-	return show(http.StatusOK, "requests", v), nil
+	return action.Show(http.StatusOK, "requests", v), nil
 }
 
 // requestPath returns the path of the page of a request.
@@ -104,22 +105,22 @@ func newPublicKeys(q store.RequestInfo) publicKeys {
 }
 
 // readRequestID reads the ID of a request from the path.
-func (r *request) readRequestID() (record.RequestID, error) {
-	return store.ParseRequestID(r.sentToken.Reveal())
+func readRequestID(r *action.Request) (record.RequestID, error) {
+	return store.ParseRequestID(r.SentToken.Reveal())
 }
 
 // requestPage shows a request to its owner.
-func (s *Server) requestPage(r *request) (reply, error) {
-	id, err := r.readRequestID()
+func (s *Server) requestPage(r *action.Request) (action.Reply, error) {
+	id, err := readRequestID(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	if err := r.reserve(answersMemory); err != nil {
-		return reply{}, err
+	if err := r.Reserve(answersMemory); err != nil {
+		return action.Reply{}, err
 	}
-	q, err := s.store.Request(r.Context(), r.actor, id)
+	q, err := s.store.Request(r.Context(), r.Actor, id)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	v := requestView{
 		Path: requestPath(q.ID), Text: q.Text, Live: q.Live(), State: stateOfRequest(q),
@@ -129,13 +130,13 @@ func (s *Server) requestPage(r *request) (reply, error) {
 		v.Ended = v.Ends
 	}
 	if v.Live {
-		link := display.RequestLink(r.base, q.Token.Reveal())
+		link := display.RequestLink(r.Base, q.Token.Reveal())
 		v.Link, v.QR = secret.New(link), display.LinkQR(link)
 	}
 	for _, p := range q.Pushes {
 		v.Answers = append(v.Answers, newAnswerRow(p))
 	}
-	return show(http.StatusOK, "request", v), nil
+	return action.Show(http.StatusOK, "request", v), nil
 }
 
 func newAnswerRow(p store.PushInfo) answerRow {
@@ -147,14 +148,14 @@ func newAnswerRow(p store.PushInfo) answerRow {
 }
 
 // endOwnRequest ends a request for its owner.
-func (s *Server) endOwnRequest(r *request) (reply, error) {
-	id, err := r.readRequestID()
+func (s *Server) endOwnRequest(r *action.Request) (action.Reply, error) {
+	id, err := readRequestID(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	q, err := s.store.EndRequest(r.Context(), r.actor, id)
+	q, err := s.store.EndRequest(r.Context(), r.Actor, id)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return s.goToTell(r, requestPath(q.ID), noticeRequestEnded), nil
 }

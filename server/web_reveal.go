@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -50,8 +51,8 @@ type fileRow struct {
 }
 
 // reveal opens a push. returns says that the page of a request has the form that opens it.
-func (s *Server) reveal(r *request, passphrase secret.Text, returns bool) (reply, error) {
-	v, err := s.store.Reveal(r.Context(), r.actor, r.urlToken, passphrase, s.reserveAnswer(r, pageFactor))
+func (s *Server) reveal(r *action.Request, passphrase secret.Text, returns bool) (action.Reply, error) {
+	v, err := s.store.Reveal(r.Context(), r.Actor, r.URLToken, passphrase, s.reserveAnswer(r, pageFactor))
 	if a, ok := newAttempt(err, passphrase.IsZero()); ok {
 		s.noteLimit(err)
 		return s.stepAfter(r, a)
@@ -60,15 +61,15 @@ func (s *Server) reveal(r *request, passphrase secret.Text, returns bool) (reply
 		err = notFoundIfExpired(v.PushInfo)
 	}
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	page := s.newRevealView(r, v)
 	page.Returns = returns
-	rep := show(http.StatusOK, "reveal", page)
-	rep.reserved = true
-	rep = rep.with(s.newKnownPushCookie(r, v.PushInfo))
+	rep := action.Show(http.StatusOK, "reveal", page)
+	rep.Reserved = true
+	rep = rep.With(r.NewKnownPushCookie(v.PushInfo))
 	if opensAtOnce(v.PushInfo) {
-		rep = rep.with(s.newOpenedCookie(r))
+		rep = rep.With(s.newOpenedCookie(r))
 	}
 	return rep, nil
 }
@@ -87,8 +88,8 @@ func pageFactor(k record.Kind) int64 {
 	}
 }
 
-func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
-	p, own := v.PushInfo, r.owns(v.PushInfo)
+func (s *Server) newRevealView(r *action.Request, v store.Viewing) revealView {
+	p, own := v.PushInfo, owns(r, v.PushInfo)
 	page := revealView{
 		Path: revealPath(p.Token), Step: stepPath(p.Token), Kind: p.Kind.String(), Encrypted: p.ClientEncrypted,
 		Files: fileRows(r, p), Keep: newTimeLeft(min(s.cfg.Files.DownloadWindow, p.ExpiresAt.Sub(p.At))), Renew: renewal(s.cfg.Files.DownloadWindow),
@@ -131,11 +132,11 @@ const renewals = 5
 
 func renewal(window time.Duration) int { return max(1, int(window.Seconds())/renewals) }
 
-func fileRows(r *request, p store.PushInfo) (rows []fileRow) {
+func fileRows(r *action.Request, p store.PushInfo) (rows []fileRow) {
 	for i, f := range p.Files {
-		row := fileRow{Name: f.Name.Reveal(), Size: r.size(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)}
+		row := fileRow{Name: f.Name.Reveal(), Size: sizeText(r, f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)}
 		if p.ClientEncrypted {
-			row.Name, row.Size = "", r.size(endtoend.DecryptedSize(f.Size))
+			row.Name, row.Size = "", sizeText(r, endtoend.DecryptedSize(f.Size))
 		}
 		rows = append(rows, row)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store/record"
 )
@@ -25,10 +26,10 @@ type sessionRow struct {
 }
 
 // sessionsPage shows the sessions of the account.
-func (s *Server) sessionsPage(r *request) (reply, error) {
-	list, err := s.store.Sessions(r.Context(), s.sessionSecret(r))
+func (s *Server) sessionsPage(r *action.Request) (action.Reply, error) {
+	list, err := s.store.Sessions(r.Context(), r.SessionSecret())
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	page := sessionsView{Others: len(list) > 1}
 	for _, i := range list {
@@ -47,21 +48,21 @@ func (s *Server) sessionsPage(r *request) (reply, error) {
 			return 1
 		}
 	})
-	return show(http.StatusOK, "sessions", page), nil
+	return action.Show(http.StatusOK, "sessions", page), nil
 }
 
 // endSession ends the session that the form names, or all but the browser's own.
-func (s *Server) endSession(r *request, f webForm) (reply, error) {
+func (s *Server) endSession(r *action.Request, f webForm) (action.Reply, error) {
 	if f.checked("others") {
 		return s.goToTell(r, sessionsPath, noticeOthersEnded), s.endOthers(r)
 	}
-	err := s.store.EndSession(r.Context(), r.actor, s.sessionSecret(r), record.SessionID(f.number("id")))
+	err := s.store.EndSession(r.Context(), r.Actor, r.SessionSecret(), record.SessionID(f.number("id")))
 	return s.goToTell(r, sessionsPath, noticeSessionEnded), unlessGone(err)
 }
 
 // endOthers ends every session of the account but the browser's own.
-func (s *Server) endOthers(r *request) error {
-	own := s.sessionSecret(r)
+func (s *Server) endOthers(r *action.Request) error {
+	own := r.SessionSecret()
 	list, err := s.store.Sessions(r.Context(), own)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (s *Server) endOthers(r *request) error {
 		if i.Own {
 			continue
 		}
-		if err := unlessGone(s.store.EndSession(r.Context(), r.actor, own, i.ID)); err != nil {
+		if err := unlessGone(s.store.EndSession(r.Context(), r.Actor, own, i.ID)); err != nil {
 			return err
 		}
 	}

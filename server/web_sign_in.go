@@ -8,6 +8,7 @@ import (
 
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -46,13 +47,13 @@ type signInCodeView struct {
 }
 
 // signInForm shows the form for the next factor.
-func (s *Server) signInForm(r *request) (reply, error) {
+func (s *Server) signInForm(r *action.Request) (action.Reply, error) {
 	switch {
-	case r.actor.Account != 0:
-		return goTo("/"), nil
-	case r.pending:
+	case r.Actor.Account != 0:
+		return action.GoTo("/"), nil
+	case r.Pending:
 		return s.showSignInCode(r, formError{})
-	case r.proxied.email != "" && isMeant(r):
+	case r.Proxied.Email != "" && isMeant(r):
 		return s.signInProxied(r)
 	default:
 		wanted, kept := s.wanted(r), (*http.Cookie)(nil)
@@ -60,67 +61,67 @@ func (s *Server) signInForm(r *request) (reply, error) {
 			wanted, kept = wantedFiles, s.keepWanted(r, wantedFiles)
 		}
 		rep, err := s.showSignIn(r, s.newSignInView(wanted))
-		return rep.with(kept), err
+		return rep.With(kept), err
 	}
 }
 
 // showSignIn shows the form for an address and its password, which also offers to sign in with a
 // passkey.
-func (s *Server) showSignIn(r *request, page signInView) (reply, error) {
+func (s *Server) showSignIn(r *action.Request, page signInView) (action.Reply, error) {
 	asked, c, err := s.askAnyPasskey(r)
 	page.Passkey = asked
-	return page.Error.status("sign_in", page).with(c), err
+	return page.Error.status("sign_in", page).With(c), err
 }
 
 // showSignInCode shows the form for the second factor.
-func (s *Server) showSignInCode(r *request, e formError) (reply, error) {
+func (s *Server) showSignInCode(r *action.Request, e formError) (action.Reply, error) {
 	asked, err := s.askSecondPasskey(r)
-	return e.status("sign_in_code", signInCodeView{TOTP: r.pendingTOTP, Passkey: asked, Error: e}), err
+	return e.status("sign_in_code", signInCodeView{TOTP: r.PendingTOTP, Passkey: asked, Error: e}), err
 }
 
 // signIn checks an address, or the user name of a directory, and its password.
-func (s *Server) signIn(r *request, f webForm) (reply, error) {
+func (s *Server) signIn(r *action.Request, f webForm) (action.Reply, error) {
 	n, err := s.checkPassword(r, f.text("email"), f.Text("password"))
 	if err == nil {
 		return s.begin(r, n)
 	}
 	page := s.newSignInView(s.wanted(r))
 	page.Email = shownAgain(f.text("email"), record.MaxEmail)
-	if errors.Is(err, ErrAway) {
+	if errors.Is(err, action.ErrAway) {
 		page.Error = formError{Message: "sign_in_away"}
 		rep, err := s.showSignIn(r, page)
-		rep.status = http.StatusServiceUnavailable
+		rep.Status = http.StatusServiceUnavailable
 		return rep, err
 	}
 	if page.Error, err = s.newFormError(err, "sign_in_wrong"); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return s.showSignIn(r, page)
 }
 
 // checkPassword begins a session for an account with a password, or for a person whom the
 // directory knows.
-func (s *Server) checkPassword(r *request, login string, password secret.Text) (store.NewSession, error) {
+func (s *Server) checkPassword(r *action.Request, login string, password secret.Text) (store.NewSession, error) {
 	local := s.mayUsePassword(login)
 	if s.directory == nil {
 		if !local {
 			password = secret.Text{} // no account has it, and the time tells nothing
 		}
-		return s.store.SignIn(r.Context(), r.actor, login, password)
+		return s.store.SignIn(r.Context(), r.Actor, login, password)
 	}
-	return s.store.SignInAt(r.Context(), r.actor, login, password, local, s.directory(login, password))
+	return s.store.SignInAt(r.Context(), r.Actor, login, password, local, s.directory(login, password))
 }
 
 // signInCode checks a code of the second factor.
-func (s *Server) signInCode(r *request, f webForm) (reply, error) {
-	n, err := s.store.SignInCode(r.Context(), r.actor, s.sessionSecret(r), f.Text("code"))
+func (s *Server) signInCode(r *action.Request, f webForm) (action.Reply, error) {
+	n, err := s.store.SignInCode(r.Context(), r.Actor, r.SessionSecret(), f.Text("code"))
 	if errors.Is(err, record.ErrSession) {
 		return s.goToTell(r, signInPath, noticeLate), nil
 	}
 	if err != nil {
 		e, err := s.newFormError(err, "sign_in_code_wrong")
 		if err != nil {
-			return reply{}, err
+			return action.Reply{}, err
 		}
 		return s.showSignInCode(r, e)
 	}
@@ -128,16 +129,16 @@ func (s *Server) signInCode(r *request, f webForm) (reply, error) {
 }
 
 // signOut ends the session, for the server and for the browser.
-func (s *Server) signOut(r *request) (reply, error) {
-	if err := s.store.SignOut(r.Context(), r.actor, s.sessionSecret(r)); err != nil {
-		return reply{}, err
+func (s *Server) signOut(r *action.Request) (action.Reply, error) {
+	if err := s.store.SignOut(r.Context(), r.Actor, r.SessionSecret()); err != nil {
+		return action.Reply{}, err
 	}
 	rep := s.goToTell(r, signInPath, noticeSignedOut)
 	switch at := s.signsOutAt(r); {
-	case r.proxied.email != "": // the form would sign in again
+	case r.Proxied.Email != "": // the form would sign in again
 		rep = s.goToTell(r, "/", noticeSignedOut)
 	case at != "":
 		rep = s.goToTell(r, signInPath, noticeSignedOutHere, at)
 	}
-	return rep.with(s.noSessionCookie(r)), nil
+	return rep.With(r.NoSessionCookie()), nil
 }

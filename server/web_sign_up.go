@@ -3,10 +3,10 @@ package server
 import (
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"pushbox/internal/email"
+	"pushbox/server/action"
 	"pushbox/store/record"
 )
 
@@ -20,30 +20,30 @@ type accountView struct {
 }
 
 // signUpForm shows the form, if sign-ups are enabled.
-func (s *Server) signUpForm(*request) (reply, error) {
+func (s *Server) signUpForm(*action.Request) (action.Reply, error) {
 	if !s.signUps() {
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	}
-	return show(http.StatusOK, "sign_up", accountView{}), nil
+	return action.Show(http.StatusOK, "sign_up", accountView{}), nil
 }
 
 // signUp makes an account. If the address has one already, the answer is the same, and
 // does not tell who has an account.
-func (s *Server) signUp(r *request) (reply, error) {
+func (s *Server) signUp(r *action.Request) (action.Reply, error) {
 	if !s.signUps() {
-		return reply{}, record.ErrNotFound
+		return action.Reply{}, record.ErrNotFound
 	}
 	f, err := s.readForm(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	email := f.text("email")
 	page := accountView{Email: shownAgain(email, record.MaxEmail)}
 	if !s.maySignUp(email) {
 		page.Wrong, page.Foreign = map[string]bool{"email": true}, true
-		return show(http.StatusUnprocessableEntity, "sign_up", page), nil
+		return action.Show(http.StatusUnprocessableEntity, "sign_up", page), nil
 	}
-	_, err = s.store.SignUp(r.Context(), r.actor, email, f.Text("password"))
+	_, err = s.store.SignUp(r.Context(), r.Actor, email, f.Text("password"))
 	var locked *record.LockedError
 	if errors.As(err, &locked) {
 		s.noteLimit(err)
@@ -52,10 +52,10 @@ func (s *Server) signUp(r *request) (reply, error) {
 	}
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
-		return show(http.StatusUnprocessableEntity, "sign_up", page), nil
+		return action.Show(http.StatusUnprocessableEntity, "sign_up", page), nil
 	}
 	if err != nil && !errors.Is(err, record.ErrExists) {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return s.goToTell(r, signInPath, noticeSignedUp), nil
 }
@@ -70,55 +70,49 @@ func (s *Server) maySignUp(address string) bool {
 }
 
 // firstForm shows the form of the first account, if the path has the code for it.
-func (s *Server) firstForm(r *request) (reply, error) {
+func (s *Server) firstForm(r *action.Request) (action.Reply, error) {
 	if err := s.wantFirst(r); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	return show(http.StatusOK, "first", accountView{}), nil
+	return action.Show(http.StatusOK, "first", accountView{}), nil
 }
 
 // firstAccount makes the first account, once, and signs it in.
-func (s *Server) firstAccount(r *request) (reply, error) {
+func (s *Server) firstAccount(r *action.Request) (action.Reply, error) {
 	if err := s.wantFirst(r); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	f, err := s.readForm(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	email, password := f.text("email"), f.Text("password")
-	_, err = s.store.AddFirstAccount(r.Context(), r.actor, email, password)
+	_, err = s.store.AddFirstAccount(r.Context(), r.Actor, email, password)
 	if wrong, ok := wrongFields(err); ok {
-		return show(http.StatusUnprocessableEntity, "first", accountView{Email: shownAgain(email, record.MaxEmail), Wrong: wrong}), nil
+		return action.Show(http.StatusUnprocessableEntity, "first", accountView{Email: shownAgain(email, record.MaxEmail), Wrong: wrong}), nil
 	}
 	if errors.Is(err, record.ErrExists) { // made since the code was compared, here or at another server
-		return reply{}, errFirst
+		return action.Reply{}, action.ErrFirst
 	}
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	n, err := s.store.SignIn(r.Context(), r.actor, email, password)
+	n, err := s.store.SignIn(r.Context(), r.Actor, email, password)
 	if err != nil { // the account exists, even if it cannot sign in now
-		return goTo(signInPath), nil
+		return action.GoTo(signInPath), nil
 	}
 	rep, err := s.begin(r, n)
-	return rep.with(s.goToTell(r, rep.to, noticeFirst).cookies...), err
+	return rep.With(s.goToTell(r, rep.To, noticeFirst).Cookies...), err
 }
 
-// errFirst is record.ErrNotFound for the page of the first account.
-var errFirst = fmt.Errorf("%w: it has no code for a first account", record.ErrNotFound)
-
-// errLink is record.ErrNotFound for a link that sets a password, and is used up or too old.
-var errLink = fmt.Errorf("%w: no such link sets a password", record.ErrNotFound)
-
 // wantFirst returns errFirst unless the path has the code of the first account.
-func (s *Server) wantFirst(r *request) error {
+func (s *Server) wantFirst(r *action.Request) error {
 	code, err := s.store.FirstCode(r.Context())
 	if err != nil {
 		return err
 	}
-	if code.IsZero() || subtle.ConstantTimeCompare([]byte(code.Reveal()), []byte(r.name.Reveal())) != 1 {
-		return errFirst
+	if code.IsZero() || subtle.ConstantTimeCompare([]byte(code.Reveal()), []byte(r.Name.Reveal())) != 1 {
+		return action.ErrFirst
 	}
 	return nil
 }

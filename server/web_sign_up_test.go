@@ -14,6 +14,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/server"
+	"pushbox/server/action"
 	"pushbox/server/servertest"
 )
 
@@ -212,15 +213,15 @@ func TestGuessingTheCodeOfTheFirstAccountIsLimited(t *testing.T) {
 	a := servertest.New(t, func(c *config.Config) { c.Limits.UnknownTokensPerMinute = 3 })
 	b := a.Browser(servertest.Far(1))
 	firstPath := a.FirstPath()
-	for _, wrong := range []string{server.FirstPath + "x", firstPath + "x", firstPath[:len(firstPath)-1]} {
+	for _, wrong := range []string{action.FirstPath + "x", firstPath + "x", firstPath[:len(firstPath)-1]} {
 		b.Get(wrong).Want(http.StatusNotFound)
 	}
-	b.Get(server.FirstPath + "x").Want(http.StatusTooManyRequests)
-	b.Post(server.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusTooManyRequests)
-	a.Browser(servertest.Far(2)).Get(server.FirstPath + "x").Want(http.StatusNotFound)
+	b.Get(action.FirstPath + "x").Want(http.StatusTooManyRequests)
+	b.Post(action.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusTooManyRequests)
+	a.Browser(servertest.Far(2)).Get(action.FirstPath + "x").Want(http.StatusNotFound)
 	a.Store.Clock.Advance(time.Minute)
 	b.Get(firstPath).Want(http.StatusOK)
-	b.Post(server.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusNotFound)
+	b.Post(action.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusNotFound)
 }
 
 func TestTheFirstAccountIsMadeEvenIfItCannotSignInAtOnce(t *testing.T) {

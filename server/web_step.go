@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -62,7 +63,7 @@ type attempt struct {
 }
 
 // Seconds is how long to wait before the next try.
-func (a attempt) Seconds() int { return problem{retry: a.Wait}.seconds() }
+func (a attempt) Seconds() int { return action.Problem{Retry: a.Wait}.Seconds() }
 
 // noAttempt means that there was no attempt.
 var noAttempt = attempt{Status: http.StatusOK}
@@ -90,42 +91,42 @@ func newAttempt(err error, missing bool) (attempt, bool) {
 }
 
 // stepPage describes the push behind a link. It opens nothing and leaves no trace.
-func (s *Server) stepPage(r *request) (reply, error) {
+func (s *Server) stepPage(r *action.Request) (action.Reply, error) {
 	return s.stepAfter(r, noAttempt)
 }
 
 // stepAfter returns the page after an attempt to open the push.
-func (s *Server) stepAfter(r *request, a attempt) (reply, error) {
+func (s *Server) stepAfter(r *action.Request, a attempt) (action.Reply, error) {
 	v, err := s.look(r)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	return newStepPage(r, v, a), nil
 }
 
 // look returns the push that the path names, if it can still be opened.
-func (s *Server) look(r *request) (store.Viewing, error) {
-	v, err := s.store.Look(r.Context(), r.urlToken)
+func (s *Server) look(r *action.Request) (store.Viewing, error) {
+	v, err := s.store.Look(r.Context(), r.URLToken)
 	if err == nil {
 		err = notFoundIfExpired(v.PushInfo)
 	}
 	return v, err
 }
 
-func newStepPage(r *request, v store.Viewing, a attempt) reply {
+func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 	if a.Wait > 0 {
 		a.Again = display.NewExactTime(v.At.Add(a.Wait))
 	}
-	rep := show(a.Status, "step", stepView{
+	rep := action.Show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
-		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Attempt: a,
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Attempt: a,
 	})
-	rep.header = problem{status: a.Status, retry: a.Wait}.headers()
+	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()
 	return rep
 }
 
 // owns reports whether the push is the reader's: one that the reader sent, or asked for.
-func (r *request) owns(p store.PushInfo) bool {
-	return r.actor.Account != 0 && r.actor.Account == p.Owner
+func owns(r *action.Request, p store.PushInfo) bool {
+	return r.Actor.Account != 0 && r.Actor.Account == p.Owner
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -64,15 +65,15 @@ type tokenMadeView struct {
 }
 
 // tokensPage shows the API tokens of the account.
-func (s *Server) tokensPage(r *request) (reply, error) {
+func (s *Server) tokensPage(r *action.Request) (action.Reply, error) {
 	return s.showTokens(r, http.StatusOK, tokensView{Days: usualLifetime, Scope: record.AllScopes})
 }
 
 // showTokens adds the list to a page.
-func (s *Server) showTokens(r *request, status int, page tokensView) (reply, error) {
-	list, err := s.store.Tokens(r.Context(), r.session.Email)
+func (s *Server) showTokens(r *action.Request, status int, page tokensView) (action.Reply, error) {
+	list, err := s.store.Tokens(r.Context(), r.Session.Email)
 	if err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	slices.Reverse(list) // newest first
 	now := s.clock.Now()
@@ -82,15 +83,15 @@ func (s *Server) showTokens(r *request, status int, page tokensView) (reply, err
 			Ends: display.OptionalTime(t.ExpiresAt), Over: !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(now),
 		})
 	}
-	page.Email, page.MFA = r.session.Email, r.session.MFA
+	page.Email, page.MFA = r.Session.Email, r.Session.MFA
 	if page.Passkey, err = s.askSecondPasskey(r); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
-	page.Lifetimes, page.Scopes, page.Base = lifetimes[:], scopes[:], s.home(r)
-	if r.session.Admin {
+	page.Lifetimes, page.Scopes, page.Base = lifetimes[:], scopes[:], r.Home()
+	if r.Session.Admin {
 		page.Scopes = append(page.Scopes[:len(scopes):len(scopes)], record.ScopeAdmin)
 	}
-	return show(status, "tokens", page), nil
+	return action.Show(status, "tokens", page), nil
 }
 
 // All reports whether a token may do everything.
@@ -98,7 +99,7 @@ func (r tokenRow) All() bool { return r.Scopes == record.AllScopes }
 
 // makeToken makes an API token and shows it once. A stolen session must not become a
 // token, so the password is asked for again, and the code of a second factor.
-func (s *Server) makeToken(r *request, f webForm) (reply, error) {
+func (s *Server) makeToken(r *action.Request, f webForm) (action.Reply, error) {
 	label := f.text("label")
 	page := tokensView{Label: shownAgain(label, record.MaxLabel), Days: usualLifetime}
 	days, err := strconv.Atoi(f.text("days"))
@@ -109,7 +110,7 @@ func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 	}
 	page.Days = days
 	terms := store.TokenTerms{Label: label, Lifetime: time.Duration(days) * day, Scopes: scope}
-	t, err := s.store.CreateOwnToken(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f), terms)
+	t, err := s.store.CreateOwnToken(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f), terms)
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
@@ -120,21 +121,21 @@ func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 	if err != nil {
 		return s.refuseToken(r, f, page, err)
 	}
-	return show(http.StatusCreated, "token_made", tokenMadeView{Label: t.Label, Secret: t.Secret, Ends: display.OptionalTime(t.ExpiresAt), Base: s.home(r)}), nil
+	return action.Show(http.StatusCreated, "token_made", tokenMadeView{Label: t.Label, Secret: t.Secret, Ends: display.OptionalTime(t.ExpiresAt), Base: r.Home()}), nil
 }
 
 // refuseToken shows the page again after a password or a second factor was refused.
-func (s *Server) refuseToken(r *request, f webForm, page tokensView, err error) (reply, error) {
-	message, err := factorWrong(f, r.session.MFA, err)
+func (s *Server) refuseToken(r *action.Request, f webForm, page tokensView, err error) (action.Reply, error) {
+	message, err := factorWrong(f, r.Session.MFA, err)
 	if page.Error, err = s.newFormError(err, message); err != nil {
-		return reply{}, err
+		return action.Reply{}, err
 	}
 	rep, err := s.showTokens(r, http.StatusForbidden, page)
 	return page.Error.answer(rep), err
 }
 
 // revokeToken ends an API token.
-func (s *Server) revokeToken(r *request, f webForm) (reply, error) {
-	err := s.store.RevokeToken(r.Context(), r.actor, record.TokenID(f.number("id")))
+func (s *Server) revokeToken(r *action.Request, f webForm) (action.Reply, error) {
+	err := s.store.RevokeToken(r.Context(), r.Actor, record.TokenID(f.number("id")))
 	return s.goToTell(r, tokenPath, noticeRevoked), unlessGone(err)
 }

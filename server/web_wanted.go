@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"pushbox/server/action"
 )
 
 // wantedCookie is the name of a cookie with the page that the browser asked for before its
@@ -28,7 +30,7 @@ var wantedPaths = regexp.MustCompile(`^(/[0-9A-Za-z_-]+)+$`)
 
 // newWantedCookie returns the cookie for the page that the request asks for; nil if signing
 // in cannot lead there.
-func (s *Server) newWantedCookie(r *request) *http.Cookie {
+func (s *Server) newWantedCookie(r *action.Request) *http.Cookie {
 	path := s.checkWanted(strings.TrimPrefix(r.URL.Path, s.cfg.BasePath) + "?" + r.URL.RawQuery)
 	if r.Method != http.MethodGet || path == "" {
 		return nil
@@ -36,14 +38,14 @@ func (s *Server) newWantedCookie(r *request) *http.Cookie {
 	return s.keepWanted(r, path)
 }
 
-func (s *Server) keepWanted(r *request, path string) *http.Cookie {
-	c := s.cookie(r, wantedCookie, base64.RawURLEncoding.EncodeToString([]byte(path)))
+func (s *Server) keepWanted(r *action.Request, path string) *http.Cookie {
+	c := r.NewCookie(wantedCookie, base64.RawURLEncoding.EncodeToString([]byte(path)))
 	c.MaxAge = wantedFor
 	return c
 }
 
 // wanted returns the page to show after signing in; empty if the browser asked for none.
-func (s *Server) wanted(r *request) string {
+func (s *Server) wanted(r *action.Request) string {
 	c, err := r.Cookie(wantedCookie)
 	if err != nil {
 		return ""
@@ -56,11 +58,11 @@ func (s *Server) wanted(r *request) string {
 }
 
 // noWantedCookie removes the cookie from the browser; nil if it has none.
-func (s *Server) noWantedCookie(r *request) *http.Cookie {
+func (s *Server) noWantedCookie(r *action.Request) *http.Cookie {
 	if _, err := r.Cookie(wantedCookie); err != nil {
 		return nil
 	}
-	c := s.cookie(r, wantedCookie, "")
+	c := r.NewCookie(wantedCookie, "")
 	c.MaxAge = -1
 	return c
 }
@@ -76,7 +78,7 @@ func (s *Server) checkWanted(text string) string {
 		return ""
 	}
 	route, _ := s.full.router.find(http.MethodGet, s.cfg.BasePath+path)
-	if route == nil || route.access != required || !route.has(isPage) {
+	if route == nil || route.Access != action.Required || !route.Has(action.IsPage) {
 		return ""
 	}
 	values, err := url.ParseQuery(query)

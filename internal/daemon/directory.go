@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/internal/secret"
 	"pushbox/server"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -97,13 +98,13 @@ func (d *directoryLink) options(o *server.Options) {
 }
 
 // signIn asks the directory whose login it is, and then for the password. The errors are
-// record.ErrCredentials and server.ErrAway.
+// record.ErrCredentials and action.ErrAway.
 func (d *directoryLink) signIn(login string, password secret.Text) store.Elsewhere {
 	return func(ctx context.Context) (whose record.Identity, check func(context.Context) (store.External, error), err error) {
 		e, err := d.people.Look(ctx, login)
 		d.noteState(ctx, err)
 		if err != nil {
-			return whose, nil, server.ErrAway
+			return whose, nil, action.ErrAway
 		}
 		if e.ID != "" {
 			whose = identityOf(e.ID)
@@ -128,7 +129,7 @@ func (d *directoryLink) checkPassword(ctx context.Context, e directory.Entry, pa
 	case errors.Is(err, directory.ErrCredentials):
 		return store.External{}, record.ErrCredentials
 	case err != nil:
-		return store.External{}, server.ErrAway
+		return store.External{}, action.ErrAway
 	}
 	return d.external(p), nil
 }

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/server"
+	"pushbox/server/action"
 	"pushbox/server/web"
 	"pushbox/store"
 )
@@ -54,7 +55,7 @@ func newHandler(ctx context.Context, opts Options, s *store.Store, log zerolog.L
 		return nil, "", err
 	}
 	if !code.IsZero() {
-		first = server.FirstPath + code.Reveal()
+		first = action.FirstPath + code.Reveal()
 	}
 	for _, change := range changes {
 		change(&o)

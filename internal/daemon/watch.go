@@ -14,7 +14,7 @@ import (
 	"pushbox/internal/metrics"
 	"pushbox/internal/sdnotify"
 	"pushbox/internal/secret"
-	"pushbox/server"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -60,11 +60,11 @@ func (w *watch) close() {
 func (w *watch) ready() error {
 	switch w.phase.Load() {
 	case isStarting:
-		return server.ErrStarting
+		return action.ErrStarting
 	case isServing:
 		return nil
 	default:
-		return server.ErrStopping
+		return action.ErrStopping
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
+	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -178,7 +179,7 @@ func (a *Server) FirstPath() string {
 	if err != nil || code.IsZero() {
 		a.T.Fatalf("there is no code for the first account: %v", err)
 	}
-	return server.FirstPath + code.Reveal()
+	return action.FirstPath + code.Reveal()
 }
 
 // AddTokenUser adds an account and returns the header with an API token of it.

@@ -116,7 +116,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("Wrong sign-ins by one client in %d seconds", seconds(span("store", "signInsPerClientWindow"))),
 			f("per account in %s, from browsers", one(span("store", "signInsPerAccountWindow"))),
 			f("a /48 of IPv6) may have %s of them", part(n("store", "queueShare"))),
-			f("Progress is %d KiB of an upload, or %d KiB of a download", kib("server", "progressStep"), kib("internal/httpd", "unsent")),
+			f("Progress is %d KiB of an upload, or %d KiB of a download", kib("server/deadline", "progressStep"), kib("internal/httpd", "unsent")),
 			f("download extends it, up to %d hours in total", hours(span("store", "longestGrant"))),
 		},
 		"docs/api.md": {
@@ -161,9 +161,9 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("| %d in all, %s of them per client", limits.Downloads, part(n("internal/limit", "part"))),
 			f("one for each %d KiB of the memory below, which makes %d: %s of them per client", kib("server/body", "UploadMemory"), int64(limits.BodyMemory)/n("server/body", "UploadMemory"), part(n("internal/limit", "part"))),
 			f("%d MiB for bodies of requests", limits.BodyMemory>>20),
-			f("must send %d KiB in %s seconds", kib("server/body", "paceStep"), word(int64(limits.StallTimeout/time.Second)/n("server", "textStall"))),
-			f("must take %d KiB in %s seconds", kib("server", "chunkSize"), word(int64(limits.StallTimeout/time.Second)/n("server", "textStall"))),
-			f("must move %d KiB a second on average, and may stall for %s", kib("server", "leastRate"), one(limits.StallTimeout)),
+			f("must send %d KiB in %s seconds", kib("server/body", "paceStep"), word(int64(limits.StallTimeout/time.Second)/n("server/deadline", "textStall"))),
+			f("must take %d KiB in %s seconds", kib("server", "chunkSize"), word(int64(limits.StallTimeout/time.Second)/n("server/deadline", "textStall"))),
+			f("must move %d KiB a second on average, and may stall for %s", kib("server/deadline", "leastRate"), one(limits.StallTimeout)),
 			f("%s per client, of %s", thousands(limits.AnonymousPushes), anonymous),
 			f("all together %s of the space", part(int64(100/limits.AnonymousShare))),
 			f("%d live ones per account, each with at most %d answers", record.MaxRequests, record.MaxAnswers),
@@ -233,7 +233,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		},
 		"docs/files.md": {
 			f("and for %d hours at most", hours(span("store", "longestGrant"))),
-			f("%d KiB of an upload, or %d KiB of a download", kib("server", "progressStep"), kib("internal/httpd", "unsent")),
+			f("%d KiB of an upload, or %d KiB of a download", kib("server/deadline", "progressStep"), kib("internal/httpd", "unsent")),
 			f("(%d minutes by default)", window),
 		},
 		"docs/upgrading.md": {

@@ -1,4 +1,4 @@
-package server
+package action
 
 import (
 	"net/http"
@@ -26,32 +26,32 @@ const knownFor = 365 * 24 * 60 * 60
 // markSeparator separates the marks of a cookie.
 const markSeparator = "."
 
-func (s *Server) knownCookieName(r *request) string {
+func (r *Request) knownCookieName() string {
 	switch {
-	case !s.isSecure(r):
+	case !r.IsSecure():
 		return knownCookie
-	case s.cfg.BasePath != "":
+	case r.Entry.BasePath != "":
 		return secureKnownCookieBelow
 	default:
 		return secureKnownCookie
 	}
 }
 
-// marks returns the marks that a browser sent: of pushes, and at the full entry point of
+// Marks returns the marks that a browser sent: of pushes, and at the full entry point of
 // accounts.
-func (s *Server) marks(r *request) (all []secret.Text) {
-	if r.route == nil || !r.route.has(isPage) {
+func (r *Request) Marks() (all []secret.Text) {
+	if r.Route == nil || !r.Route.Has(IsPage) {
 		return nil
 	}
 	if c, err := r.Cookie(knownPushCookie); err == nil {
 		all = append(all, secret.New(c.Value))
 	}
-	return append(all, s.accountMarks(r)...)
+	return append(all, r.accountMarks()...)
 }
 
-func (s *Server) accountMarks(r *request) (all []secret.Text) {
-	c, err := r.Cookie(s.knownCookieName(r))
-	if err != nil || r.entry.recipients {
+func (r *Request) accountMarks() (all []secret.Text) {
+	c, err := r.Cookie(r.knownCookieName())
+	if err != nil || r.Entry.Recipients {
 		return nil
 	}
 	for _, m := range strings.SplitN(c.Value, markSeparator, store.MaxMarks) {
@@ -60,28 +60,28 @@ func (s *Server) accountMarks(r *request) (all []secret.Text) {
 	return all
 }
 
-// newKnownCookie returns the cookie by which a browser is known to accounts from now on,
+// NewKnownCookie returns the cookie by which a browser is known to accounts from now on,
 // that of the session among them.
-func (s *Server) newKnownCookie(r *request, n store.NewSession) *http.Cookie {
+func (r *Request) NewKnownCookie(n store.NewSession) *http.Cookie {
 	if n.Mark.IsZero() {
 		return nil
 	}
 	var texts []string
-	for _, m := range store.AddMark(s.accountMarks(r), n.Mark) {
+	for _, m := range store.AddMark(r.accountMarks(), n.Mark) {
 		texts = append(texts, m.Reveal())
 	}
-	c := s.cookie(r, s.knownCookieName(r), strings.Join(texts, markSeparator))
+	c := r.NewCookie(r.knownCookieName(), strings.Join(texts, markSeparator))
 	c.MaxAge = knownFor
 	return c
 }
 
-// newKnownPushCookie returns the cookie by which a browser is known to a push whose
+// NewKnownPushCookie returns the cookie by which a browser is known to a push whose
 // passphrase it gave; nil if the push has none.
-func (s *Server) newKnownPushCookie(r *request, p store.PushInfo) *http.Cookie {
+func (r *Request) NewKnownPushCookie(p store.PushInfo) *http.Cookie {
 	if p.Mark.IsZero() {
 		return nil
 	}
-	c := s.cookie(r, knownPushCookie, p.Mark.Reveal())
+	c := r.NewCookie(knownPushCookie, p.Mark.Reveal())
 	c.Path = r.URL.EscapedPath() // as the browser has it
 	return c
 }

@@ -1,4 +1,5 @@
-package server
+// Package deadline moves the deadlines of a connection while a request or its answer makes progress.
+package deadline
 
 import (
 	"errors"
@@ -10,18 +11,18 @@ import (
 	"pushbox/store"
 )
 
-// deadlines moves the deadlines of a connection. net/http sets those of a request
+// Deadlines moves the deadlines of a connection. net/http sets those of a request
 // and its answer; a file may take longer, as long as it makes progress. Long texts and answers
 // must make progress within their time.
 //
 // All errors here are ignored: a connection without deadlines cannot be cut, and a closed
 // one need not be.
-type deadlines struct {
+type Deadlines struct {
 	control http.ResponseController
 	stall   time.Duration // without progress of a file
 	request time.Duration // for the rest of a request
 	end     time.Time     // of the request
-	files   pace          // of all files that the request has brought so far
+	files   Pace          // of all files that the request has brought so far
 	rested  time.Time     // when the last file ended; zero: there was none
 	between time.Duration // that passed between files
 }
@@ -30,67 +31,68 @@ type deadlines struct {
 // a body above 64 KiB, or 32 KiB of an answer. Meanwhile it holds memory that others wait for.
 const textStall = 6
 
-func newDeadlines(w http.ResponseWriter, l *config.Limits) deadlines {
-	return deadlines{control: *http.NewResponseController(w), stall: l.StallTimeout, request: l.RequestTimeout, end: time.Now().Add(l.RequestTimeout)}
+// New begins with the deadlines of a request.
+func New(w http.ResponseWriter, l *config.Limits) Deadlines {
+	return Deadlines{control: *http.NewResponseController(w), stall: l.StallTimeout, request: l.RequestTimeout, end: time.Now().Add(l.RequestTimeout)}
 }
 
 // Step gives an incoming text more time, but no more than its request has.
-func (d *deadlines) Step() {
+func (d *Deadlines) Step() {
 	now := time.Now()
 	_ = d.control.SetReadDeadline(now.Add(min(d.stall/textStall, d.end.Sub(now))))
 }
 
 // Rest gives what follows an incoming text the time that its request has.
-func (d *deadlines) Rest() { _ = d.control.SetReadDeadline(d.end) }
+func (d *Deadlines) Rest() { _ = d.control.SetReadDeadline(d.end) }
 
-// answering gives an outgoing text more time, but little more than its request has.
-func (d *deadlines) answering() {
+// Answering gives an outgoing text more time, but little more than its request has.
+func (d *Deadlines) Answering() {
 	now := time.Now()
 	_ = d.control.SetWriteDeadline(now.Add(d.stall/textStall + min(0, d.end.Sub(now))))
 }
 
-// sending gives what is sent at a pace more time.
-func (d *deadlines) sending(p pace) { _ = d.control.SetWriteDeadline(p.deadline(time.Now(), d.stall)) }
+// Sending gives what is sent at a pace more time.
+func (d *Deadlines) Sending(p Pace) { _ = d.control.SetWriteDeadline(p.deadline(time.Now(), d.stall)) }
 
-// rest gives what follows a file the time of a request without files, less what has passed between
+// FileDone gives what follows a file the time of a request without files, less what has passed between
 // files before.
-func (d *deadlines) rest() {
+func (d *Deadlines) FileDone() {
 	now := time.Now()
-	d.files.took, d.rested, d.end = now.Sub(d.files.begin), now, now.Add(d.request-d.between)
+	d.files.Took, d.rested, d.end = now.Sub(d.files.Begin), now, now.Add(d.request-d.between)
 	_ = d.control.SetReadDeadline(d.end)
 	_ = d.control.SetWriteDeadline(now.Add(d.request))
 }
 
-// arrived notes that another file begins.
-func (d *deadlines) arrived() {
+// Arrived notes that another file begins.
+func (d *Deadlines) Arrived() {
 	if !d.rested.IsZero() {
 		d.between += time.Since(d.rested)
 	}
 }
 
-// cut stops the sending of the answer.
-func (d *deadlines) cut() { _ = d.control.SetWriteDeadline(time.Unix(1, 0)) }
+// Cut stops the sending of the answer.
+func (d *Deadlines) Cut() { _ = d.control.SetWriteDeadline(time.Unix(1, 0)) }
 
 // leastRate is how many bytes of a file must move in a second, on average, once the stall
 // timeout is over: a client that moves just enough not to stall would hold a slot for days.
 const leastRate = 4 << 10
 
-// A pace is the progress of one file that is sent, of the lines of an answer, or of all files of a
+// A Pace is the progress of one file that is sent, of the lines of an answer, or of all files of a
 // request.
-type pace struct {
-	begin time.Time
-	took  time.Duration // of the files, or lines, before this one
-	moved int64         // bytes
+type Pace struct {
+	Begin time.Time
+	Took  time.Duration // of the files, or lines, before this one
+	Moved int64         // bytes
 }
 
-// next begins another file. What the files before took counts, but no time between them: a
+// Next begins another file. What the files before took counts, but no time between them: a
 // request with many files that move hardly at all would hold its slot for as many stall timeouts.
-func (p *pace) next() { p.begin = time.Now().Add(-p.took) }
+func (p *Pace) Next() { p.Begin = time.Now().Add(-p.Took) }
 
 // deadline returns until when more of the file must move.
-func (p *pace) deadline(now time.Time, stall time.Duration) time.Time {
-	earned := time.Duration(p.moved/leastRate) * time.Second
-	return p.begin.Add(stall + min(earned, now.Sub(p.begin)))
+func (p *Pace) deadline(now time.Time, stall time.Duration) time.Time {
+	earned := time.Duration(p.Moved/leastRate) * time.Second
+	return p.Begin.Add(stall + min(earned, now.Sub(p.Begin)))
 }
 
 // progressStep is how many bytes of a file must arrive before its sender gets more
@@ -101,14 +103,14 @@ const progressStep = 64 << 10
 // file comes in.
 type progressReader struct {
 	r         io.Reader
-	deadlines *deadlines
+	deadlines *Deadlines
 	fresh     int64 // bytes read since the deadline was moved
 }
 
-// newProgressReader begins to read a file.
-func newProgressReader(r io.Reader, d *deadlines) *progressReader {
+// NewProgressReader begins to read a file.
+func NewProgressReader(r io.Reader, d *Deadlines) *progressReader {
 	p := &progressReader{r: r, deadlines: d}
-	d.files.next()
+	d.files.Next()
 	p.progress()
 	return p
 }
@@ -119,7 +121,7 @@ func (p *progressReader) progress() {
 
 func (p *progressReader) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
-	p.deadlines.files.moved += int64(n)
+	p.deadlines.files.Moved += int64(n)
 	if p.fresh += int64(n); p.fresh >= progressStep {
 		p.fresh %= progressStep
 		p.progress()
@@ -134,17 +136,22 @@ const roomStep = 256 << 10
 // arrived.
 type roomReader struct {
 	r     io.Reader
-	done  int64 // bytes of the request's files so far
+	Done  int64 // bytes of the request's files so far
 	asked int64 // of this file, bytes since the last question
 	ask   func(files int64) error
 }
 
+// NewRoomReader begins to read a file, after that many bytes of files before it.
+func NewRoomReader(r io.Reader, done int64, ask func(files int64) error) *roomReader {
+	return &roomReader{r: r, Done: done, ask: ask}
+}
+
 func (r *roomReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(b)
-	r.done += int64(n)
+	r.Done += int64(n)
 	if r.asked += int64(n); r.asked >= roomStep {
 		r.asked = 0
-		if err := r.ask(r.done); err != nil {
+		if err := r.ask(r.Done); err != nil {
 			return 0, err
 		}
 	}
@@ -155,24 +162,24 @@ func (r *roomReader) Read(b []byte) (int, error) {
 // file apart from those of the connection.
 type slowReader struct {
 	file      *store.Download
-	deadlines *deadlines
-	pace      pace
-	err       error // of the file; never io.EOF
+	deadlines *Deadlines
+	pace      Pace
+	Err       error // of the file; never io.EOF
 }
 
-// newSlowReader begins to send a file.
-func newSlowReader(file *store.Download, d *deadlines) *slowReader {
-	return &slowReader{file: file, deadlines: d, pace: pace{begin: time.Now()}}
+// NewSlowReader begins to send a file.
+func NewSlowReader(file *store.Download, d *Deadlines) *slowReader {
+	return &slowReader{file: file, deadlines: d, pace: Pace{Begin: time.Now()}}
 }
 
 // Read reads more of the file. The client must take it, so that the next call comes,
 // within the stall timeout.
 func (r *slowReader) Read(b []byte) (int, error) {
-	r.deadlines.sending(r.pace)
+	r.deadlines.Sending(r.pace)
 	n, err := r.file.Read(b)
-	r.pace.moved += int64(n)
+	r.pace.Moved += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
-		r.err = err
+		r.Err = err
 	}
 	return n, err
 }

@@ -1,0 +1,130 @@
+package action
+
+import (
+	"strings"
+
+	"pushbox/server/display"
+	"pushbox/store/record"
+)
+
+// An Func answers one request. It never writes to the connection: what it
+// returns is rendered by the server, the only place that sets headers.
+type Func func(*Request) (Reply, error)
+
+// A Route is a row of the table that router, access, limits, logs and tests read.
+// Nothing else knows which routes there are.
+type Route struct {
+	Name    string // in logs, which must not have a path: it may hold a url_token
+	Method  string
+	Pattern string
+	Word    string // if set, the route is only for this value of the pattern's parameter
+	Access  Access
+	Scope   record.Scopes // that an API token needs; 0: the route takes no token
+	Traits  Traits
+	Nav     string // the page's name in the navigation
+	Action  Func
+}
+
+// Has reports whether the route has that trait.
+func (r Route) Has(t Traits) bool { return r.Traits&t != 0 }
+
+// An Access says who may call a route. Credentials are an API token, or for a page a
+// session.
+type Access uint8
+
+const (
+	Public         Access = iota // everyone; credentials are ignored
+	Optional                     // callers with valid credentials, and anonymous ones; in the API only if the settings allow these
+	Creating                     // callers with valid credentials, and anonymous ones who may create
+	Required                     // callers with valid credentials
+	Administrating               // callers whose account administers: for others there is nothing at the path
+)
+
+// Traits are properties of a route beyond its access.
+type Traits uint16
+
+const (
+	IsPage        Traits = 1 << iota // for a browser: it reads the session's cookie, and errors are pages
+	HasLinks                         // the answer has links
+	HasFiles                         // files go in or out, for as long as they make progress
+	ForRecipients                    // it is also at the entry point for recipients
+	NotCounted                       // by the general limit
+	IsHealthCheck                    // for monitors: for every Host
+	AtRoot                           // also outside base_path
+	BeforeMFA                        // open to accounts that still need a second factor
+	CountsViews                      // a GET may count a view, so it must be meant, and there is no HEAD
+	IsV1                             // of API version 1, which the settings can switch off
+	Unlisted                         // another address of a route, which the documentation leaves out
+	Compressed                       // a page that never holds a secret: the size of any other could tell something about it
+	ForRequests                      // of requests for secrets, which the settings can switch off
+	HasList                          // a page of a list is read: it may have many names and notes
+	CrossOrigin                      // scripts of other sites may read the answer, if the settings allow it
+)
+
+// FirstPath, with a code behind it, is the path of the page that makes the first
+// account.
+const FirstPath = "/users/first/"
+
+// Paths that answers to errors name.
+const (
+	HealthPath  = "/healthz"
+	MFAPath     = "/users/mfa"
+	AddressPath = "/users/address"
+)
+
+// Parameters of patterns.
+const (
+	TokenParam   = "url_token"
+	RequestParam = "request_id"
+	AccountParam = "account_id"
+	ActParam     = "act"
+	PolicyParam  = "policy"
+)
+
+// NameParam is the parameter of patterns for a name or a code that is no url_token.
+const NameParam = "name"
+
+// LanguageParam is the parameter of patterns for a language.
+const LanguageParam = "language"
+
+// The parameters of the pattern for downloads: the grant, which is a secret, and
+// the number of the file, from 1.
+const (
+	GrantParam = "grant"
+	FileParam  = "file"
+)
+
+// HasParam reports whether a pattern has that parameter.
+func HasParam(pattern, name string) bool { return strings.Contains(pattern, "/:"+name) }
+
+// Guessable reports whether the path has a secret that a client may try to guess: a
+// url_token, a grant, or the code of a link that makes the first account or sets a password. Requests with unknown ones
+// count against a limit.
+func (r Route) Guessable() bool {
+	return r.Word == "" && (HasParam(r.Pattern, TokenParam) || HasParam(r.Pattern, GrantParam)) || strings.HasPrefix(r.Pattern, FirstPath) || strings.HasPrefix(r.Pattern, display.PasswordPath)
+}
+
+// Squeeze returns a path in which repeated slashes are one, and one at the end is none.
+func Squeeze(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return path
+}
+
+// PrefixesV1 are the first parts of the paths of API version 1: for a push of text, of
+// files, and of a URL. Each reaches every push.
+const PrefixesV1 = "pfr"
+
+// JSONSuffix ends the paths of API version 1, and may end those of version 2.
+const JSONSuffix = ".json"
+
+// IsPathV1 reports whether a path or a pattern is one of API version 1, except those
+// under /api/v1.
+func IsPathV1(path string) bool {
+	path, ok := strings.CutSuffix(path, JSONSuffix)
+	return ok && len(path) > 1 && path[0] == '/' && strings.IndexByte(PrefixesV1, path[1]) >= 0 && (len(path) == 2 || path[2] == '/')
+}
