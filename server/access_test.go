@@ -352,7 +352,7 @@ func TestEveryErrorHasAStatus(t *testing.T) {
 	for _, name := range errorsKnown(t) {
 		known[name] = true
 	}
-	for dir, least := range map[string]int{".": 3, "action": 12, "body": 3, "../store": 1, "../store/record": 30, "../internal/limit": 1} {
+	for dir, least := range map[string]int{".": 3, "action": 12, "intake": 0, "manage": 0, "pages": 0, "body": 3, "../store": 1, "../store/record": 30, "../internal/limit": 1} {
 		found := errorsDeclared(t, dir)
 		if len(found) < least {
 			t.Errorf("only %d errors were found in %s: %v", len(found), dir, found)

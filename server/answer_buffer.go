@@ -9,13 +9,11 @@ import (
 	"math"
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
 	"sync"
 
 	"pushbox/internal/limit"
 	"pushbox/server/action"
-	"pushbox/server/web"
 	"pushbox/store"
 )
 
@@ -44,7 +42,7 @@ const renderFactor = 2
 // newAnswerBuffer returns an empty buffer. If the answer's memory is reserved already, the
 // buffer asks for no more.
 func newAnswerBuffer(ctx context.Context, memory *limit.Reservation, reserved bool) *answerBuffer {
-	b := &answerBuffer{ctx: ctx, memory: memory, other: memory.Held(), room: smallBody}
+	b := &answerBuffer{ctx: ctx, memory: memory, other: memory.Held(), room: action.SmallBody}
 	if reserved {
 		b.room = math.MaxInt64
 	}
@@ -73,7 +71,7 @@ func (b *answerBuffer) Write(text []byte) (int, error) {
 
 // shrink makes the reservation as large as what is left of the answer.
 func (b *answerBuffer) shrink() {
-	if b.size <= smallBody {
+	if b.size <= action.SmallBody {
 		b.memory.Release()
 	} else {
 		b.memory.Shrink(b.size)
@@ -127,11 +125,6 @@ func (s *Server) mayLeave(r *action.Request, rep *answer) bool {
 	return page != nil && rep.Status >= http.StatusBadRequest
 }
 
-// hasInput reports whether a page shows again what the reader has typed into a long form.
-func (rep *answer) hasInput() bool {
-	return rep.Status == http.StatusUnprocessableEntity && slices.Contains([]string{"create", "ask", "answer"}, rep.Template)
-}
-
 // render renders the page or the JSON of a reply that has one. Nothing is written to the
 // connection before, so that an error can still become the answer. Sending may take long:
 // meanwhile the value of the reply can be collected.
@@ -143,7 +136,7 @@ func (s *Server) render(r *action.Request, rep *answer) error {
 		return encode(r, rep)
 	case rep.Text != nil && rep.Text.Write != nil:
 		return fill(r, rep, func(b *answerBuffer) error { return rep.Text.Write(b) })
-	case rep.Text != nil && len(rep.Text.Body) > smallBody:
+	case rep.Text != nil && len(rep.Text.Body) > action.SmallBody:
 		return hold(r, rep)
 	default:
 		return nil
@@ -228,14 +221,8 @@ func (s *Server) renderPage(r *action.Request, rep *answer) (err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), action.MemoryWait) // for all waits of the page together
 	defer cancel()
 	b := newAnswerBuffer(ctx, &r.Memory, rep.Reserved)
-	v := &web.View{
-		Template: rep.Template, Locale: r.Locale, Site: s.siteFor(r), Account: r.Session.Email, Admin: r.Session.Admin, NoPassword: r.Session.NoPassword,
-		Where: r.Where(), Switch: s.mayLeave(r, rep), Apart: rep.hasInput(), Page: rep.Body,
-	}
-	var shown *http.Cookie
-	v.Notice, shown = s.takeNotice(r)
-	rep.Reply = rep.With(shown)
-	if err := s.pages.Render(b, v); err != nil {
+	used, err := s.pages.Render(b, r, rep.Reply, s.mayLeave(r, rep))
+	if rep.Reply = rep.With(used); err != nil {
 		b.free()
 		return err
 	}

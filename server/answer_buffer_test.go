@@ -37,8 +37,8 @@ func mustBeBusy(t *testing.T, ask func() error) {
 
 func TestAPageIsSentAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	m := limit.NewMemory(64*smallBody, action.MemoryWait)
-	for _, size := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, smallBody, smallBody + 1, 10*chunkSize + 7} {
+	m := limit.NewMemory(64*action.SmallBody, action.MemoryWait)
+	for _, size := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, action.SmallBody, action.SmallBody + 1, 10*chunkSize + 7} {
 		for _, piece := range []int{1, 1000, chunkSize, chunkSize + 1} {
 			text := []byte(strings.Repeat("0123456", size/7+1)[:size])
 			b, w := newAnswerBuffer(t.Context(), mustReserve(t, m, 0), false), httptest.NewRecorder()
@@ -60,14 +60,14 @@ func TestAPageIsSentAsItWasWritten(t *testing.T) {
 
 func TestALargePageHoldsMemory(t *testing.T) {
 	t.Parallel()
-	for size, want := range map[int]int64{1: 0, smallBody: 0, smallBody + 1: smallBody + 1, 5 * smallBody: 5 * smallBody} {
-		m := limit.NewMemory(64*smallBody, action.MemoryWait)
-		memory := mustReserve(t, m, 3*smallBody) // of a body that the page is made of
+	for size, want := range map[int]int64{1: 0, action.SmallBody: 0, action.SmallBody + 1: action.SmallBody + 1, 5 * action.SmallBody: 5 * action.SmallBody} {
+		m := limit.NewMemory(64*action.SmallBody, action.MemoryWait)
+		memory := mustReserve(t, m, 3*action.SmallBody) // of a body that the page is made of
 		b := newAnswerBuffer(t.Context(), memory, false)
 		if _, err := b.Write(make([]byte, size)); err != nil {
 			t.Fatal(err)
 		}
-		during := int64(3 * smallBody)
+		during := int64(3 * action.SmallBody)
 		if want > 0 {
 			during += renderFactor * want
 		}
@@ -80,7 +80,7 @@ func TestALargePageHoldsMemory(t *testing.T) {
 		}
 		b.drop()
 		left := int64(max(0, size-chunkSize))
-		if left <= smallBody {
+		if left <= action.SmallBody {
 			left = 0
 		}
 		if m.Held() != left {
@@ -97,8 +97,8 @@ func TestALargePageHoldsMemory(t *testing.T) {
 func TestAPageWaitsForMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := limit.NewMemory(4*smallBody, action.MemoryWait)
-		other := mustReserve(t, m, 2*smallBody)
+		m := limit.NewMemory(4*action.SmallBody, action.MemoryWait)
+		other := mustReserve(t, m, 2*action.SmallBody)
 		write := func(reserved bool, size int) error {
 			b := newAnswerBuffer(t.Context(), mustReserve(t, m, 0), reserved)
 			defer b.memory.Release()
@@ -106,12 +106,12 @@ func TestAPageWaitsForMemory(t *testing.T) {
 			b.free()
 			return err
 		}
-		if err := errors.Join(write(false, smallBody), write(true, 9*smallBody)); err != nil {
+		if err := errors.Join(write(false, action.SmallBody), write(true, 9*action.SmallBody)); err != nil {
 			t.Errorf("a small page, or one whose memory is reserved, must not wait: %v", err)
 		}
-		mustBeBusy(t, func() error { return write(false, smallBody+1) })
+		mustBeBusy(t, func() error { return write(false, action.SmallBody+1) })
 		other.Release()
-		if err := write(false, 9*smallBody); err != nil {
+		if err := write(false, 9*action.SmallBody); err != nil {
 			t.Errorf("a single page must get all there is: %v", err)
 		}
 	})
@@ -121,6 +121,6 @@ func TestTheDefaultMemorySufficesFor64Uploads(t *testing.T) {
 	t.Parallel()
 	m := limit.NewMemory(int64(config.Default().Limits.BodyMemory), action.MemoryWait)
 	for range 64 {
-		defer mustReserve(t, m, body.UploadMemory+smallBody).Release()
+		defer mustReserve(t, m, body.UploadMemory+action.SmallBody).Release()
 	}
 }

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"slices"
 
+	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
+	"pushbox/server/intake"
+	"pushbox/server/manage"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -46,9 +49,9 @@ type changedAccountJSON struct {
 
 func newAccountJSON(a record.Account, takes record.Room) accountJSON {
 	j := accountJSON{
-		ID: a.ID, Email: a.Email, Name: a.Name, Language: a.Language, Mails: []string{}, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
+		ID: a.ID, Email: a.Email, Name: a.Name, Language: a.Language, Mails: []string{}, CreatedAt: display.Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
 		Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
-		LastSignInAt: stampOrNone(a.SignedInAt),
+		LastSignInAt: display.OptionalStamp(a.SignedInAt),
 	}
 	for _, e := range a.Mails.Events() {
 		j.Mails = append(j.Mails, e.String())
@@ -60,18 +63,18 @@ func newAccountJSON(a record.Account, takes record.Room) accountJSON {
 func newChangedJSON(a accountJSON, l store.PasswordLink, base string) changedAccountJSON {
 	j := changedAccountJSON{accountJSON: a}
 	if !l.Code.IsZero() {
-		j.PasswordURL, j.PasswordUntil = new(display.PasswordLink(base, l.Code.Reveal())), new(Stamp(l.Until))
+		j.PasswordURL, j.PasswordUntil = new(display.PasswordLink(base, l.Code.Reveal())), new(display.Stamp(l.Until))
 	}
 	return j
 }
 
 // accountsAPI lists accounts.
 func (s *Server) accountsAPI(r *action.Request) (action.Reply, error) {
-	q, err := readAccountQuery(r.URL.RawQuery)
+	q, err := manage.ReadAccountQuery(r.URL.RawQuery)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	found, rooms, rest, err := s.findAccounts(r, q)
+	found, rooms, rest, err := s.manage.FindAccounts(r, q)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -87,7 +90,7 @@ func (s *Server) accountsAPI(r *action.Request) (action.Reply, error) {
 
 // accountAPI shows an account.
 func (s *Server) accountAPI(r *action.Request) (action.Reply, error) {
-	a, err := s.accountInPath(r)
+	a, err := s.manage.AccountInPath(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -113,25 +116,25 @@ const errNoAccount = action.BadRequest("Send an object account with at least an 
 // inviteAPI makes an account without a password, and mails or returns the link that sets one.
 func (s *Server) inviteAPI(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
-	err := body.Read(r.Context(), &r.Body, body.Options{Object: accountWrapper, Flat: true, JSON: true, Query: true, MaxText: smallBody}, f)
+	err := body.Read(r.Context(), &r.Body, body.Options{Object: accountWrapper, Flat: true, JSON: true, Query: true, MaxText: action.SmallBody}, f)
 	if errors.Is(err, body.ErrNoObject) || err == nil && len(f) == 0 {
 		err = errNoAccount
 	}
 	if err != nil {
 		return action.Reply{}, err
 	}
-	in := fieldReader{fields: fields(f)}
-	email, admin, mail := in.secret(emailField).Reveal(), in.flag(adminField), in.flag(store.FieldMail)
+	in := intake.FieldReader{Fields: intake.Fields(f)}
+	email, admin, mail := in.Secret(emailField).Reveal(), in.Flag(adminField), in.Flag(store.FieldMail)
 	if mail != nil && *mail && !s.cfg.Mail.Enabled() {
-		in.bad.Add(store.FieldMail, "cannot be sent: this server sends no mail")
+		in.Bad.Add(store.FieldMail, "cannot be sent: this server sends no mail")
 	}
-	if err := in.bad.Err(); err != nil {
+	if err := in.Bad.Err(); err != nil {
 		return action.Reply{}, err
 	}
-	l, mailed, err := s.invite(r, email, admin != nil && *admin, mail != nil && *mail)
+	l, mailed, err := s.manage.Invite(r, email, admin != nil && *admin, mail != nil && *mail)
 	if errors.Is(err, record.ErrExists) {
-		in.bad.Add(emailField, "has an account already")
-		err = in.bad.Err()
+		in.Bad.Add(emailField, "has an account already")
+		err = in.Bad.Err()
 	}
 	if err != nil {
 		return action.Reply{}, err
@@ -145,15 +148,15 @@ func (s *Server) inviteAPI(r *action.Request) (action.Reply, error) {
 
 // actAPI does to an account what the path names. It does not remove it: removeAPI does.
 func (s *Server) actAPI(r *action.Request) (action.Reply, error) {
-	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Name == r.Act && !act.Typed })
+	i := slices.IndexFunc(manage.AccountActs, func(act manage.AccountAct) bool { return act.Name == r.Act && !act.Typed })
 	if i < 0 {
 		return action.Reply{}, record.ErrNotFound
 	}
-	a, err := s.accountInPath(r)
+	a, err := s.manage.AccountInPath(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	l, err := s.act(r, accountActs[i], a)
+	l, err := s.manage.Do(r, manage.AccountActs[i], a)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -166,7 +169,7 @@ func (s *Server) actAPI(r *action.Request) (action.Reply, error) {
 
 // policyAPI gives an account the policy that the path names, or none.
 func (s *Server) policyAPI(r *action.Request) (action.Reply, error) {
-	a, err := s.accountInPath(r)
+	a, err := s.manage.AccountInPath(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -174,21 +177,11 @@ func (s *Server) policyAPI(r *action.Request) (action.Reply, error) {
 	if r.Act == noPolicy {
 		a.Policy = ""
 	}
-	if err := s.setPolicy(r, a.Email, a.Policy); err != nil {
+	if err := s.manage.SetPolicy(r, a.Email, a.Policy); err != nil {
 		return action.Reply{}, err
 	}
 	j, err := s.accountNow(r, a)
 	return action.OK(j), err
-}
-
-// setPolicy gives an account a policy, or none. record.ErrNotFound also if the settings do not
-// have it.
-func (s *Server) setPolicy(r *action.Request, email, name string) error {
-	err := s.store.SetPolicy(r.Context(), r.Actor, email, name)
-	if unknown := (*record.InvalidError)(nil); errors.As(err, &unknown) {
-		return record.ErrNotFound
-	}
-	return err
 }
 
 // noPolicy is the word in paths for an account without a policy.
@@ -196,7 +189,7 @@ const noPolicy = "none"
 
 // removeAPI removes an account with all that belongs to it, and answers with what it was.
 func (s *Server) removeAPI(r *action.Request) (action.Reply, error) {
-	a, err := s.accountInPath(r)
+	a, err := s.manage.AccountInPath(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -204,8 +197,8 @@ func (s *Server) removeAPI(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Typed })
-	_, err = s.act(r, accountActs[i], a)
+	i := slices.IndexFunc(manage.AccountActs, func(act manage.AccountAct) bool { return act.Typed })
+	_, err = s.manage.Do(r, manage.AccountActs[i], a)
 	return action.OK(j), err
 }
 
@@ -217,7 +210,7 @@ type logJSON struct {
 
 // logAPI lists events of the instance log, newest first.
 func (s *Server) logAPI(r *action.Request) (action.Reply, error) {
-	_, found, rest, err := s.findEvents(r)
+	_, found, rest, err := s.manage.FindEvents(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -229,4 +222,60 @@ func (s *Server) logAPI(r *action.Request) (action.Reply, error) {
 		page.Next = &rest
 	}
 	return action.OK(page), nil
+}
+
+// findingJSON is a finding. Its keys are those of `pushbox doctor --json`.
+type findingJSON struct {
+	Check string `json:"check"`
+	Grade string `json:"grade"`
+	Text  string `json:"text"`
+	Cure  string `json:"cure,omitempty"`
+}
+
+// findingsJSON is what was found out about the installation.
+type findingsJSON struct {
+	Problems int           `json:"problems"`
+	Warnings int           `json:"warnings"`
+	Findings []findingJSON `json:"findings"`
+}
+
+// findingsAPI answers with what was found out about the installation.
+func (s *Server) findingsAPI(r *action.Request) (action.Reply, error) {
+	all, err := s.manage.FindingsNow(r)
+	return action.OK(newFindingsJSON(all)), err
+}
+
+func newFindingsJSON(all []manage.Finding) findingsJSON {
+	j := findingsJSON{Problems: manage.CountGrade(all, "problem"), Warnings: manage.CountGrade(all, "warning"), Findings: make([]findingJSON, len(all))}
+	for i, f := range all {
+		j.Findings[i] = findingJSON(f)
+	}
+	return j
+}
+
+// settingJSON is a setting in force.
+type settingJSON struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+	Reload bool   `json:"reload"`
+}
+
+// settingsJSON has the settings in force.
+type settingsJSON struct {
+	Settings []settingJSON `json:"settings"`
+}
+
+// settingsAPI answers with the settings in force.
+func (s *Server) settingsAPI(*action.Request) (action.Reply, error) {
+	all, err := s.manage.SettingsNow()
+	return action.OK(newSettingsJSON(all)), err
+}
+
+func newSettingsJSON(all []config.Value) settingsJSON {
+	j := settingsJSON{Settings: make([]settingJSON, len(all))}
+	for i, v := range all {
+		j.Settings[i] = settingJSON(v)
+	}
+	return j
 }

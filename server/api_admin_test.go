@@ -16,6 +16,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/server"
+	"pushbox/server/manage"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -76,8 +77,8 @@ func hasPolicy(c *config.Config) {
 
 // told is what a server can tell administrators of its installation.
 var told = server.Monitoring{
-	Findings: func(context.Context) ([]server.Finding, error) {
-		return []server.Finding{
+	Findings: func(context.Context) ([]manage.Finding, error) {
+		return []manage.Finding{
 			{Check: "server", Grade: "ok", Text: "version 3.0.0 is running"},
 			{Check: "backups", Grade: "warning", Text: "the server <makes> none", Cure: "set backup.schedule"},
 			{Check: "clock", Grade: "problem", Text: "it jumped", Cure: "correct the clock"},

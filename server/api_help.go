@@ -85,7 +85,7 @@ func (s *Server) apiHelp(base string) (apiHelp, error) {
 		everywhere = append(everywhere, s.errorsOf(e.Route, routeErrors[e.Name])...)
 	}
 	for _, e := range s.endpoints(api, true) { // in the words of version 2
-		help.V1 = append(help.V1, helpV1{Method: e.Endpoint.Method, Path: e.Path, Wrapper: spellingsV1[e.Name].wrapper, Summary: e.Summary, Same: sameInV2(e.Name)})
+		help.V1 = append(help.V1, helpV1{Method: e.Endpoint.Method, Path: e.Path, Wrapper: spellingsV1[e.Name].Wrapper, Summary: e.Summary, Same: sameInV2(e.Name)})
 	}
 	for _, f := range repliesTo(everywhere) {
 		of := f.help(api)
@@ -151,9 +151,9 @@ func (s *Server) accessText(a action.Access) string {
 		return "administrators, with a valid API token that has the scope admin"
 	case a == action.Public:
 		return "everyone; API tokens are ignored"
-	case s.dependsOnAddress(a):
+	case a.DependsOnAddress(&s.cfg):
 		return "callers with a valid API token, and anyone at an address that may create without one"
-	case !s.needsToken(a):
+	case !a.NeedsToken(&s.cfg):
 		return "everyone, with a valid API token or without one"
 	default:
 		return "callers with a valid API token"
@@ -188,7 +188,7 @@ func (s *Server) curlCommand(api *openapi.API, e endpoint, base string) string {
 	}
 	path := strings.NewReplacer("{"+action.TokenParam+"}", "$TOKEN", "{"+action.GrantParam+"}", "$GRANT", "{"+action.FileParam+"}", "1", "{"+action.RequestParam+"}", "$REQUEST", "{"+action.AccountParam+"}", "2", "{"+action.ActParam+"}", "disable", "{"+action.PolicyParam+"}", "none").Replace(e.Path)
 	words = append(words, `"`+base+path+`"`)
-	if s.needsToken(e.Access) || s.dependsOnAddress(e.Access) {
+	if e.Access.NeedsToken(&s.cfg) || e.Access.DependsOnAddress(&s.cfg) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
 	}
 	if e.Body != "" {

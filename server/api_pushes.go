@@ -2,29 +2,28 @@ package server
 
 import (
 	"errors"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"pushbox/internal/secret"
 	"pushbox/server/action"
 	"pushbox/server/body"
+	"pushbox/server/intake"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func (s *Server) createPush(r *action.Request) (action.Reply, error) {
-	return s.create(r, pushV2)
+	return s.create(r, intake.PushV2)
 }
 
 // create creates a push that is spelled in that way.
-func (s *Server) create(r *action.Request, how spelling) (action.Reply, error) {
-	c, p, err := s.receivePush(r, how)
+func (s *Server) create(r *action.Request, how intake.Spelling) (action.Reply, error) {
+	c, p, err := s.intake.ReceivePush(r, how)
 	if err != nil {
 		return action.Reply{}, err
 	}
 	made := createdJSON{senderJSON: newSenderJSON(p, r.Base)}
 	if p.Mailed > 0 {
-		made.NotifyEmailsTo, made.NotifyEmailsToLocale = c.fields.text(store.FieldMailTo), c.fields.text(store.FieldMailLanguage)
+		made.NotifyEmailsTo, made.NotifyEmailsToLocale = c.Fields.Text(store.FieldMailTo), c.Fields.Text(store.FieldMailLanguage)
 	}
 	return action.Created(made), nil
 }
@@ -34,7 +33,7 @@ func (s *Server) showPush(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	p, err := s.store.Retrieve(r.Context(), r.Actor, r.Push, passphrase, s.reserveAnswer(r, jsonFactor))
+	p, err := s.store.Retrieve(r.Context(), r.Actor, r.Push, passphrase, r.ReserveAnswer(s.limits.answerMemory, jsonFactor))
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -46,7 +45,7 @@ func (s *Server) previewPush(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	return action.OK(previewJSON{URL: htmlURL(p, r.Base)}), nil
+	return action.OK(previewJSON{URL: action.Link(p, r.Base)}), nil
 }
 
 func (s *Server) deletePush(r *action.Request) (action.Reply, error) {
@@ -64,7 +63,7 @@ func (s *Server) expiredPushes(r *action.Request) (action.Reply, error) {
 }
 
 func (s *Server) listPushes(r *action.Request, live bool) (action.Reply, error) {
-	page, err := readPage(r)
+	page, err := action.ReadPage(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -80,7 +79,7 @@ func (s *Server) listPushes(r *action.Request, live bool) (action.Reply, error) 
 }
 
 func (s *Server) auditPush(r *action.Request) (action.Reply, error) {
-	page, err := readPage(r)
+	page, err := action.ReadPage(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -95,38 +94,9 @@ func (s *Server) auditPush(r *action.Request) (action.Reply, error) {
 	return action.OK(body), nil
 }
 
-// maxPage is the last page of a list that a client may ask for.
-const maxPage = 200
-
-const errPage = action.BadRequest("Invalid page parameter: it must be a whole number from 1 to 200.")
-
-func readPage(r *action.Request) (int, error) {
-	pairs, err := body.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return 0, err
-	}
-	return pageIn(pairs)
-}
-
-// pageIn returns the page that a query asks for; 1 if it names none.
-func pageIn(pairs body.Pairs) (int, error) {
-	text, has, err := pairs.Only("page")
-	if err != nil || !has {
-		return 1, err
-	}
-	n, err := strconv.Atoi(text.Reveal())
-	if err != nil || n < 1 || n > maxPage || strings.Trim(text.Reveal(), "0123456789") != "" {
-		return 0, errPage
-	}
-	return n, nil
-}
-
 // Where a passphrase may be: in a field of the query or of a form, or in a header,
 // which keeps it out of the logs of proxies.
-const (
-	passphraseField  = store.FieldPassphrase
-	headerPassphrase = "X-Push-Passphrase"
-)
+const headerPassphrase = "X-Push-Passphrase"
 
 // readPassphrase takes the passphrase from the query, the header, or the body.
 func (s *Server) readPassphrase(r *action.Request) (secret.Text, error) {
@@ -134,7 +104,7 @@ func (s *Server) readPassphrase(r *action.Request) (secret.Text, error) {
 	if err != nil {
 		return secret.Text{}, err
 	}
-	p, _, err := pairs.Only(passphraseField)
+	p, _, err := pairs.Only(intake.PassphraseField)
 	if p.IsZero() {
 		if given := r.Header.Get(headerPassphrase); given != "" {
 			p = secret.New(given)
@@ -146,15 +116,7 @@ func (s *Server) readPassphrase(r *action.Request) (secret.Text, error) {
 	if err != nil {
 		return secret.Text{}, err
 	}
-	return p, checkPassphrase(p)
-}
-
-// checkPassphrase refuses a text that no push can have as its passphrase.
-func checkPassphrase(p secret.Text) error {
-	if !utf8.ValidString(p.Reveal()) || p.Len() > store.MaxPassphrase {
-		return action.BadRequest("The passphrase is too long, or not valid UTF-8.")
-	}
-	return nil
+	return p, intake.CheckPassphrase(p)
 }
 
 // bodyPassphrase reads the passphrase from a form or a JSON object. It does not read a body of
@@ -174,29 +136,29 @@ func (s *Server) bodyPassphrase(r *action.Request) (secret.Text, error) {
 	if err != nil {
 		return secret.Text{}, err
 	}
-	p, _, err := pairs.Only(passphraseField)
+	p, _, err := pairs.Only(intake.PassphraseField)
 	return p, err
 }
 
 // mailPush sends the link of a push by mail.
 func (s *Server) mailPush(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
-	err := body.Read(r.Context(), &r.Body, body.Options{Object: "push", Flat: true, JSON: true, Query: true, MaxText: smallBody}, f)
+	err := body.Read(r.Context(), &r.Body, body.Options{Object: "push", Flat: true, JSON: true, Query: true, MaxText: action.SmallBody}, f)
 	if errors.Is(err, body.ErrNoObject) {
 		err = errNoFields
 	}
 	if err != nil {
 		return action.Reply{}, err
 	}
-	in := fieldReader{fields: fields(f)}
-	m := in.mailing()
-	if err := in.bad.Err(); err != nil {
+	in := intake.FieldReader{Fields: intake.Fields(f)}
+	m := in.Mailing()
+	if err := in.Bad.Err(); err != nil {
 		return action.Reply{}, err
 	}
 	if m == nil {
 		m = new(store.MailRequest)
 	}
-	m.Base, m.Language = r.Base, s.mailLanguage(m.Language)
+	m.Base, m.Language = r.Base, s.intake.MailLanguage(m.Language)
 	p, err := s.store.MailPush(r.Context(), r.Actor, r.URLToken, *m)
 	if err != nil {
 		return action.Reply{}, err
@@ -204,11 +166,15 @@ func (s *Server) mailPush(r *action.Request) (action.Reply, error) {
 	return action.Created(newMailedJSON(p, r.Base)), nil
 }
 
-// mailLanguage returns the language of mails that is nearest to a tag, else that of the
-// instance; empty for no tag. Password Pusher's clients send tags of its 31 languages.
-func (s *Server) mailLanguage(tag string) string {
-	if tag == "" {
-		return ""
+// jsonFactor is how much memory it takes to encode the JSON of a push, in lengths of
+// the payload: JSON has six bytes for a control character.
+func jsonFactor(record.Kind) int64 { return 8 }
+
+// thawPushAPI is thawPush for programs.
+func (s *Server) thawPushAPI(r *action.Request) (action.Reply, error) {
+	p, err := s.store.ThawPush(r.Context(), r.Actor, r.Push)
+	if err != nil {
+		return action.Reply{}, err
 	}
-	return s.words.Nearest(tag, s.cfg.DefaultLocale).Tag
+	return action.OK(newPushJSON(p, r.Base)), nil
 }

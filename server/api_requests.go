@@ -3,12 +3,11 @@ package server
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
-	"strings"
 
 	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/display"
+	"pushbox/server/intake"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -18,36 +17,26 @@ const errNoRequest = action.BadRequest("Send an object request with at least a t
 // createRequest makes a request for secrets.
 func (s *Server) createRequest(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
-	err := body.Read(r.Context(), &r.Body, body.Options{Object: requestWrapper, JSON: true, Query: true, MaxText: smallBody}, f)
+	err := body.Read(r.Context(), &r.Body, body.Options{Object: requestWrapper, JSON: true, Query: true, MaxText: action.SmallBody}, f)
 	if errors.Is(err, body.ErrNoObject) || err == nil && len(f) == 0 {
 		err = errNoRequest
 	}
 	if err != nil {
 		return action.Reply{}, err
 	}
-	in, err := fields(f).parseRequest(false)
+	in, err := intake.Fields(f).ParseRequest(false)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	made, err := s.newRequestOf(r, in)
+	made, err := s.intake.NewRequestOf(r, in)
 	if err != nil {
 		return action.Reply{}, err
 	}
 	return action.Created(newRequestJSON(made, r.Base)), nil
 }
 
-// newRequestOf makes a request, with keys where all pushes must be encrypted.
-func (s *Server) newRequestOf(r *action.Request, in store.NewRequest) (store.RequestInfo, error) {
-	if s.cfg.ClientEncryption == "required" && in.P256 == nil {
-		var bad record.InvalidError
-		bad.Add(store.FieldP256, "is required: this server takes only answers that are encrypted")
-		return store.RequestInfo{}, bad.Err()
-	}
-	return s.store.CreateRequest(r.Context(), r.Actor, in)
-}
-
 func (s *Server) listRequests(r *action.Request) (action.Reply, error) {
-	page, err := readPage(r)
+	page, err := action.ReadPage(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -62,12 +51,8 @@ func (s *Server) listRequests(r *action.Request) (action.Reply, error) {
 	return action.OK(list), nil
 }
 
-// answersMemory is what the names and notes of the answers to a request take at most, as
-// listMemory.
-const answersMemory = 2 * record.MaxAnswers * (store.MaxName + store.MaxNote)
-
 func (s *Server) showRequest(r *action.Request) (action.Reply, error) {
-	if err := r.Reserve(answersMemory); err != nil {
+	if err := r.Reserve(action.AnswersMemory); err != nil {
 		return action.Reply{}, err
 	}
 	got, err := s.store.Request(r.Context(), r.Actor, r.RequestID)
@@ -87,63 +72,6 @@ func (s *Server) endRequest(r *action.Request) (action.Reply, error) {
 
 // requestWrapper is the object that has the fields of a new request.
 const requestWrapper = "request"
-
-// The kinds of answer that a request takes, in the field kinds.
-const (
-	textsAndFiles = "text,file"
-	textsOnly     = "text"
-	filesOnly     = "file"
-)
-
-// parseRequest turns the fields into a request for the store to create. It returns a
-// *record.InvalidError that names the fields with the wrong type.
-func (f fields) parseRequest(typed bool) (store.NewRequest, error) {
-	r := fieldReader{fields: f, typed: typed}
-	in := store.NewRequest{
-		Text:           r.written(store.FieldText),
-		MaxAnswers:     r.number(store.FieldMaxAnswers),
-		Days:           r.number(store.FieldDays),
-		Lifetime:       r.lifetime(store.FieldDuration),
-		AnswerDays:     r.number(store.FieldAnswerDays),
-		AnswerLifetime: r.lifetime(store.FieldAnswerDuration),
-		AnswerViews:    r.number(store.FieldAnswerViews),
-		RetrievalStep:  r.flag(store.FieldAnswerStep),
-		X25519:         r.key(store.FieldX25519),
-		P256:           r.key(store.FieldP256),
-	}
-	switch strings.ReplaceAll(r.secret(store.FieldKinds).Reveal(), " ", "") {
-	case "":
-	case textsAndFiles:
-		in.Texts, in.Files = true, true
-	case textsOnly:
-		in.Texts = true
-	case filesOnly:
-		in.Files = true
-	default:
-		r.bad.Add(store.FieldKinds, "must be "+textsOnly+", "+filesOnly+" or "+textsAndFiles)
-	}
-	return in, r.bad.Err()
-}
-
-// mostKeyText is how many characters a key may have: more than a wrapped one, the longest, has.
-const mostKeyText = 200
-
-// key reads bytes in base64url without padding; nil if there are none.
-func (r *fieldReader) key(name string) []byte {
-	text := r.secret(name).Reveal()
-	if len(text) > mostKeyText {
-		r.bad.Add(name, fmt.Sprintf("is too long: at most %d characters", mostKeyText))
-		return nil
-	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil {
-		r.bad.Add(name, "must be base64url without padding")
-	}
-	if len(b) == 0 {
-		return nil
-	}
-	return b
-}
 
 // requestJSON is a request as its owner sees it.
 type requestJSON struct {
@@ -180,11 +108,11 @@ type answerJSON struct {
 func newRequestJSON(r store.RequestInfo, base string) requestJSON {
 	j := requestJSON{
 		ID: r.ID.String(), Text: r.Text.Reveal(), Kinds: kindsText(r.Request), MaxAnswers: r.MaxAnswers, Answered: len(r.Answers),
-		CreatedAt: Stamp(r.CreatedAt), ExpiresAt: Stamp(r.ExpiresAt), Expired: !r.Live(),
+		CreatedAt: display.Stamp(r.CreatedAt), ExpiresAt: display.Stamp(r.ExpiresAt), Expired: !r.Live(),
 		Step: r.RetrievalStep, X25519: keyText(r.X25519), P256: keyText(r.P256),
 	}
 	if r.Lifetime != 0 {
-		j.Days = new(int((r.Lifetime + day - 1) / day))
+		j.Days = new(int((r.Lifetime + intake.Day - 1) / intake.Day))
 	}
 	if r.Views != 0 {
 		j.Views = &r.Views
@@ -198,7 +126,7 @@ func newRequestJSON(r store.RequestInfo, base string) requestJSON {
 	if !r.EndedAt.IsZero() {
 		on = r.EndedAt
 	}
-	j.ExpiredOn = new(Stamp(on))
+	j.ExpiredOn = new(display.Stamp(on))
 	return j
 }
 
@@ -214,20 +142,12 @@ func newAnsweredJSON(r store.RequestInfo, base string) answeredJSON {
 func kindsText(r record.Request) string {
 	switch {
 	case r.Texts && r.Files:
-		return textsAndFiles
+		return intake.TextsAndFiles
 	case r.Files:
-		return filesOnly
+		return intake.FilesOnly
 	default:
-		return textsOnly
+		return intake.TextsOnly
 	}
-}
-
-// requestIDText is the ID of a request; empty for none.
-func requestIDText(id record.RequestID) string {
-	if id == (record.RequestID{}) {
-		return ""
-	}
-	return id.String()
 }
 
 // keyText is a key in base64url; nil for none.

@@ -87,21 +87,6 @@ func (s *Server) health(*action.Request) (action.Reply, error) {
 	}
 }
 
-// asset answers with an asset of the pages.
-func (s *Server) asset(r *action.Request) (action.Reply, error) {
-	a, ok := s.pages.Asset(r.Name.Reveal())
-	if !ok {
-		return action.Reply{}, record.ErrNotFound
-	}
-	return action.Reply{Status: http.StatusOK, Asset: &a}, nil
-}
-
-// favicon leads programs that ask for an icon, without reading a page, to one.
-func (s *Server) favicon(*action.Request) (action.Reply, error) {
-	at, err := s.pages.Path("icon-32.png")
-	return action.GoTo(strings.TrimPrefix(at, s.cfg.BasePath)), err
-}
-
 // robots asks crawlers to visit nothing.
 func (s *Server) robots(*action.Request) (action.Reply, error) {
 	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: []byte("User-agent: *\nDisallow: /\n")}}, nil
@@ -125,7 +110,7 @@ func (s *Server) contact(*action.Request) (action.Reply, error) {
 		"Preferred-Languages: " + s.cfg.DefaultLocale,
 	}
 	if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Host != "" {
-		lines = append(lines, "Canonical: "+originOf(u)+securityPath) // the file is for the whole host
+		lines = append(lines, "Canonical: "+action.OriginOf(u)+securityPath) // the file is for the whole host
 	}
 	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: []byte(strings.Join(lines, "\n") + "\n")}}, nil
 }

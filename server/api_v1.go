@@ -9,6 +9,7 @@ import (
 
 	"pushbox/server/action"
 	"pushbox/server/body"
+	"pushbox/server/intake"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -22,51 +23,52 @@ const apiVersion1 = "1.5"
 
 // The spellings of new pushes in version 1. Each path has its own.
 var (
-	passwordV1 = spelling{wrapper: "password", v1: true}
-	filesV1    = spelling{wrapper: "file_push", v1: true, kind: record.File}
-	urlV1      = spelling{wrapper: "url", v1: true, kind: record.URL}
+	passwordV1 = intake.Spelling{Wrapper: "password", V1: true, Convert: convertV1}
+	filesV1    = intake.Spelling{Wrapper: "file_push", V1: true, Kind: record.File, Convert: convertV1}
+	urlV1      = intake.Spelling{Wrapper: "url", V1: true, Kind: record.URL, Convert: convertV1}
 )
 
 // createV1 creates a push that is spelled in that way.
-func (s *Server) createV1(how spelling) action.Func {
+func (s *Server) createV1(how intake.Spelling) action.Func {
 	return inV1(func(r *action.Request) (action.Reply, error) {
 		rep, err := s.create(r, how)
-		if errors.Is(err, errNoPush) {
-			err = how.errNoPush()
+		if errors.Is(err, intake.ErrNoPush) {
+			err = noPushV1(how)
 		}
 		return rep, err
 	})
 }
 
-// errNoPush is the error errNoPush in the words of version 1.
-func (how spelling) errNoPush() error {
-	return action.BadRequest("param is missing or the value is empty or invalid: " + how.wrapper)
+// noPushV1 is the error errNoPush in the words of version 1.
+func noPushV1(how intake.Spelling) error {
+	return action.BadRequest("param is missing or the value is empty or invalid: " + how.Wrapper)
 }
 
 // convertV1 removes the fields that version 1 replaces with the default, without an
 // error.
-func (c *createRequest) convertV1() {
-	f := c.fields
+func convertV1(c *intake.Draft) error {
+	f := c.Fields
 	maps.DeleteFunc(f, func(_ string, v body.Value) bool { return v.Shape == body.Null })
-	if c.kind != 0 {
-		f[store.FieldKind] = textValue(c.kind.String())
+	if c.Kind != 0 {
+		f[store.FieldKind] = intake.TextValue(c.Kind.String())
 	}
-	in := fieldReader{fields: f, files: c.files != nil}
-	terms := c.policy.Terms[in.kind()]
-	f.restrict(store.FieldDays, terms.Days)
-	f.restrict(store.FieldViews, terms.Views)
+	in := intake.FieldReader{Fields: f, Files: c.Files != nil}
+	terms := c.Policy.Terms[in.Kind()]
+	restrict(f, store.FieldDays, terms.Days)
+	restrict(f, store.FieldViews, terms.Views)
+	return nil
 }
 
 // restrict cuts the fraction of a number, and deletes what is then no whole number
 // within the bounds.
-func (f fields) restrict(name string, bounds store.Range) {
-	whole, fraction, _ := strings.Cut(strings.TrimSpace(f.text(name)), ".")
+func restrict(f intake.Fields, name string, bounds store.Range) {
+	whole, fraction, _ := strings.Cut(strings.TrimSpace(f.Text(name)), ".")
 	n, err := strconv.Atoi(whole)
 	if err != nil || n < bounds.Min || n > bounds.Max || strings.Trim(fraction, "0123456789") != "" {
 		delete(f, name)
 		return
 	}
-	f[name] = textValue(strconv.Itoa(n))
+	f[name] = intake.TextValue(strconv.Itoa(n))
 }
 
 // inV1 returns an action of version 2 whose answers are those of version 1.

@@ -11,15 +11,11 @@ import (
 	"time"
 
 	"pushbox/internal/safename"
-	"pushbox/internal/secret"
 	"pushbox/server/action"
 	"pushbox/server/deadline"
 	"pushbox/store"
 	"pushbox/store/record"
 )
-
-// archivePath is the path of all files of a push in one archive.
-func archivePath(grant secret.Text) string { return "/files/" + grant.Reveal() }
 
 // downloadAll answers with all files of a push as a ZIP archive. It counts as one
 // download.

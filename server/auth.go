@@ -85,7 +85,7 @@ func (s *Server) authenticate(r *action.Request) error {
 		}
 		return nil
 	}
-	if s.needsToken(r.Route.Access) || r.Route.Access == action.Creating && !s.mayCreate(r) {
+	if r.Route.Access.NeedsToken(&s.cfg) || r.Route.Access == action.Creating && !s.mayCreate(r) {
 		return action.ErrUnauthorized
 	}
 	return nil
@@ -99,23 +99,28 @@ func (s *Server) mayCreate(r *action.Request) bool {
 	return slices.ContainsFunc(s.cfg.CreateNetworks, func(n netip.Prefix) bool { return n.Contains(r.Client.Addr) })
 }
 
-// needsToken reports whether a route of the API needs a valid token from every
-// client, whatever its address.
-func (s *Server) needsToken(a action.Access) bool {
-	switch a {
-	case action.Required, action.Administrating:
-		return true
-	case action.Optional:
-		return !s.cfg.AllowAnonymous
-	case action.Creating:
-		return !s.cfg.AllowAnonymous && !s.dependsOnAddress(a)
+// checkIntent refuses a request that its sender did not mean: a form that a page of
+// another site sent, and a retrieval that a browser makes ahead of time or for a page's
+// image. Browsers say so (Fetch Metadata Request Headers); programs say nothing.
+func (s *Server) checkIntent(r *action.Request) error {
+	mode := r.Header.Get("Sec-Fetch-Mode")
+	switch {
+	case r.Route.Has(action.IsPage):
+		return s.checkOrigin(r)
+	case r.Route.Has(action.CountsViews) && (mode == "no-cors" || action.IsAhead(r.Header)):
+		return action.ErrUnmeant
+	case changes(r.Method) && r.Header.Get("Sec-Fetch-Site") == "cross-site" && (mode == "navigate" || mode == "no-cors"):
+		return action.ErrCrossOrigin
 	default:
-		return false
+		return nil
 	}
 }
 
-// dependsOnAddress reports whether the client's address decides if a route of the
-// API needs a token.
-func (s *Server) dependsOnAddress(a action.Access) bool {
-	return a == action.Creating && len(s.cfg.CreateNetworks) > 0
+// changes reports whether a method is one that changes something.
+func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
+
+// isForeignPart reports whether a browser asks for a part of a page of another site, such
+// as an image, and not for a page that a person goes to.
+func isForeignPart(h http.Header) bool {
+	return h.Get("Sec-Fetch-Site") == "cross-site" && h.Get("Sec-Fetch-Dest") != "document"
 }

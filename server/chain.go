@@ -201,7 +201,7 @@ func (e *panicError) Error() string { return "panic of type " + e.kind }
 func (s *Server) errorReply(r *action.Request, err error) action.Reply {
 	switch {
 	case errors.Is(err, errSignIn), errors.Is(err, record.ErrSession):
-		return action.GoTo(signInPath).With(s.newWantedCookie(r))
+		return s.pages.GoToSignIn(r)
 	case errors.Is(err, errMFA):
 		return action.GoTo(action.MFAPath)
 	case errors.Is(err, action.ErrHostUnknown) && r.ForPeople(): // styles and scripts are at that host neither

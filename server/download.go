@@ -7,17 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"pushbox/internal/secret"
 	"pushbox/server/action"
 	"pushbox/server/deadline"
 	"pushbox/store"
 	"pushbox/store/record"
 )
-
-// downloadPath is the path of a file, whose number counts from 0 here.
-func downloadPath(grant secret.Text, file int) string {
-	return "/d/" + grant.Reveal() + "/" + strconv.Itoa(file+1)
-}
 
 // downloadFile answers with a file, or with the part of it that is asked for.
 func (s *Server) downloadFile(r *action.Request) (action.Reply, error) {

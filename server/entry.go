@@ -2,10 +2,12 @@ package server
 
 import (
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"slices"
 	"strings"
 
+	"pushbox/internal/email"
 	"pushbox/server/action"
 )
 
@@ -45,7 +47,7 @@ func (s *Server) openEntries() (err error) {
 	for _, e := range []*door{&s.full, &s.recipients} {
 		e.cross = http.NewCrossOriginProtection()
 		if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Host != "" && e.Named { // a proxy may pass on another host
-			if err := e.cross.AddTrustedOrigin(originOf(u)); err != nil {
+			if err := e.cross.AddTrustedOrigin(action.OriginOf(u)); err != nil {
 				return err
 			}
 		}
@@ -53,13 +55,49 @@ func (s *Server) openEntries() (err error) {
 	return nil
 }
 
-// originOf is the origin of a URL as browsers write it (RFC 6454 section 6.2).
-func originOf(u *url.URL) string {
-	host := strings.ToLower(u.Host)
-	for scheme, port := range map[string]string{"http": ":80", "https": ":443"} {
-		if u.Scheme == scheme {
-			host = strings.TrimSuffix(host, port)
+// findPage returns the route of a page at the full entry point, below base_path; nil if there is
+// none.
+func (s *Server) findPage(path string) *action.Route {
+	route, _ := s.full.router.find(http.MethodGet, s.cfg.BasePath+path)
+	return route
+}
+
+// takeProxied returns whom the proxy names, and removes the headers, so that nothing else sees
+// them. They count in requests of trusted proxies alone, and not at the entry point for
+// recipients. A header that came twice counts for nothing: a proxy that adds to what a client
+// sent does not protect it.
+func (s *Server) takeProxied(e *action.Entry, hr *http.Request) (who action.Proxied) {
+	c := s.cfg.SignIn.Proxy
+	if c.Header == "" {
+		return action.Proxied{}
+	}
+	take := func(name string) (value string) {
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		if values := hr.Header[key]; len(values) == 1 {
+			value = values[0]
+		}
+		delete(hr.Header, key)
+		return value
+	}
+	address, groups := email.Fold(take(c.Header)), take(c.GroupsHeader)
+	if e.Recipients || !s.proxies.TrustsPeer(hr.RemoteAddr) || !email.IsAddress(address) {
+		return action.Proxied{}
+	}
+	who.Email, who.Groups = address, splitGroups(groups)
+	return who
+}
+
+// splitGroups reads a list of groups. Proxies separate them by a bar or a comma. Where there is a
+// bar, a comma is a part of a name: else a group with a comma in its name would be two.
+func splitGroups(list string) (groups []string) {
+	separator := ","
+	if strings.Contains(list, "|") {
+		separator = "|"
+	}
+	for g := range strings.SplitSeq(list, separator) {
+		if g = strings.TrimSpace(g); g != "" {
+			groups = append(groups, g)
 		}
 	}
-	return u.Scheme + "://" + host
+	return groups
 }

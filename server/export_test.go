@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"pushbox/server/action"
+	"pushbox/server/manage"
+	"pushbox/server/pages"
 	"pushbox/server/web"
 	"pushbox/store/record"
 )
@@ -63,14 +65,17 @@ func (s *Server) AddBrokenPages() {
 }
 
 // A brokenView is a page whose template panics.
-type brokenView struct{ signInView }
+type brokenView struct {
+	Passkey struct{ Options string }
+	Why     string
+}
 
-func (brokenView) Error() formError { panic("broken") }
+func (brokenView) Error() string { panic("broken") }
 
 // BreakPages makes the rendering of every page fail: with an error, or with panics set
 // with a panic.
 func (s *Server) BreakPages(panics bool) {
-	s.pages = new(web.Pages)
+	s.pages = &pages.Set{Templates: new(web.Pages)}
 	if panics {
 		s.pages = nil
 	}
@@ -81,11 +86,12 @@ func (s *Server) SetMonitoring(w Monitoring) {
 	if s.monitoring = w; w.Observer == nil {
 		s.monitoring.Observer = unobserved{}
 	}
+	s.manage.Findings, s.manage.Settings = w.Findings, w.Settings
 }
 
 // AccountActs returns the names of what an administrator can do to an account.
 func (*Server) AccountActs() (names []string) {
-	for _, act := range accountActs {
+	for _, act := range manage.AccountActs {
 		names = append(names, act.Name)
 	}
 	return names

@@ -1,9 +1,9 @@
 package server
 
 import (
-	"time"
-
+	"pushbox/server/action"
 	"pushbox/server/display"
+	"pushbox/server/intake"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -89,10 +89,10 @@ type entryJSON struct {
 }
 
 func newEntryJSON(e store.LogEntry) entryJSON {
-	at := Stamp(e.At)
+	at := display.Stamp(e.At)
 	return entryJSON{
 		IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer.Reveal(),
-		Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at, RequestID: requestIDText(e.Request),
+		Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at, RequestID: intake.RequestIDText(e.Request),
 	}
 }
 
@@ -101,17 +101,17 @@ func newPushJSON(p store.PushInfo, base string) pushJSON {
 	return pushJSON{
 		URLToken:            p.URLToken(),
 		Kind:                p.Kind.String(),
-		HTMLURL:             htmlURL(p, base),
+		HTMLURL:             action.Link(p, base),
 		JSONURL:             base + "/api/v2/pushes/" + p.URLToken(),
-		CreatedAt:           Stamp(p.CreatedAt),
-		UpdatedAt:           Stamp(p.UpdatedAt),
-		ExpiresAt:           Stamp(p.ExpiresAt),
+		CreatedAt:           display.Stamp(p.CreatedAt),
+		UpdatedAt:           display.Stamp(p.UpdatedAt),
+		ExpiresAt:           display.Stamp(p.ExpiresAt),
 		ExpireAfterDays:     p.Days,
 		ExpireAfterViews:    p.ViewLimit,
 		DaysRemaining:       p.DaysRemaining(p.At),
 		ViewsRemaining:      p.ViewsRemaining(),
 		Expired:             !p.Live(),
-		ExpiredOn:           stampOrNone(p.ExpiredAt),
+		ExpiredOn:           display.OptionalStamp(p.ExpiredAt),
 		Deleted:             p.State == record.Deleted,
 		DeletableByViewer:   p.DeletableByViewer,
 		RetrievalStep:       p.RetrievalStep,
@@ -129,7 +129,7 @@ func newViewerJSON(p store.PushInfo, base string) viewerJSON {
 	for i, f := range p.Files {
 		j.Files[i] = fileJSON{
 			Filename: f.Name.Reveal(), ContentType: f.ContentType, Size: f.Size,
-			URL: base + downloadPath(p.Grant, i),
+			URL: base + action.DownloadPath(p.Grant, i),
 		}
 	}
 	if p.Live() {
@@ -137,30 +137,4 @@ func newViewerJSON(p store.PushInfo, base string) viewerJSON {
 		j.Payload = &payload
 	}
 	return j
-}
-
-// htmlURL returns the link that a sender gives to a recipient.
-func htmlURL(p store.PushInfo, base string) string {
-	return display.PushLink(base, p.URLToken(), p.RetrievalStep)
-}
-
-// StampLayout is the layout of a time in the API and the log: ISO 8601 in UTC with
-// milliseconds.
-const StampLayout = "2006-01-02T15:04:05.000Z"
-
-// Stamp writes a time in StampLayout. It formats RFC 3339 and adds the milliseconds: Format
-// is much slower with a layout that it has no special case for.
-func Stamp(t time.Time) string {
-	var room [len(StampLayout)]byte
-	b := t.UTC().AppendFormat(room[:0], time.RFC3339)
-	ms := t.Nanosecond() / int(time.Millisecond)
-	return string(append(b[:len(b)-1], '.', '0'+byte(ms/100), '0'+byte(ms/10%10), '0'+byte(ms%10), 'Z'))
-}
-
-// stampOrNone is nil for the zero time.
-func stampOrNone(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return new(Stamp(t))
 }

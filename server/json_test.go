@@ -3,6 +3,8 @@ package server
 import (
 	"testing"
 	"time"
+
+	"pushbox/server/display"
 )
 
 func TestStampsAreInUTCWithThreeDecimals(t *testing.T) {
@@ -14,7 +16,7 @@ func TestStampsAreInUTCWithThreeDecimals(t *testing.T) {
 		time.Unix(0, 0), time.UnixMilli(1), time.UnixMilli(10), time.UnixMilli(100), time.Unix(0, 999_999_999),
 		time.Date(2026, 12, 31, 23, 59, 59, 987654321, zone), time.Date(2028, 2, 29, 4, 5, 6, 70e6, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
 	} {
-		if got, want := Stamp(at), at.UTC().Format(layout); got != want {
+		if got, want := display.Stamp(at), at.UTC().Format(layout); got != want {
 			t.Errorf("%v is %s, not %s", at, got, want)
 		}
 	}

@@ -71,7 +71,7 @@ func TestEachKindHasEverythingAKindNeeds(t *testing.T) {
 			lacks("a rule that hides the fields of other kinds", "server/web/static/style.css")
 		}
 		if !strings.Contains(form, `id="kind-`+name+`"`) {
-			lacks("a choice in the form", "server/web_create_kinds.go and server/web/templates/create.html")
+			lacks("a choice in the form", "server/pages/create_kinds.go and server/web/templates/create.html")
 		}
 		if !strings.Contains(document, `{"kind":{"enum":["`+name+`"]}`) {
 			lacks("a rule in the OpenAPI document", "server/openapi_body.go")
@@ -91,7 +91,7 @@ func TestEachKindHasEverythingAKindNeeds(t *testing.T) {
 		}
 		token := a.Create(`"kind":"`+name+`",`+sample.members, ann)
 		if opened := a.Send("/p/"+token, nil).Want(http.StatusOK); !strings.Contains(opened.Body, sample.shown) {
-			lacks("a page that shows it", "server/web_reveal.go and server/web/templates/reveal.html")
+			lacks("a page that shows it", "server/pages/reveal.go and server/web/templates/reveal.html")
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/server/action"
 	"pushbox/server/body"
-	"pushbox/store"
 	"pushbox/store/record"
 )
 
@@ -169,28 +168,4 @@ func (s *Server) countRequest(r *action.Request) error {
 		return &action.LimitError{Wait: wait, Name: name}
 	}
 	return nil
-}
-
-// smallBody is how many bytes of a form or page need no reservation.
-const smallBody = 64 << 10
-
-// smallAnswer is how many bytes of an answer the kernel buffers even if the client
-// reads nothing. The handler of so short an answer does not wait for its client.
-const smallAnswer = 16 << 10
-
-// jsonFactor is how much memory it takes to encode the JSON of a push, in lengths of
-// the payload: JSON has six bytes for a control character.
-func jsonFactor(record.Kind) int64 { return 8 }
-
-// reserveAnswer reserves the memory for an answer with a payload: factor times the
-// payload's length.
-func (s *Server) reserveAnswer(r *action.Request, factor func(record.Kind) int64) store.Reserve {
-	return func(k record.Kind, payload int64) error {
-		need := factor(k) * payload
-		if need <= smallAnswer {
-			return nil
-		}
-		r.Memory = s.limits.answerMemory.Reserve(r.Holder())
-		return r.Memory.Resize(r.Context(), need)
-	}
 }

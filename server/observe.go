@@ -12,6 +12,8 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/server/action"
+	"pushbox/server/manage"
+	"pushbox/server/pages"
 	"pushbox/store/record"
 )
 
@@ -57,7 +59,7 @@ func methodNames() []string {
 // Labels lists every Label there can be, once.
 func Labels() []Label {
 	var all []Label
-	for _, row := range new(Server).routes() {
+	for _, row := range (&Server{pages: new(pages.Set)}).routes() {
 		if l := (Label{row.Name, row.Method}); !slices.Contains(all, l) {
 			all = append(all, l)
 		}
@@ -96,16 +98,8 @@ type Monitoring struct {
 	Metrics func() (media string, text []byte, err error) // the answer of /metrics; nil: /metrics does not exist
 	Token   secret.Text                                   // a request for /metrics must have it; zero: /metrics does not exist
 
-	Findings func(context.Context) ([]Finding, error) // what is to know of the installation, for administrators; nil: nothing
-	Settings func() []config.Value                    // the settings in force, for administrators; nil: none
-}
-
-// A Finding is what was found out about a part of the installation.
-type Finding struct {
-	Check string // what was examined
-	Grade string // ok, warning, problem or skipped
-	Text  string
-	Cure  string // what to do; empty: nothing
+	Findings func(context.Context) ([]manage.Finding, error) // what is to know of the installation, for administrators; nil: nothing
+	Settings func() []config.Value                           // the settings in force, for administrators; nil: none
 }
 
 // reachWithin bounds how long a balancer waits for the database to answer.

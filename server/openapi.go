@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"pushbox/server/action"
+	"pushbox/server/intake"
 	"pushbox/server/openapi"
 	"pushbox/store/record"
 )
@@ -128,7 +129,7 @@ func (s *Server) endpoint(api *openapi.API, op openapi.Operation, row action.Rou
 // empty list is for a route that ignores tokens.
 func (s *Server) security(api *openapi.API, a action.Access) []openapi.Object {
 	needs := []openapi.Object{}
-	if a != action.Public && !s.needsToken(a) {
+	if a != action.Public && !a.NeedsToken(&s.cfg) {
 		needs = append(needs, openapi.Object{})
 	}
 	if a != action.Public {
@@ -140,11 +141,11 @@ func (s *Server) security(api *openapi.API, a action.Access) []openapi.Object {
 }
 
 // spellingsV1 are the spellings of the routes of version 1 that create pushes.
-var spellingsV1 = map[string]spelling{"v1_create": passwordV1, "v1_create_file": filesV1, "v1_create_url": urlV1}
+var spellingsV1 = map[string]intake.Spelling{"v1_create": passwordV1, "v1_create_file": filesV1, "v1_create_url": urlV1}
 
 // sameInV2 returns the name of the route of version 2 that does the same.
 func sameInV2(name string) string {
-	if spellingsV1[name].v1 {
+	if spellingsV1[name].V1 {
 		return "create"
 	}
 	return strings.TrimPrefix(name, "v1_")
@@ -162,9 +163,9 @@ func (s *Server) endpointV1(api *openapi.API, row action.Route) endpoint {
 	case "v1_create_url":
 		op.Summary += " of a URL"
 	}
-	if how := spellingsV1[row.Name]; how.v1 {
-		op.Body = how.wrapper
-		errs = replaced(errs, errNoPush, how.errNoPush())
+	if how := spellingsV1[row.Name]; how.V1 {
+		op.Body = how.Wrapper
+		errs = replaced(errs, intake.ErrNoPush, noPushV1(how))
 	}
 	op.Suffix = ""
 	if strings.HasSuffix(row.Pattern, action.JSONSuffix) || row.Name == "v1_openapi" {

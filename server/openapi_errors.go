@@ -10,6 +10,8 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/server/action"
 	"pushbox/server/body"
+	"pushbox/server/intake"
+	"pushbox/server/manage"
 	"pushbox/server/openapi"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -54,7 +56,7 @@ func (s *Server) errorsOf(row action.Route, said []error) []error {
 	if row.Access != action.Public && s.cfg.RequireMFA {
 		all = append(all, action.ErrTokenMFA)
 	}
-	if s.needsToken(row.Access) || s.dependsOnAddress(row.Access) {
+	if row.Access.NeedsToken(&s.cfg) || row.Access.DependsOnAddress(&s.cfg) {
 		all = append(all, action.ErrUnauthorized)
 	}
 	if row.Has(action.HasLinks) && s.cfg.BaseURL == "" {
@@ -88,29 +90,29 @@ func (s *Server) errorsOf(row action.Route, said []error) []error {
 // routeErrors are the errors of each route of the API, in addition to those of errorsOf.
 var routeErrors = map[string][]error{
 	"create": append([]error{
-		action.ErrUnauthorized, errNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize,
+		action.ErrUnauthorized, intake.ErrNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize,
 		errInvalid, limit.ErrBusy, record.ErrBusy, record.ErrFull, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, errClientRoom, errAccountRoom, errAnonymousRoom,
 	}, inStore...),
-	"active":          append([]error{errPage, record.ErrBusy}, inStore...),
-	"expired":         append([]error{errPage, record.ErrBusy}, inStore...),
+	"active":          append([]error{action.ErrPage, record.ErrBusy}, inStore...),
+	"expired":         append([]error{action.ErrPage, record.ErrBusy}, inStore...),
 	"show":            append([]error{body.ErrPercent, record.ErrPassphrase, body.ErrTooLarge, record.ErrLocked, record.ErrFrozen, record.ErrBusy, limit.ErrBusy}, inStore...),
 	"delete":          append([]error{action.ErrOwnerOnly, record.ErrDenied}, inStore...),
 	"thaw":            append([]error{record.ErrDenied}, inStore...),
 	"preview":         inStore,
-	"audit":           append([]error{errPage, record.ErrDenied}, inStore...),
+	"audit":           append([]error{action.ErrPage, record.ErrDenied}, inStore...),
 	"notify_emails":   append([]error{body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errNoFields, errInvalidMail, record.ErrDenied, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, record.ErrFull}, inStore...),
 	"request_create":  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidAsk, record.ErrUnconfirmed, record.ErrRequests, record.ErrFull}, inStore...),
-	"requests":        append([]error{errPage}, inStore...),
+	"requests":        append([]error{action.ErrPage}, inStore...),
 	"request":         append([]error{record.ErrNotFound}, inStore...),
 	"request_end":     append([]error{record.ErrNotFound}, inStore...),
-	"admin_accounts":  append([]error{errNumber}, inAdmin...),
+	"admin_accounts":  append([]error{manage.ErrNumber}, inAdmin...),
 	"admin_invite":    append([]error{errNoAccount, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidInvite, record.ErrFull}, inAdmin...),
 	"admin_account":   inAdmin,
 	"admin_act":       append([]error{record.ErrLastAdmin, record.ErrOwnAccount, action.ErrNoLink, errUnmailable, errAddresseeFull, record.ErrFull}, inAdmin...),
 	"admin_policy":    append([]error{record.ErrFull}, inAdmin...),
 	"admin_remove":    append([]error{record.ErrLastAdmin, record.ErrFull}, inAdmin...),
-	"admin_log":       append([]error{errNumber, errLogFilter}, inAdmin...),
-	"admin_log_lines": append([]error{errNumber, errLogFilter}, inAdmin...),
+	"admin_log":       append([]error{manage.ErrNumber, manage.ErrLogFilter}, inAdmin...),
+	"admin_log_lines": append([]error{manage.ErrNumber, manage.ErrLogFilter}, inAdmin...),
 	"admin_health":    inAdmin,
 	"admin_settings":  inAdmin,
 	"download":        append([]error{errRange, limit.ErrBusy}, inStore...),

@@ -51,7 +51,7 @@ func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
 	s := docServer(t, nil)
 	api, _ := s.docs[0].read(t, s, false)
 	for _, row := range s.routesV1() {
-		if how := spellingsV1[row.Name]; !row.Has(action.Unlisted) && (api.Operations[sameInV2(row.Name)].Summary == "" || how.v1 != row.Has(action.HasFiles)) {
+		if how := spellingsV1[row.Name]; !row.Has(action.Unlisted) && (api.Operations[sameInV2(row.Name)].Summary == "" || how.V1 != row.Has(action.HasFiles)) {
 			t.Errorf("%s is not documented, or its body is not", row.Name)
 		}
 	}

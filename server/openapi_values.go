@@ -8,7 +8,11 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/lang"
+	"pushbox/server/action"
 	"pushbox/server/body"
+	"pushbox/server/display"
+	"pushbox/server/intake"
+	"pushbox/server/manage"
 	"pushbox/server/openapi"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -17,22 +21,22 @@ import (
 // readAPI returns what the data say of a version of the API on this server. Its links begin
 // with documentedBase.
 func (s *Server) readAPI(v1 bool) (*openapi.API, error) {
-	text, created := s.offers(pushV2)[0], time.Date(2026, 11, 21, 11, 39, 25, 834_000_000, time.UTC)
+	text, created := s.offers(intake.PushV2)[0], time.Date(2026, 11, 21, 11, 39, 25, 834_000_000, time.UTC)
 	values := map[string]any{
 		"base": documentedBase, "v1": v1, "api_version": apiVersion, "release": s.release, "features": s.features(),
-		"page_size": store.PageSize, "max_page": maxPage, "max_entries": store.MaxMinorEntries,
+		"page_size": store.PageSize, "max_page": action.MaxPage, "max_entries": store.MaxMinorEntries,
 		"max_text": store.MaxText, "max_passphrase": byteLimit(store.MaxPassphrase), "max_name": byteLimit(store.MaxName),
-		"max_note": byteLimit(store.MaxNote), "max_search": byteLimit(maxSearch), "max_asked": record.MaxAsked,
+		"max_note": byteLimit(store.MaxNote), "max_search": byteLimit(manage.MaxSearch), "max_asked": record.MaxAsked,
 		"acts": actNames(), "events": words(record.AdminKind.String), "entries": words(record.EntryKind.String), "kinds": words(record.Kind.String),
-		"durations": durationCodes(), "codes": numberText{Max: len(durations) - 1, Bounds: "0 to " + strconv.Itoa(len(durations)-1)},
+		"durations": durationCodes(), "codes": numberText{Max: len(intake.Durations) - 1, Bounds: "0 to " + strconv.Itoa(len(intake.Durations)-1)},
 		"mail": s.cfg.Mail.Enabled(), "max_recipients": s.cfg.Mail.MaxRecipients, "languages": lang.Tags(), "language": s.cfg.DefaultLocale,
 		"max_files": s.store.Policy("").Files.MaxCount, "max_file_size": config.Size(s.store.Policy("").Files.MaxSize),
 		"pushes":  s.newPushes(v1),
-		"answers": newNumberText(store.Range{Min: 1, Max: record.MaxAnswers, Default: 1}), "answer_kinds": []string{textsOnly, filesOnly, textsAndFiles},
+		"answers": newNumberText(store.Range{Min: 1, Max: record.MaxAnswers, Default: 1}), "answer_kinds": []string{intake.TextsOnly, intake.FilesOnly, intake.TextsAndFiles},
 		"request_days": newNumberText(store.RequestDays), "requests": s.newRequests(), "accounts": formsOf(accountWrapper, "NewAccount"),
 
 		// of the push in examples
-		"days": text.Days.Default, "expires_at": Stamp(created.Add(time.Duration(text.Days.Default) * day)),
+		"days": text.Days.Default, "expires_at": display.Stamp(created.Add(time.Duration(text.Days.Default) * intake.Day)),
 		"views": text.Views.Default, "views_after_one": text.Views.Default - 1,
 		"retrieval_step": usually(text.RetrievalStep), "deletable": usually(text.Deletable),
 	}
@@ -96,29 +100,29 @@ func formsOf(wrapper, name string) []bodyForm {
 // A newPush documents the body of a new push in one of its forms.
 type newPush struct {
 	bodyForm
-	kinds   []kindTerms // that it may have, whatever the form
-	offers  []kindTerms // those that come in this form
-	OneKind bool        // so the push needs no field for it
-	Files   bool        // whether it may have files
+	kinds   []intake.KindTerms // that it may have, whatever the form
+	offers  []intake.KindTerms // those that come in this form
+	OneKind bool               // so the push needs no field for it
+	Files   bool               // whether it may have files
 }
 
 // newPushSchemas are the names of the schemas of a new push, by the object that has its
 // fields.
 var newPushSchemas = map[string]string{
-	pushV2.wrapper: "NewPush", passwordV1.wrapper: "NewPassword", filesV1.wrapper: "NewFilePush", urlV1.wrapper: "NewURL",
+	intake.PushV2.Wrapper: "NewPush", passwordV1.Wrapper: "NewPassword", filesV1.Wrapper: "NewFilePush", urlV1.Wrapper: "NewURL",
 }
 
 // newPushes documents the spellings of a version that this server takes.
 func (s *Server) newPushes(v1 bool) (all []newPush) {
-	spellings := []spelling{pushV2}
+	spellings := []intake.Spelling{intake.PushV2}
 	if v1 {
-		spellings = []spelling{passwordV1, filesV1, urlV1}
+		spellings = []intake.Spelling{passwordV1, filesV1, urlV1}
 	}
 	for _, how := range spellings {
 		if offers := s.offers(how); len(offers) > 0 {
-			files := s.store.Policy("").Terms[record.File].Enabled && (!how.v1 || how.kind == record.File)
-			form := bodyForm{Wrapper: how.wrapper, Name: newPushSchemas[how.wrapper], Media: body.TypeJSON}
-			all = append(all, newPush{form, offers, offers, how.kind != 0, files})
+			files := s.store.Policy("").Terms[record.File].Enabled && (!how.V1 || how.Kind == record.File)
+			form := bodyForm{Wrapper: how.Wrapper, Name: newPushSchemas[how.Wrapper], Media: body.TypeJSON}
+			all = append(all, newPush{form, offers, offers, how.Kind != 0, files})
 		}
 	}
 	return all
@@ -127,7 +131,7 @@ func (s *Server) newPushes(v1 bool) (all []newPush) {
 // newRequests documents the forms of a new request for secrets; none where requests are
 // switched off.
 func (s *Server) newRequests() (all []newPush) {
-	offers := slices.DeleteFunc(s.offers(pushV2), func(t kindTerms) bool { return t.kind != record.Text && t.kind != record.File })
+	offers := slices.DeleteFunc(s.offers(intake.PushV2), func(t intake.KindTerms) bool { return t.Kind != record.Text && t.Kind != record.File })
 	for _, form := range formsOf(requestWrapper, "NewRequest") {
 		all = append(all, newPush{bodyForm: form, kinds: offers})
 	}
@@ -137,10 +141,10 @@ func (s *Server) newRequests() (all []newPush) {
 // Bodies are all forms of the body.
 func (p newPush) Bodies() []newPush {
 	all := []newPush{p}
-	if len(p.kinds) > 1 || p.kinds[0].kind != record.File { // whose files need parts
+	if len(p.kinds) > 1 || p.kinds[0].Kind != record.File { // whose files need parts
 		form := p
 		form.Form, form.Media, form.Files = "Form", body.TypeForm, false
-		form.offers = slices.DeleteFunc(slices.Clone(p.offers), func(o kindTerms) bool { return o.kind == record.File })
+		form.offers = slices.DeleteFunc(slices.Clone(p.offers), func(o intake.KindTerms) bool { return o.Kind == record.File })
 		all = append(all, form)
 	}
 	p.Form, p.Media = "Multipart", body.TypeMultipart
@@ -150,15 +154,15 @@ func (p newPush) Bodies() []newPush {
 // Kinds are the names of the kinds that it may have, whatever the form.
 func (p newPush) Kinds() (names []string) {
 	for _, o := range p.kinds {
-		names = append(names, o.kind.String())
+		names = append(names, o.Kind.String())
 	}
 	return names
 }
 
 // PayloadBounds are the bounds of the payload in words.
 func (p newPush) PayloadBounds() string {
-	return p.perKind(func(o kindTerms) string {
-		if o.kind == record.QR {
+	return p.perKind(func(o intake.KindTerms) string {
+		if o.Kind == record.QR {
 			return "at most " + strconv.Itoa(store.MaxQR) + " characters"
 		}
 		return byteLimit(store.MaxText).UpTo()
@@ -167,39 +171,39 @@ func (p newPush) PayloadBounds() string {
 
 // AllDays and AllViews describe numbers whose bounds depend on the kind: they have the
 // widest.
-func (p newPush) AllDays() numberText { return p.number(kindTerms.daysRange) }
+func (p newPush) AllDays() numberText { return p.number(intake.KindTerms.DaysRange) }
 
 // AllViews is like AllDays.
-func (p newPush) AllViews() numberText { return p.number(kindTerms.viewsRange) }
+func (p newPush) AllViews() numberText { return p.number(intake.KindTerms.ViewsRange) }
 
-func (p newPush) number(of func(kindTerms) store.Range) numberText {
-	widest := newNumberField(p.kinds, of, "")
+func (p newPush) number(of func(intake.KindTerms) store.Range) numberText {
+	widest := intake.NewNumberField(p.kinds, of, "")
 	return numberText{
 		Min: widest.Min, Max: widest.Max,
-		Bounds: p.perKind(func(o kindTerms) string { return boundsText(of(o)) }),
-		Absent: p.perKind(func(o kindTerms) string { return strconv.Itoa(of(o).Default) }),
+		Bounds: p.perKind(func(o intake.KindTerms) string { return boundsText(of(o)) }),
+		Absent: p.perKind(func(o intake.KindTerms) string { return strconv.Itoa(of(o).Default) }),
 	}
 }
 
 // RetrievalStep is what an absent retrieval_step means.
-func (p newPush) RetrievalStep() string { return p.flag(kindTerms.stepChoice) }
+func (p newPush) RetrievalStep() string { return p.flag(intake.KindTerms.StepChoice) }
 
 // Deletable is what an absent deletable_by_viewer means.
-func (p newPush) Deletable() string { return p.flag(kindTerms.deleteChoice) }
+func (p newPush) Deletable() string { return p.flag(intake.KindTerms.DeleteChoice) }
 
-func (p newPush) flag(of func(kindTerms) store.Choice) string {
-	return p.perKind(func(o kindTerms) string { return strconv.FormatBool(usually(of(o))) })
+func (p newPush) flag(of func(intake.KindTerms) store.Choice) string {
+	return p.perKind(func(o intake.KindTerms) string { return strconv.FormatBool(usually(of(o))) })
 }
 
 // perKind joins the texts for all kinds. Kinds with the same text share one part.
-func (p newPush) perKind(say func(kindTerms) string) string {
+func (p newPush) perKind(say func(intake.KindTerms) string) string {
 	var texts, kinds []string
 	for _, o := range p.kinds {
 		if i := slices.Index(texts, say(o)); i >= 0 {
-			kinds[i] += ", " + o.kind.String()
+			kinds[i] += ", " + o.Kind.String()
 			continue
 		}
-		texts, kinds = append(texts, say(o)), append(kinds, o.kind.String())
+		texts, kinds = append(texts, say(o)), append(kinds, o.Kind.String())
 	}
 	if len(texts) == 1 {
 		return texts[0]
@@ -221,8 +225,8 @@ type pushRule struct {
 // Rules has a rule for each kind that comes in that form.
 func (p newPush) Rules() (all []pushRule) {
 	for _, o := range p.offers {
-		r := pushRule{p, o.kind.String(), store.MaxText, o.Days, o.Views}
-		if o.kind == record.QR {
+		r := pushRule{p, o.Kind.String(), store.MaxText, o.Days, o.Views}
+		if o.Kind == record.QR {
 			r.MaxPayload = store.MaxQR
 		}
 		all = append(all, r)
@@ -235,9 +239,9 @@ func (p newPush) First() pushRule { return p.Rules()[0] }
 
 // offers returns the kinds of push that can be created here with a spelling. Files come
 // last, since they need an account.
-func (s *Server) offers(how spelling) []kindTerms {
-	all := slices.DeleteFunc(kindsOf(s.store.Policy("")), func(t kindTerms) bool { return how.kind != 0 && t.kind != how.kind })
-	isFile := func(t kindTerms) bool { return t.kind == record.File }
+func (s *Server) offers(how intake.Spelling) []intake.KindTerms {
+	all := slices.DeleteFunc(intake.KindsOf(s.store.Policy("")), func(t intake.KindTerms) bool { return how.Kind != 0 && t.Kind != how.Kind })
+	isFile := func(t intake.KindTerms) bool { return t.Kind == record.File }
 	if i := slices.IndexFunc(all, isFile); i >= 0 {
 		all = append(slices.Delete(slices.Clone(all), i, i+1), all[i])
 	}
@@ -250,11 +254,11 @@ func usually(c store.Choice) bool { return c.Enabled && c.Default }
 // durationCodes explains the codes of expire_after_duration.
 func durationCodes() string {
 	var codes []string
-	for code, d := range durations {
+	for code, d := range intake.Durations {
 		n, unit := int(d/time.Minute), "min"
 		switch {
-		case d >= day:
-			n, unit = int(d/day), "d"
+		case d >= intake.Day:
+			n, unit = int(d/intake.Day), "d"
 		case d >= time.Hour:
 			n, unit = int(d/time.Hour), "h"
 		}
@@ -265,7 +269,7 @@ func durationCodes() string {
 
 // actNames are the acts of accounts that the API has a path for.
 func actNames() (names []string) {
-	for _, act := range accountActs {
+	for _, act := range manage.AccountActs {
 		if !act.Typed {
 			names = append(names, act.Name)
 		}

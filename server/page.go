@@ -3,31 +3,11 @@ package server
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
-	"pushbox/internal/humanize"
 	"pushbox/internal/lang"
 	"pushbox/server/action"
 	"pushbox/server/web"
-	"pushbox/store"
 )
-
-// siteFor returns the site as pages show it in the request's language.
-func (s *Server) siteFor(r *action.Request) web.Site {
-	site := s.site
-	if site.Tagline == "" {
-		site.Tagline = r.Locale.Text("frame_tagline")
-	}
-	site.Bare = r.Entry.Recipients || r.Route != nil && r.Route.Has(action.ForRecipients) && (r.Route.Guessable() || r.Route.Word != "")
-	return site
-}
-
-// sizeText writes a number of bytes in the reader's language, on one line.
-func sizeText(r *action.Request, bytes int64) string {
-	number, unit := humanize.SizeParts(bytes)
-	units := strings.Fields(r.Locale.Text("size_units"))
-	return strings.Replace(number, ".", r.Locale.Text("size_point"), 1) + "\u00a0" + units[unit]
-}
 
 // sendBytes writes a body. For a HEAD request it sends only the body's length.
 func sendBytes(w http.ResponseWriter, r *action.Request, status int, body []byte) (int64, error) {
@@ -54,15 +34,6 @@ func sendAsset(w http.ResponseWriter, r *action.Request, a web.Asset) (int64, er
 	}
 	w.Header()["Content-Encoding"] = gzipped
 	return sendBytes(w, r, http.StatusOK, a.Gzip)
-}
-
-// notFoundIfExpired returns errExpired for a push that has expired or was
-// deleted: it has the same page as an unknown one.
-func notFoundIfExpired(p store.PushInfo) error {
-	if p.Live() && p.At.Before(p.ExpiresAt) {
-		return nil
-	}
-	return action.ErrExpired
 }
 
 // languageKept is how long the cookie lasts, in seconds: a year.
@@ -111,11 +82,4 @@ func (s *Server) languageCookie(r *action.Request) *http.Cookie {
 		return c
 	}
 	return nil
-}
-
-// noLanguageCookie removes that cookie.
-func (s *Server) noLanguageCookie(r *action.Request) *http.Cookie {
-	c := r.NewCookie(action.LanguageName, "")
-	c.MaxAge = -1
-	return c
 }

@@ -143,3 +143,14 @@ func (r *router) place(path string) (*httprouter.Router, string) {
 		return r.tree, path
 	}
 }
+
+// hasLanguage reports whether a path begins with what may be a language, such as de or pt-br.
+func hasLanguage(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	language, region, has := strings.Cut(first, "-")
+	return isTag(language) && (!has || isTag(region))
+}
+
+func isTag(s string) bool {
+	return len(s) == 2 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz") == ""
+}

@@ -9,9 +9,9 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +21,9 @@ import (
 	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
 	"pushbox/internal/openid"
-	"pushbox/internal/secret"
+	"pushbox/server/intake"
+	"pushbox/server/manage"
+	"pushbox/server/pages"
 	"pushbox/server/web"
 	"pushbox/store"
 	"pushbox/store/clock"
@@ -36,15 +38,11 @@ type Options struct {
 	Clock      clock.Clock // for limits; nil: the machine's
 	Logo       *web.Logo   // nil: pushbox's
 	Monitoring Monitoring
-	Webhooks   Webhooks
+	Webhooks   pages.Webhooks
 	Providers  []*openid.Provider // those of Config.SignIn.OIDC, in the same order
 
-	Directory Directory // nil: there is none
+	Directory pages.Directory // nil: there is none
 }
-
-// A Directory checks passwords of people whose accounts have none here. Its errors are
-// record.ErrCredentials and action.ErrAway.
-type Directory func(login string, password secret.Text) store.Elsewhere
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
 // use, and owns no goroutine.
@@ -63,24 +61,22 @@ type Server struct {
 
 	limits     *limits
 	monitoring Monitoring
-	webhooks   Webhooks
-	directory  Directory
-	providers  []provider
 
 	full, recipients door // all routes, and only those for recipients
 
-	pages *web.Pages
-	site  web.Site
+	intake *intake.Desk
+	manage *manage.Desk
+	pages  *pages.Set
+
 	words *lang.Catalog
 	clock clock.Clock
 
-	signUpEmail *regexp.Regexp // matches the whole of addresses that may sign up
-	tokensFrom  time.Time      // when require_mfa begins to hold for API tokens
+	tokensFrom time.Time // when require_mfa begins to hold for API tokens
 
 	docs [2]apiDocs // of version 2 of the API, and of version 1
 
 	probes *probes
-	recent *recent
+	recent *manage.Recent
 }
 
 // New returns a server over an open store. An error is about a setting that is not
@@ -93,22 +89,31 @@ func New(o Options) (*Server, error) {
 		latest: new(atomic.Pointer[Server]), probes: newProbes(o.Clock.Elapsed),
 		store: o.Store.Snapshot(), log: o.Log, release: o.Version,
 		limits: newLimits(o.Config.Limits, o.Clock.Elapsed),
-		words:  lang.New(), clock: o.Clock, webhooks: o.Webhooks, directory: o.Directory, providers: openProviders(o),
+		words:  lang.New(), clock: o.Clock,
 	}
 	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
 		s.monitoring.Observer = unobserved{}
 	}
-	s.recent = newRecent(s)
+	findings := func(ctx context.Context) ([]manage.Finding, error) { return s.monitoring.Findings(ctx) }
+	s.recent = manage.NewRecent(s.clock, findings, func() *manage.Desk { return s.latest.Load().manage })
 	s.latest.Store(s)
-	return s, s.configure(o.Config, o.Logo)
+	return s, s.configure(o.Config, pages.Options{Logo: o.Logo, Webhooks: o.Webhooks, Directory: o.Directory, Providers: o.Providers})
 }
 
 // configure sets the fields that follow from a configuration and are not shared.
-func (s *Server) configure(cfg config.Config, logo *web.Logo) error {
+func (s *Server) configure(cfg config.Config, shown pages.Options) (err error) {
 	s.cfg = cfg
 	s.proxies, s.warned = clientip.New(cfg.TrustedProxies), new(atomic.Bool)
 	s.hosts, s.docs = newHosts(cfg), s.newDocs()
-	return errors.Join(s.openEntries(), s.openPages(logo), s.openAccounts())
+	s.intake = &intake.Desk{
+		Store: s.store, Config: cfg, Words: s.words, Memory: s.limits.requestMemory, Uploads: s.limits.uploads, Authenticate: s.authenticate,
+	}
+	s.manage = &manage.Desk{Store: s.store, Config: cfg, Recent: s.recent, Findings: s.monitoring.Findings, Settings: s.monitoring.Settings}
+	shown.Config, shown.Store, shown.Intake, shown.Manage = cfg, s.store, s.intake, s.manage
+	shown.Log, shown.Words, shown.Clock = s.log, s.words, s.clock
+	shown.AnswerMemory, shown.NoteLimit, shown.FindPage = s.limits.answerMemory, s.noteLimit, s.findPage
+	s.pages, err = pages.New(shown, s.pages)
+	return errors.Join(s.openEntries(), err, s.openTokens())
 }
 
 // Reload prepares the server for another configuration, which must not differ in a
@@ -121,41 +126,26 @@ func (s *Server) configure(cfg config.Config, logo *web.Logo) error {
 // at a time.
 func (s *Server) Reload(cfg config.Config, logo *web.Logo) (apply func(), err error) {
 	next := *s.latest.Load()
-	if err := next.configure(cfg, logo); err != nil {
+	shown := next.pages.Options
+	shown.Logo = logo
+	if err := next.configure(cfg, shown); err != nil {
 		return nil, err
 	}
 	return func() {
 		next.store = next.store.Snapshot()
+		next.intake.Store, next.manage.Store, next.pages.Store = next.store, next.store, next.store
 		next.limits.bound(cfg.Limits)
 		next.latest.Store(&next)
 	}, nil
 }
 
-// openAccounts reads which addresses may sign up, and when API tokens need a second
-// factor.
-func (s *Server) openAccounts() (err error) {
-	s.signUpEmail, err = regexp.Compile(`\A(?:` + s.cfg.SignupEmailRegexp + `)\z`)
-	if err != nil {
-		return fmt.Errorf("signup_email_regexp: %w", err)
-	}
+// openTokens reads when API tokens need a second factor.
+func (s *Server) openTokens() (err error) {
 	s.tokensFrom = time.Time{}
 	if day := s.cfg.RequireMFATokensFrom; day != "" {
 		if s.tokensFrom, err = time.Parse(time.DateOnly, day); err != nil {
 			return fmt.Errorf("require_mfa_tokens_from: %w", err)
 		}
-	}
-	return nil
-}
-
-// openPages prepares the pages, with the logo and the brand.
-func (s *Server) openPages(logo *web.Logo) (err error) {
-	if s.pages, err = s.pages.With(logo, s.cfg.BasePath); err != nil {
-		return err
-	}
-	brand := s.cfg.Brand
-	s.site = web.Site{
-		Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
-		Logo: s.pages.LogoPath(), SignUps: s.signUps(), Requests: s.cfg.EnableRequests,
 	}
 	return nil
 }

@@ -1,18 +1,12 @@
 package server
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"time"
 
 	"pushbox/server/action"
 	"pushbox/store"
 	"pushbox/store/record"
 )
-
-// undoTime is for ending a session that no browser gets.
-const undoTime = 10 * time.Second
 
 // Errors of a page that is not open to the user.
 var (
@@ -31,24 +25,6 @@ func (s *Server) checkOrigin(r *action.Request) error {
 		return action.ErrCrossOrigin
 	}
 	return nil
-}
-
-// begin gives the browser a new session, and ends its old one: a client that knew the
-// old secret can no longer use it. If the old one cannot be ended, the browser keeps that,
-// and the new one ends. It leads to the page that the user wanted to see.
-func (s *Server) begin(r *action.Request, n store.NewSession) (action.Reply, error) {
-	if old := r.SessionSecret(); !old.IsZero() {
-		if err := s.store.SignOut(r.Context(), r.Actor, old); err != nil {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), undoTime)
-			defer cancel()
-			return action.Reply{}, errors.Join(err, s.store.SignOut(ctx, r.Actor, n.Secret))
-		}
-	}
-	rep := action.GoTo(signInPath)
-	if !n.Pending {
-		rep = action.GoTo(cmp.Or(s.wanted(r), "/")).With(s.noWantedCookie(r))
-	}
-	return rep.With(r.NewSessionCookie(n), r.NewKnownCookie(n)), nil
 }
 
 // resume identifies the user of the browser, and checks that the page is open to the

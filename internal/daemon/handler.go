@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/server"
 	"pushbox/server/action"
+	"pushbox/server/manage"
 	"pushbox/server/web"
 	"pushbox/store"
 )
@@ -71,11 +72,12 @@ func (d *daemon) inside(o Options) func(*server.Options) {
 			_, values := d.reloads.inForce()
 			return values
 		}
-		of.Monitoring.Findings = func(ctx context.Context) ([]server.Finding, error) { return d.findings(ctx, o.Source.Path()), nil }
+		of.Monitoring.Findings = func(ctx context.Context) ([]manage.Finding, error) { return d.findings(ctx, o.Source.Path()), nil }
 	}
 }
 
-func (d *daemon) findings(ctx context.Context, file string) (all []server.Finding) {
+// findings examines the installation, as `pushbox doctor` does without a URL.
+func (d *daemon) findings(ctx context.Context, file string) (all []manage.Finding) {
 	cfg, _ := d.reloads.inForce()
 	s := &doctor.Subject{
 		File: file, Config: cfg, Socket: admin.SocketPath(cfg.DataDir), Version: d.version, Clock: time.Now, Hint: hint.Of,
@@ -95,7 +97,7 @@ func (d *daemon) findings(ctx context.Context, file string) (all []server.Findin
 		s.Facts = &facts
 	}
 	for _, f := range doctor.Run(ctx, s) {
-		all = append(all, server.Finding{Check: f.Check, Grade: string(f.Grade), Text: f.Text, Cure: f.Cure})
+		all = append(all, manage.Finding{Check: f.Check, Grade: string(f.Grade), Text: f.Text, Cure: f.Cure})
 	}
 	return all
 }

@@ -11,7 +11,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/terminal"
-	"pushbox/server"
+	"pushbox/server/display"
 )
 
 func newLogger(w io.Writer, cfg config.Log) zerolog.Logger {
@@ -21,10 +21,10 @@ func newLogger(w io.Writer, cfg config.Log) zerolog.Logger {
 	}
 	out := zerolog.SyncWriter(w)
 	if isConsole(w, cfg) {
-		out = zerolog.ConsoleWriter{Out: out, TimeFormat: server.StampLayout, TimeLocation: time.UTC, NoColor: !terminal.Is(w)}
+		out = zerolog.ConsoleWriter{Out: out, TimeFormat: display.StampLayout, TimeLocation: time.UTC, NoColor: !terminal.Is(w)}
 	}
 	stamp := func(e *zerolog.Event, _ zerolog.Level, _ string) {
-		e.Str(zerolog.TimestampFieldName, server.Stamp(time.Now()))
+		e.Str(zerolog.TimestampFieldName, display.Stamp(time.Now()))
 	}
 	return zerolog.New(out).Level(level).Hook(zerolog.HookFunc(stamp))
 }

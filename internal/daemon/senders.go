@@ -14,7 +14,7 @@ import (
 	"pushbox/internal/mail"
 	"pushbox/internal/secret"
 	"pushbox/internal/webhook"
-	"pushbox/server"
+	"pushbox/server/pages"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -91,8 +91,8 @@ func CheckInstanceHook(w config.Webhooks) error {
 }
 
 // accountWebhooks is how pages check the webhooks of accounts, and test them.
-func accountWebhooks(w config.Webhooks) server.Webhooks {
-	return server.Webhooks{
+func accountWebhooks(w config.Webhooks) pages.Webhooks {
+	return pages.Webhooks{
 		Check: func(address secret.Text) error { return CheckWebhook(w, address) },
 		Send: func(ctx context.Context, to store.HookTarget) (int, record.Fault) {
 			sender := NewWebhookSender(w)

@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/httpd"
 	"pushbox/server"
+	"pushbox/server/display"
 )
 
 // A tlsSetup has the certificates for HTTPS, and the listener for plain HTTP. With the zero
@@ -46,7 +47,7 @@ func openTLS(ctx context.Context, cfg config.Config, log zerolog.Logger) (tlsSet
 	if end := c.Expiry(); end.IsZero() {
 		log.Info().Strs("names", c.Names()).Msg("HTTPS waits for its first certificate")
 	} else {
-		log.Info().Strs("names", c.Names()).Str("expires_at", server.Stamp(end)).Msg("HTTPS has a certificate")
+		log.Info().Strs("names", c.Names()).Str("expires_at", display.Stamp(end)).Msg("HTTPS has a certificate")
 	}
 	return setup, nil
 }
@@ -62,7 +63,7 @@ func logCertificate(log zerolog.Logger, e certs.Event) {
 		line = line.Str("domain", e.Domain)
 	}
 	if !e.Expires.IsZero() {
-		line = line.Str("expires_at", server.Stamp(e.Expires))
+		line = line.Str("expires_at", display.Stamp(e.Expires))
 	}
 	if e.Hint != "" {
 		line = line.Str("hint", e.Hint)

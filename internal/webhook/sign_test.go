@@ -12,13 +12,13 @@ import (
 	"pushbox/store/record"
 
 	"pushbox/internal/secret"
-	"pushbox/server"
+	"pushbox/server/display"
 )
 
 func TestTimesAreThoseOfTheAPI(t *testing.T) {
 	t.Parallel()
-	if timeFormat != server.StampLayout {
-		t.Errorf("webhooks write times as %s, the API as %s", timeFormat, server.StampLayout)
+	if timeFormat != display.StampLayout {
+		t.Errorf("webhooks write times as %s, the API as %s", timeFormat, display.StampLayout)
 	}
 }
 

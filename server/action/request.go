@@ -8,6 +8,7 @@ package action
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"pushbox/internal/clientip"
@@ -107,4 +108,56 @@ func (r *Request) ForPeople() bool {
 		}
 	}
 	return !IsPathV1(path)
+}
+
+// SmallBody is how many bytes of a form or page need no reservation.
+const SmallBody = 64 << 10
+
+// AnswersMemory is what the names and notes of the answers to a request for secrets take at most,
+// sealed and opened.
+const AnswersMemory = 2 * record.MaxAnswers * (store.MaxName + store.MaxNote)
+
+// smallAnswer is how many bytes of an answer the kernel buffers even if the client
+// reads nothing. The handler of so short an answer does not wait for its client.
+const smallAnswer = 16 << 10
+
+// ReserveAnswer reserves the memory for an answer with a payload, of what is there for answers:
+// factor times the payload's length.
+func (r *Request) ReserveAnswer(there *limit.Memory, factor func(record.Kind) int64) store.Reserve {
+	return func(k record.Kind, payload int64) error {
+		need := factor(k) * payload
+		if need <= smallAnswer {
+			return nil
+		}
+		r.Memory = there.Reserve(r.Holder())
+		return r.Memory.Resize(r.Context(), need)
+	}
+}
+
+// MaxPage is the last page of a list that a client may ask for.
+const MaxPage = 200
+
+// ErrPage refuses a number of a page that is none.
+const ErrPage = BadRequest("Invalid page parameter: it must be a whole number from 1 to 200.")
+
+// ReadPage returns the page of a list that a request asks for.
+func ReadPage(r *Request) (int, error) {
+	pairs, err := body.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return 0, err
+	}
+	return PageIn(pairs)
+}
+
+// PageIn returns the page that a query asks for; 1 if it names none.
+func PageIn(pairs body.Pairs) (int, error) {
+	text, has, err := pairs.Only("page")
+	if err != nil || !has {
+		return 1, err
+	}
+	n, err := strconv.Atoi(text.Reveal())
+	if err != nil || n < 1 || n > MaxPage || strings.Trim(text.Reveal(), "0123456789") != "" {
+		return 0, ErrPage
+	}
+	return n, nil
 }

@@ -3,6 +3,8 @@ package action
 import (
 	"strings"
 
+	"pushbox/config"
+
 	"pushbox/server/display"
 	"pushbox/store/record"
 )
@@ -65,11 +67,12 @@ const (
 // account.
 const FirstPath = "/users/first/"
 
-// Paths that answers to errors name.
+// Paths that answers to errors and pages of other rooms name.
 const (
 	HealthPath  = "/healthz"
 	MFAPath     = "/users/mfa"
 	AddressPath = "/users/address"
+	HelpPath    = "/help/api"
 )
 
 // Parameters of patterns.
@@ -127,4 +130,25 @@ const JSONSuffix = ".json"
 func IsPathV1(path string) bool {
 	path, ok := strings.CutSuffix(path, JSONSuffix)
 	return ok && len(path) > 1 && path[0] == '/' && strings.IndexByte(PrefixesV1, path[1]) >= 0 && (len(path) == 2 || path[2] == '/')
+}
+
+// NeedsToken reports whether a route of the API needs a valid token from every
+// client, whatever its address.
+func (a Access) NeedsToken(c *config.Config) bool {
+	switch a {
+	case Required, Administrating:
+		return true
+	case Optional:
+		return !c.AllowAnonymous
+	case Creating:
+		return !c.AllowAnonymous && !a.DependsOnAddress(c)
+	default:
+		return false
+	}
+}
+
+// DependsOnAddress reports whether the client's address decides if a route of the
+// API needs a token.
+func (a Access) DependsOnAddress(c *config.Config) bool {
+	return a == Creating && len(c.CreateNetworks) > 0
 }

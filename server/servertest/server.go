@@ -26,6 +26,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/server/action"
+	"pushbox/server/pages"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -366,7 +367,7 @@ func (a *Server) Raw(request string) string {
 
 // webhooks allows addresses over https, and sends nothing: each takes a test, except for one
 // whose host begins with "down".
-var webhooks = server.Webhooks{
+var webhooks = pages.Webhooks{
 	Check: func(address secret.Text) error {
 		if !strings.HasPrefix(address.Reveal(), "https://") {
 			return errors.New("it is not allowed")

@@ -1,0 +1,122 @@
+package manage
+
+import (
+	"context"
+
+	"pushbox/server/action"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// An AccountAct is what an administrator can do to an account. Its messages are
+// account_do_NAME, account_do_NAME_hint, and notice_account_NAME when it is done.
+type AccountAct struct {
+	Name   string
+	Danger bool // what it ends does not come back
+	Typed  bool // the address must be typed again
+	Mails  bool // it sends mail
+	Others bool // for accounts of others alone: the store has it so
+	Fits   func(record.Account) bool
+	Do     func(s *store.Store, ctx context.Context, by store.Actor, email string) error // nil: it makes a link that sets a password, and shows or mails it
+}
+
+// AccountActs are in the order of the page.
+var AccountActs = []AccountAct{
+	{
+		Name: "enable", Fits: func(a record.Account) bool { return a.Disabled },
+		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
+			return s.SetDisabled(ctx, by, email, false)
+		},
+	},
+	{
+		Name: "confirm", Fits: func(a record.Account) bool { return a.Unconfirmed },
+		Do: (*store.Store).ConfirmAccount,
+	},
+	{Name: "password", Others: true, Fits: record.Account.Active},
+	{Name: "mail", Mails: true, Fits: record.Account.Active},
+	{
+		Name: "grant", Fits: func(a record.Account) bool { return !a.Admin },
+		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
+			return s.SetAdmin(ctx, by, email, true, false)
+		},
+	},
+	{
+		Name: "revoke", Fits: func(a record.Account) bool { return a.Admin },
+		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
+			return s.SetAdmin(ctx, by, email, false, false)
+		},
+	},
+	{
+		Name: "sign_out", Fits: record.Account.Active,
+		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
+			return s.EndAccess(ctx, by, email, false)
+		},
+	},
+	{
+		Name: "tokens", Danger: true, Fits: record.Account.Active,
+		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
+			return s.EndAccess(ctx, by, email, true)
+		},
+	},
+	{
+		Name: "mfa", Danger: true, Others: true, Fits: record.Account.MFA,
+		Do: (*store.Store).ResetFactors,
+	},
+	{
+		Name: "unlink", Danger: true, Fits: func(a record.Account) bool { return a.Identities != "" },
+		Do: (*store.Store).Unlink,
+	},
+	{
+		Name: "disable", Danger: true, Fits: record.Account.Active,
+		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
+			return s.SetDisabled(ctx, by, email, true)
+		},
+	},
+	{
+		Name: "expire", Danger: true, Fits: func(record.Account) bool { return true },
+		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
+			_, err := s.ExpirePushes(ctx, by, email)
+			return err
+		},
+	},
+	{
+		Name: "remove", Danger: true, Typed: true, Fits: func(record.Account) bool { return true },
+		Do: (*store.Store).RemoveAccount,
+	},
+}
+
+// Do does an act to an account, and nothing where it would make no difference. l is set by an
+// act that shows a link.
+func (s *Desk) Do(r *action.Request, act AccountAct, a record.Account) (l store.PasswordLink, err error) {
+	switch fits := act.Fits(a); {
+	case act.Do != nil && fits:
+		err = act.Do(s.Store, r.Context(), r.Actor, a.Email)
+	case act.Mails && fits:
+		err = s.mailPasswordLink(r, a.Email)
+	case act.Do == nil && fits:
+		l, err = s.Store.MakePasswordLink(r.Context(), r.Actor, a.Email)
+	case act.Do == nil:
+		err = action.ErrNoLink
+	}
+	return l, err
+}
+
+// Invite makes an account without a password, and the link that sets one. With mail the link
+// is mailed; where that fails, as at the limit of mails, l has it to be passed on.
+func (s *Desk) Invite(r *action.Request, email string, admin, mail bool) (l store.PasswordLink, mailed bool, err error) {
+	l, err = s.Store.Invite(r.Context(), r.Actor, email, admin)
+	if err == nil && mail {
+		mailed = s.mailPasswordLink(r, l.Email) == nil
+	}
+	return l, mailed, err
+}
+
+// mailPasswordLink mails a link that sets the password of an account, in the language of the
+// administrator's page.
+func (s *Desk) mailPasswordLink(r *action.Request, email string) error {
+	language := ""
+	if r.Locale != nil {
+		language = r.Locale.Tag
+	}
+	return s.Store.MailPasswordLink(r.Context(), r.Actor, email, s.Config.BaseURL, language)
+}

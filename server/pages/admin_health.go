@@ -1,0 +1,139 @@
+package pages
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"pushbox/config"
+	"pushbox/server/action"
+	"pushbox/server/manage"
+)
+
+// activityView has charts of what happened in the last days.
+type activityView struct {
+	Charts []chart
+	Days   []activityDay
+	Cut    bool // there are no charts of some of it
+}
+
+// A chart shows a number for each day. It is as wide as it has days, in steps of barStep.
+type chart struct {
+	Name        string // of a message, activity_...
+	Sum, Most   int
+	Bars        []bar
+	First, Last string // days
+}
+
+// A bar is the number of a day in a chart.
+type bar struct {
+	Day       string
+	Number    int
+	X, Y      int
+	W, Height int
+}
+
+// Sizes in a chart.
+const (
+	barStep     = 10
+	barWidth    = 8
+	chartHeight = 60
+)
+
+// Width is the width of the chart.
+func (c chart) Width() int { return len(c.Bars) * barStep }
+
+// Tall is the height of the chart.
+func (chart) Tall() int { return chartHeight }
+
+// An activityDay is a row of the table: the numbers of a day, in the order of the charts.
+type activityDay struct {
+	Day     string
+	Numbers []int
+}
+
+// activityPage shows what happened in the last days, as charts and as a table.
+func (s *Set) activityPage(r *action.Request) (action.Reply, error) {
+	a, err := s.Manage.Recent.Activity(r.Context())
+	if err != nil {
+		return action.Reply{}, err
+	}
+	var v activityView
+	for i := range manage.ActivityDays {
+		v.Days = append(v.Days, activityDay{Day: a.First.AddDate(0, 0, i).Format(time.DateOnly)})
+	}
+	for _, c := range []struct {
+		name    string
+		numbers []int
+	}{{"created", a.Created}, {"ended", a.Ended}, {"sign_ins", a.SignIns}, {"refused", a.Refused}} {
+		if c.numbers == nil {
+			v.Cut = true
+			continue
+		}
+		for i, n := range c.numbers {
+			v.Days[i].Numbers = append(v.Days[i].Numbers, n)
+		}
+		v.Charts = append(v.Charts, newChart(c.name, v.Days, c.numbers))
+	}
+	slices.Reverse(v.Days) // the table begins with the newest
+	return action.Show(http.StatusOK, "admin_activity", v), nil
+}
+
+func newChart(name string, days []activityDay, numbers []int) chart {
+	c := chart{Name: name, Most: slices.Max(numbers), First: days[0].Day, Last: days[len(days)-1].Day}
+	for i, n := range numbers {
+		c.Sum += n
+		height := 0
+		if n > 0 {
+			height = max(2, n*chartHeight/c.Most)
+		}
+		c.Bars = append(c.Bars, bar{Day: days[i].Day, Number: n, X: i*barStep + 1, Y: chartHeight - height, W: barWidth, Height: height})
+	}
+	return c
+}
+
+// grades are the grades of findings, the worst first.
+var grades = []string{"problem", "warning", "ok", "skipped"}
+
+// findingsView is what was found out about the installation, the worst first.
+type findingsView struct {
+	Rows               []findingRow
+	Problems, Warnings int
+}
+
+// A findingRow is a finding on the page.
+type findingRow struct{ manage.Finding }
+
+// Class is the class of the finding's badge.
+func (r findingRow) Class() string {
+	return map[string]string{"problem": "gone", "warning": "warn", "ok": "live"}[r.Grade]
+}
+
+// findingsPage shows what was found out about the installation.
+func (s *Set) findingsPage(r *action.Request) (action.Reply, error) {
+	all, err := s.Manage.FindingsNow(r)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	v := findingsView{Problems: manage.CountGrade(all, "problem"), Warnings: manage.CountGrade(all, "warning")}
+	for _, grade := range grades {
+		for _, f := range all {
+			if f.Grade == grade {
+				v.Rows = append(v.Rows, findingRow{f})
+			}
+		}
+	}
+	return action.Show(http.StatusOK, "admin_health", v), nil
+}
+
+// settingsView has the settings in force: those that are set, and the defaults.
+type settingsView struct{ Set, Defaults []config.Value }
+
+// settingsPage shows the settings in force.
+func (s *Set) settingsPage(*action.Request) (action.Reply, error) {
+	all, err := s.Manage.SettingsNow()
+	isDefault := func(v config.Value) bool { return v.Origin == config.OriginDefault }
+	v := settingsView{Set: slices.DeleteFunc(slices.Clone(all), isDefault)}
+	v.Defaults = slices.DeleteFunc(slices.Clone(all), func(v config.Value) bool { return !isDefault(v) })
+	return action.Show(http.StatusOK, "admin_settings", v), err
+}

@@ -1,0 +1,92 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+
+	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/display"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// auditView shows one of the account's own pushes with its audit log.
+type auditView struct {
+	ownRow
+	Note      string
+	Asked     string       // the title of the request that it answers; empty: it answers none, or that is gone
+	Ends      display.Time // when its time limit is reached
+	Step      bool         // its link leads to a page with a button first
+	Deletable bool         // by recipients, who have the link
+	QR        *display.QR  // nil: the link is too long for one
+
+	Log   []auditRow
+	Sum   *auditSum // nil: the log is too long for it
+	Full  int       // the number of minor entries once no more are kept; 0 before
+	Pages pager
+	CSV   string
+
+	Edit editForm
+}
+
+// An auditSum is what happened to a push in short.
+type auditSum struct {
+	store.Summary
+	First, Last *display.Time // nil: it was not opened
+}
+
+// An auditRow is a line of the audit log.
+type auditRow struct {
+	When     display.Time
+	Kind     string // of a message, audit_kind_...
+	Answer   bool   // it is the creation of an answer to a request
+	IP       string
+	Agent    string
+	Program  display.Agent // what the agent names
+	Referrer secret.Text
+	To       secret.Text // the recipients of a mail
+}
+
+// Known reports whether the agent is one that people know by name.
+func (r auditRow) Known() bool { return r.Program.Browser != "" || r.Program.System != "" }
+
+// auditPage shows what happened to a push.
+func (s *Set) auditPage(r *action.Request) (action.Reply, error) {
+	page, err := action.ReadPage(r)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	h, err := s.Store.History(r.Context(), r.Actor, r.Push, page)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	return showHistory(http.StatusOK, h, newEditForm(h), page, r.Base)
+}
+
+// showHistory returns the page of a push, with its audit log and the form of its limits.
+func showHistory(status int, h store.History, edit editForm, page int, base string) (action.Reply, error) {
+	at := func(page int) string { return pagePath(ownerPath(h.PushInfo)+"/audit", url.Values{}, page) }
+	p := auditView{
+		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Asked: h.Asked.Reveal(), Ends: display.NewTime(h.ExpiresAt),
+		Step: h.RetrievalStep, Deletable: h.DeletableByViewer,
+		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
+		CSV: at(1) + ".csv", Edit: edit,
+	}
+	if h.Minor >= store.MaxMinorEntries {
+		p.Full = store.MaxMinorEntries
+	}
+	for i, e := range h.Log {
+		p.Log[i] = auditRow{
+			When: display.NewExactTime(e.At), Kind: e.Kind.String(), Answer: e.Request != record.RequestID{}, IP: e.IP,
+			Agent: e.UserAgent, Program: display.ParseAgent(e.UserAgent), Referrer: e.Referrer, To: e.Recipients,
+		}
+	}
+	if h.Summary != nil {
+		p.Sum = &auditSum{*h.Summary, display.OptionalTime(h.Summary.First), display.OptionalTime(h.Summary.Last)}
+	}
+	if h.Live() {
+		p.QR = display.LinkQR(p.Link)
+	}
+	return action.Show(status, "audit", p), nil
+}

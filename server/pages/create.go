@@ -1,0 +1,161 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/intake"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+func (s *Set) pushForm(r *action.Request) (action.Reply, error) {
+	p, err := s.Store.PolicyOf(r.Context(), r.Actor)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	return action.Show(http.StatusOK, "create", s.emptyCreateView(r, p)), nil
+}
+
+func (s *Set) makePush(r *action.Request) (action.Reply, error) {
+	c, p, err := s.Intake.ReceivePush(r, intake.Spelling{Wrapper: "push", Page: true, Convert: s.convertForm})
+	var invalid *record.InvalidError
+	if field := mailProblem(err); field != "" { // the form is shown again, with what was typed
+		err = &record.InvalidError{Fields: map[string][]string{field: {"cannot be sent"}}}
+	}
+	switch {
+	case errors.As(err, &invalid):
+		return action.Show(http.StatusUnprocessableEntity, "create", s.createViewAgain(c, invalid)), nil
+	case err != nil:
+		return action.Reply{}, err
+	default:
+		return action.GoTo(receiptPath(p)), nil // loading it again creates nothing
+	}
+}
+
+// Names of problems that only the page has, in addition to the names of fields.
+const (
+	accountField     = "account"
+	leftoverField    = "leftover"
+	quotaField       = "quota"
+	addresseeField   = "addressee"
+	unconfirmedField = "unconfirmed"
+	plainField       = "plain"
+	besideField      = "beside" // a text was typed beside a login
+)
+
+// Names of fields that only the form has.
+const (
+	urlField  = "url"   // the address of a url push
+	loginName = "login" // a box: the text is a login; also the start of the names of its parts
+)
+
+// mailProblem names the problem of a push whose mail may not be sent; empty if err is
+// another error, or none.
+func mailProblem(err error) string {
+	var quota *record.QuotaError
+	switch {
+	case errors.Is(err, record.ErrUnconfirmed):
+		return unconfirmedField
+	case errors.As(err, &quota) && quota.Of == record.QuotaOfAddressee:
+		return addresseeField
+	case errors.Is(err, record.ErrQuota):
+		return quotaField
+	default:
+		return ""
+	}
+}
+
+// convertForm turns the fields of the form into those of the API. It returns a
+// *record.InvalidError if the push would not be what the page showed.
+func (s *Set) convertForm(c *intake.Draft) error {
+	if c.Answers() {
+		convertAnswer(c)
+	}
+	f := c.Fields
+	for _, name := range [...]string{store.FieldPayload, store.FieldNote} {
+		changeField(f, name, oneBreak)
+	}
+	var bad record.InvalidError
+	if sendsLogin(f) {
+		if noteText(f) {
+			bad.Add(besideField, "was typed beside a login")
+		}
+		f[store.FieldPayload] = intake.TextValue(loginText(loginOf(f)))
+	}
+	if f.Text(store.FieldKind) == record.URL.String() {
+		if address, sent := f[urlField]; sent {
+			f[store.FieldPayload] = address
+		}
+		changeField(f, store.FieldPayload, strings.TrimSpace)
+	}
+	for _, name := range [...]string{store.FieldRetrievalStep, store.FieldDeletable} {
+		if _, ticked := f[name]; !ticked {
+			f[name] = intake.TextValue("")
+		}
+	}
+	if f.Text(store.FieldDuration) == "" {
+		delete(f, store.FieldDuration)
+	} else {
+		delete(f, store.FieldDays) // the form hides its number while a time is chosen; the store would use it
+	}
+	return s.agrees(c, bad)
+}
+
+// sendsLogin reports whether the form has a login in place of the text.
+func sendsLogin(f intake.Fields) bool {
+	return f.Text(store.FieldKind) == record.Text.String() && isOn(f, loginName)
+}
+
+// noteText moves a text that was typed beside a login into its note, where the sender sees it, and
+// reports whether there was one.
+func noteText(f intake.Fields) bool {
+	text := f.Text(store.FieldPayload)
+	if strings.TrimSpace(text) == "" {
+		return false
+	}
+	note := loginName + "_note"
+	if typed := oneBreak(f.Text(note)); typed != "" {
+		text = typed + "\n" + text
+	}
+	f[note] = intake.TextValue(text)
+	return true
+}
+
+// loginOf returns the parts of a login, as they were typed.
+func loginOf(f intake.Fields) []loginPart {
+	parts := make([]loginPart, len(loginLabels))
+	for i, l := range loginLabels {
+		parts[i] = loginPart{l.name, secret.New(oneBreak(f.Text(loginName + "_" + l.name)))}
+	}
+	return parts
+}
+
+// agrees refuses what is bad already, a form that was opened in a session which has ended, files
+// together with a kind that has none, and what the browser should have encrypted.
+func (s *Set) agrees(c *intake.Draft, bad record.InvalidError) error {
+	if _, named := c.Fields[store.FieldName]; named && c.Request.Actor.Account == 0 {
+		bad.Add(accountField, "has ended")
+	}
+	kind := c.Fields.KindName()
+	if c.Files != nil && kind != record.File.String() {
+		bad.Add(leftoverField, "are of another kind")
+	}
+	if s.Intake.EncryptionFor(c.Policy) == "required" && !c.Answers() &&
+		(kind == record.Text.String() || kind == record.File.String()) && !endtoend.IsEnvelope(c.Fields.Text(store.FieldPayload)) {
+		bad.Add(plainField, "is not encrypted")
+	}
+	return bad.Err()
+}
+
+// changeField replaces the text of a field, if the field was sent.
+func changeField(f intake.Fields, name string, how func(string) string) {
+	if v, has := f[name]; has {
+		v.Text = secret.New(how(v.Text.Reveal()))
+		f[name] = v
+	}
+}

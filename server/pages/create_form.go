@@ -1,0 +1,194 @@
+package pages
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/intake"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// A createView is the form for a new push.
+type createView struct {
+	Kinds       []kindChoice
+	NoFiles     bool // file pushes need an account, and the reader is not signed in
+	Payload     secret.Text
+	URL         secret.Text // in place of Payload
+	AsLogin     bool        // Login is in place of Payload
+	Login       []loginPart
+	Days, Views intake.NumberField
+	Units       []string
+	Unit        string // of Days, one of them
+	Times       []timeChoice
+	Encryption  string   // in the browser: a value of client_encryption
+	Protected   bool     // a passphrase is required
+	Step        checkbox // before the push can be seen
+	Deletable   checkbox // by the viewer
+	Name, Note  secret.Text
+	Mail        *mailForm // nil: no mail is sent, or the reader is not signed in
+	MaxQR       int       // characters of a qr push
+	uploadView
+	problemsView
+
+	PassphraseLost bool // one was entered, and is not shown again
+}
+
+// An uploadView is the part of a page that sends texts and files.
+type uploadView struct {
+	MaxFiles     int
+	MaxSize      int64 // of a file, in bytes
+	MaxSizeText  string
+	MaxText      int // bytes of a text
+	MaxEncrypted int // of one that the browser encrypts
+}
+
+func newUploadView(r *action.Request, p store.Policy) uploadView {
+	return uploadView{p.Files.MaxCount, p.Files.MaxSize, sizeText(r, p.Files.MaxSize), store.MaxText, endtoend.MaxText}
+}
+
+// A kindChoice is a kind that can be chosen, with its terms in the form that the script
+// reads.
+type kindChoice struct {
+	Name            string
+	Chosen          bool
+	Days, Views     string // default, least and most
+	Step, Deletable string // on, off, or empty: never
+}
+
+// emptyCreateView returns the form before it is filled in.
+func (s *Set) emptyCreateView(r *action.Request, p store.Policy) createView {
+	all := intake.KindsOf(p)
+	t := named(all, r.URL.Query().Get(kindName))
+	return s.newCreateView(r, p, t, intake.Fields{
+		store.FieldDays:          intake.TextValue(strconv.Itoa(t.Days.Default)),
+		store.FieldDuration:      intake.TextValue(codeOf(t.Days.Default)),
+		store.FieldViews:         intake.TextValue(strconv.Itoa(t.Views.Default)),
+		store.FieldRetrievalStep: intake.TextValue(flagText(t.RetrievalStep.Default)),
+		store.FieldDeletable:     intake.TextValue(flagText(t.Deletable.Default)),
+	})
+}
+
+// createViewAgain returns the form as it was filled in, except passphrase and files,
+// with its problems.
+func (s *Set) createViewAgain(c *intake.Draft, invalid *record.InvalidError) createView {
+	t := named(intake.KindsOf(c.Policy), c.Fields.Text(store.FieldKind))
+	if !c.BodyRead || c.Fields.Text(store.FieldDuration) != "" { // a field that was not read, or is not in use, gets its default
+		fillIn(c.Fields, store.FieldDays, strconv.Itoa(t.Days.Default))
+	}
+	if !c.BodyRead {
+		fillIn(c.Fields, store.FieldDuration, codeOf(t.Days.Default))
+		fillIn(c.Fields, store.FieldViews, strconv.Itoa(t.Views.Default))
+		fillIn(c.Fields, store.FieldRetrievalStep, flagText(t.RetrievalStep.Default))
+		fillIn(c.Fields, store.FieldDeletable, flagText(t.Deletable.Default))
+	}
+	long := s.tooLong(c, t.Kind)
+	for _, name := range long {
+		invalid.Add(name, "is too long")
+	}
+	problems := s.formProblems(t, c, invalid)
+	for _, name := range long {
+		changeField(c.Fields, name, func(string) string { return "" })
+	}
+	page := s.newCreateView(c.Request, c.Policy, t, c.Fields)
+	page.Problems = problems
+	page.PassphraseLost = c.Fields.Text(store.FieldPassphrase) != ""
+	return page
+}
+
+// tooLong names the fields that are too long for a push of that kind, among those that
+// the form shows again.
+func (s *Set) tooLong(c *intake.Draft, k record.Kind) (long []string) {
+	for _, field := range [...]struct {
+		name string
+		most int
+	}{
+		{store.FieldPayload, store.MaxText},
+		{store.FieldDays, maxNumber},
+		{store.FieldViews, maxNumber},
+		{store.FieldName, store.MaxName},
+		{store.FieldNote, store.MaxNote},
+		{store.FieldMailTo, s.maxMailBytes()},
+	} {
+		text := c.Fields.Text(field.name)
+		qr := k == record.QR && field.name == store.FieldPayload && utf8.RuneCountInString(text) > store.MaxQR
+		if qr || shownAgain(text, field.most) != text {
+			long = append(long, field.name)
+		}
+	}
+	return long
+}
+
+// newCreateView returns the form with this kind chosen and these fields filled in.
+func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.KindTerms, f intake.Fields) createView {
+	all := intake.KindsOf(p)
+	page := createView{
+		NoFiles:    p.Terms[record.File].Enabled && r.Actor.Account == 0,
+		Payload:    f[store.FieldPayload].Text,
+		AsLogin:    sendsLogin(f),
+		Login:      loginOf(f),
+		Days:       intake.NewNumberField(all, intake.KindTerms.DaysRange, f.Text(store.FieldDays)),
+		Units:      []string{"minutes", "hours", "days"},
+		Unit:       cmp.Or(f.Text(intake.UnitField), "days"),
+		Views:      intake.NewNumberField(all, intake.KindTerms.ViewsRange, f.Text(store.FieldViews)),
+		Step:       newCheckbox(all, intake.KindTerms.StepChoice, isOn(f, store.FieldRetrievalStep)),
+		Deletable:  newCheckbox(all, intake.KindTerms.DeleteChoice, isOn(f, store.FieldDeletable)),
+		Name:       f[store.FieldName].Text,
+		Note:       f[store.FieldNote].Text,
+		Encryption: s.Intake.EncryptionFor(p),
+		Protected:  p.Passphrase,
+		MaxQR:      store.MaxQR,
+		uploadView: newUploadView(r, p),
+	}
+	page.Mail = s.newMailForm(r, p, f)
+	if chosen.Kind == record.URL {
+		page.Payload, page.URL = secret.Text{}, page.Payload
+	}
+	if page.AsLogin && len(loginText(page.Login)) <= store.MaxText {
+		page.Payload = secret.Text{}
+	} else {
+		page.Login = loginOf(intake.Fields{})
+	}
+	page.Times = newTimes(all, page.Days, f.Text(store.FieldDuration))
+	for _, t := range all {
+		page.Kinds = append(page.Kinds, kindChoice{
+			Name: t.Kind.String(), Chosen: t.Kind == chosen.Kind,
+			Days: rangeText(t.Days), Views: rangeText(t.Views),
+			Step: choiceText(t.RetrievalStep), Deletable: choiceText(t.Deletable),
+		})
+	}
+	return page
+}
+
+// fillIn sets the text of a field that was not sent.
+func fillIn(f intake.Fields, name, text string) {
+	if _, sent := f[name]; !sent {
+		f[name] = intake.TextValue(text)
+	}
+}
+
+// isOn reports whether a checkbox is ticked.
+func isOn(f intake.Fields, name string) bool { return strings.EqualFold(f.Text(name), "on") }
+
+func flagText(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func rangeText(r store.Range) string {
+	return strconv.Itoa(r.Default) + " " + strconv.Itoa(r.Min) + " " + strconv.Itoa(r.Max)
+}
+
+func choiceText(c store.Choice) string {
+	if !c.Enabled {
+		return ""
+	}
+	return flagText(c.Default)
+}

@@ -1,0 +1,116 @@
+package pages
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pushbox/internal/lang"
+	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/intake"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// named returns the kind of that name; the first one if it is not among them.
+func named(all []intake.KindTerms, name string) intake.KindTerms {
+	return all[max(0, slices.IndexFunc(all, func(t intake.KindTerms) bool { return t.Kind.String() == name }))]
+}
+
+// A checkbox is a choice of yes or no that some kinds have.
+type checkbox struct {
+	Kinds string // as the names of classes; empty: none
+	On    bool
+}
+
+func newCheckbox(all []intake.KindTerms, of func(intake.KindTerms) store.Choice, on bool) checkbox {
+	var names []string
+	for _, t := range all {
+		if of(t).Enabled {
+			names = append(names, t.Kind.String())
+		}
+	}
+	return checkbox{strings.Join(names, " "), on}
+}
+
+// A timeChoice is a time limit to choose from.
+type timeChoice struct {
+	Code   string // of expire_after_duration
+	Key    string // of its message
+	Count  int    // of minutes, hours or days
+	Days   int    // rounded up; the bounds of days hold for it
+	Chosen bool
+}
+
+// newTimes lists usual time limits and the default of each kind, as far as at least one kind
+// allows them.
+func newTimes(all []intake.KindTerms, days intake.NumberField, chosen string) (times []timeChoice) {
+	listed := []string{"0", "3", "6", "12", "15", "17", chosen}
+	for _, t := range all {
+		listed = append(listed, codeOf(t.Days.Default))
+	}
+	for code, d := range intake.Durations {
+		if !slices.Contains(listed, strconv.Itoa(code)) {
+			continue
+		}
+		c := timeChoice{Code: strconv.Itoa(code), Days: int((d + intake.Day - 1) / intake.Day)}
+		switch {
+		case d < time.Hour:
+			c.Key, c.Count = "create_minutes", int(d/time.Minute)
+		case d < intake.Day:
+			c.Key, c.Count = "create_hours", int(d/time.Hour)
+		default:
+			c.Key, c.Count = "create_days_count", int(d/intake.Day)
+		}
+		if c.Chosen = c.Code == chosen; c.Days >= days.Min && c.Days <= days.Max {
+			times = append(times, c)
+		}
+	}
+	return times
+}
+
+// codeOf returns the code of that many days; empty if they have none.
+func codeOf(days int) string {
+	code := slices.Index(intake.Durations[:], time.Duration(days)*intake.Day)
+	if code < 0 {
+		return ""
+	}
+	return strconv.Itoa(code)
+}
+
+// IDs of the fields for mail on the page.
+const (
+	mailID         = "mail-to"
+	mailLanguageID = "mail-language"
+)
+
+// A mailForm is the part of the form that asks to send the link by mail.
+type mailForm struct {
+	To        secret.Text
+	Max       int // addresses
+	Language  string
+	Languages []lang.Language
+
+	Unconfirmed bool // the address of the account is not: a link to its page is in place of the fields
+}
+
+// newMailForm returns that part with these fields filled in; nil if it is not offered.
+func (s *Set) newMailForm(r *action.Request, p store.Policy, f intake.Fields) *mailForm {
+	if !s.Config.Mail.Enabled() || p.NoMail || r.Actor.Account == 0 {
+		return nil
+	}
+	m := &mailForm{
+		To: f[store.FieldMailTo].Text, Max: s.Config.Mail.MaxRecipients,
+		Language: f.Text(store.FieldMailLanguage), Languages: lang.Languages(), Unconfirmed: r.Session.Unconfirmed,
+	}
+	if !s.Words.Speaks(m.Language) {
+		m.Language = r.Locale.Tag
+	}
+	return m
+}
+
+// maxMailBytes is the length in bytes of the longest list of addresses that is shown
+// again.
+func (s *Set) maxMailBytes() int { return s.Config.Mail.MaxRecipients * (record.MaxEmail + len(", ")) }

@@ -1,0 +1,79 @@
+package pages
+
+import (
+	"encoding/csv"
+	"io"
+	"net/http"
+	"strings"
+
+	"pushbox/server/action"
+	"pushbox/server/display"
+	"pushbox/server/intake"
+	"pushbox/store"
+)
+
+// csvName is the file name of a downloaded log. It does not identify the push, since
+// file names stay in many places.
+const csvName = "audit-log.csv"
+
+// csvHead is the first row: the names of the same keys in the API.
+var csvHead = []string{"created_at", "kind", "ip", "user_agent", "referrer", "request_id"}
+
+// maxCSV is the most pages of a log that go into a file. No log has more: it has at
+// most one entry for each view that a push may have, and the minor entries.
+const maxCSV = 4096
+
+// auditCSV answers with the whole audit log of a push as CSV (RFC 4180), oldest first.
+// It reads the log page by page, which is safe because entries never move.
+func (s *Set) auditCSV(r *action.Request) (action.Reply, error) {
+	return action.Reply{
+		Status: http.StatusOK,
+		Text:   &action.Text{Media: "text/csv; charset=utf-8", Write: func(to io.Writer) error { return s.writeCSV(r, to) }},
+		Header: [][2]string{{"Content-Disposition", `attachment; filename="` + csvName + `"`}},
+	}, nil
+}
+
+func (s *Set) writeCSV(r *action.Request, to io.Writer) error {
+	w := csv.NewWriter(to)
+	w.UseCRLF = true
+	rows := [][]string{csvHead}
+	for page := 1; page <= maxCSV; page++ {
+		log, err := s.Store.Audit(r.Context(), r.Actor, r.Push, page)
+		if err != nil {
+			return err
+		}
+		for _, e := range log {
+			rows = append(rows, []string{display.Stamp(e.At), e.Kind.String(), escapeFormulas(e.IP), escapeFormulas(e.UserAgent), escapeFormulas(e.Referrer.Reveal()), intake.RequestIDText(e.Request)})
+		}
+		if err := w.WriteAll(rows); err != nil {
+			return err
+		}
+		if rows = rows[:0]; len(log) < store.PageSize {
+			break
+		}
+	}
+	return nil
+}
+
+// formulaStarts are what a spreadsheet may take for the start of a formula. Some read the
+// full-width forms as the plain ones.
+const formulaStarts = "=+-@\t\r\n＝＋－＠"
+
+// escapeFormulas keeps a spreadsheet from reading a client's text as a formula: it puts an
+// apostrophe before each of formulaStarts at the beginning of a cell. It does so
+// behind a semicolon or a tab too, since some programs split cells there.
+func escapeFormulas(cell string) string {
+	if !strings.ContainsAny(cell, formulaStarts) {
+		return cell
+	}
+	var out strings.Builder
+	begins := true
+	for _, c := range cell {
+		if begins && strings.ContainsRune(formulaStarts, c) {
+			out.WriteByte('\'')
+		}
+		out.WriteRune(c)
+		begins = c == ';' || c == '\t' || begins && (c == ' ' || c == '"')
+	}
+	return out.String()
+}

@@ -1,0 +1,171 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+
+	"pushbox/server/action"
+	"pushbox/server/display"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// forgottenView is the form that asks for a link that sets a password.
+type forgottenView struct {
+	Email   string // as it was typed
+	Sent    bool   // if the address has an account, a link is on its way
+	Minutes int    // that it is good for
+	Error   formError
+}
+
+// forgottenForm shows the form, if the server sends mail.
+func (s *Set) forgottenForm(*action.Request) (action.Reply, error) {
+	if !s.mailsPasswords() {
+		return action.Reply{}, record.ErrNotFound
+	}
+	return action.Show(http.StatusOK, "forgotten", forgottenView{}), nil
+}
+
+// mailsPasswords reports whether people can ask for links that set a password.
+func (s *Set) mailsPasswords() bool { return s.Config.Mail.Enabled() && s.Config.SignIn.Passwords }
+
+// forgotten mails a link. The answer is the same whether the address has an account or not.
+func (s *Set) forgotten(r *action.Request, f webForm) (action.Reply, error) {
+	if !s.mailsPasswords() {
+		return action.Reply{}, record.ErrNotFound
+	}
+	email := f.text("email")
+	page := forgottenView{Email: shownAgain(email, record.MaxEmail), Minutes: int(store.ResetLasts.Minutes())}
+	err := s.Store.AskForPassword(r.Context(), r.Actor, email, s.Config.BaseURL, r.Locale.Tag)
+	var quota *record.QuotaError
+	if err != nil && !errors.As(err, &quota) { // that no mail goes out today tells that there is an account
+		page.Error, err = s.newFormError(err, "")
+		return page.Error.rerender("forgotten", page), err
+	}
+	page.Sent = true
+	return action.Show(http.StatusOK, "forgotten", page), nil
+}
+
+// newPasswordView is the form that sets a password by a link.
+type newPasswordView struct {
+	passwordBounds
+	Email  string
+	First  bool // the account was invited
+	Anew   bool // a new account takes the place of this one, whose address is not confirmed
+	Short  bool // the password is too short or too long
+	Differ bool // it was not repeated exactly
+	Keep   bool // the box that ends the API tokens was cleared
+}
+
+// newPasswordForm shows the form, if the code in the path is good.
+func (s *Set) newPasswordForm(r *action.Request) (action.Reply, error) {
+	l, err := s.Store.ReadPasswordLink(r.Context(), r.Name)
+	if err != nil {
+		return action.Reply{}, goneLink(err)
+	}
+	return action.Show(http.StatusOK, "new_password", newPasswordView{Email: l.Email, First: l.First, Anew: l.Anew}), nil
+}
+
+// setPassword sets the password. Its user signs in afterwards, which takes a second factor
+// where the account has one.
+func (s *Set) setPassword(r *action.Request, f webForm) (action.Reply, error) {
+	l, err := s.Store.ReadPasswordLink(r.Context(), r.Name)
+	if err != nil {
+		return action.Reply{}, goneLink(err)
+	}
+	page := newPasswordView{Email: l.Email, First: l.First, Anew: l.Anew, Keep: !f.checked("end_tokens")}
+	if page.Differ = f.text("new") != f.text("again"); page.Differ {
+		return action.Show(http.StatusUnprocessableEntity, "new_password", page), nil
+	}
+	err = s.Store.SetPasswordByLink(r.Context(), r.Actor, r.Name, f.Text("new"), f.checked("end_tokens"))
+	if _, page.Short = wrongFields(err); page.Short {
+		return action.Show(http.StatusUnprocessableEntity, "new_password", page), nil
+	}
+	return s.goToTell(r, signInPath, noticeNewPassword), goneLink(err)
+}
+
+// goneLink returns errLink for a link that is not good, or no longer good.
+func goneLink(err error) error {
+	if errors.Is(err, record.ErrCode) {
+		return action.ErrLink
+	}
+	return err
+}
+
+// linkMadeView shows a link that sets a password, for the only time.
+type linkMadeView struct {
+	store.PasswordLink
+	Link   string
+	Ends   display.Time
+	Unsent bool // it was to be mailed, and was not
+}
+
+// showPasswordLink shows a link to the administrator who made it.
+func (s *Set) showPasswordLink(r *action.Request, status int, l store.PasswordLink, unsent bool) action.Reply {
+	return action.Show(status, "admin_link", linkMadeView{l, display.PasswordLink(r.Home(), l.Code.Reveal()), display.NewTime(l.Until), unsent})
+}
+
+// inviteAccount makes an account without a password, and mails or shows the link that sets one.
+func (s *Set) inviteAccount(r *action.Request, f webForm) (action.Reply, error) {
+	email := f.text("email")
+	mail := s.Config.Mail.Enabled() && f.checked(store.FieldMail)
+	l, mailed, err := s.Manage.Invite(r, email, f.checked("admin"), mail)
+	_, wrong := wrongFields(err)
+	if wrong || errors.Is(err, record.ErrExists) {
+		return s.listAccounts(r, http.StatusUnprocessableEntity, accountsView{Invited: shownAgain(email, record.MaxEmail), Unmailed: !mail, Wrong: wrong, Exists: !wrong})
+	}
+	if err != nil {
+		return action.Reply{}, err
+	}
+	if mailed {
+		return s.goToTell(r, adminPath, noticeLinkMailed), nil
+	}
+	return s.showPasswordLink(r, http.StatusCreated, l, mail), nil
+}
+
+// passwordBounds are what every page with a new password says of it.
+type passwordBounds struct{}
+
+// MinPassword is the fewest characters of a password.
+func (passwordBounds) MinPassword() int { return record.MinPassword }
+
+// MaxPassword is the most bytes of a password.
+func (passwordBounds) MaxPassword() int { return record.MaxPassword }
+
+// passwordView is the form of a new password.
+type passwordView struct {
+	passwordBounds
+	Email  string // for password managers
+	Short  bool   // the new one is too short or too long
+	Differ bool   // the new one was not repeated exactly
+	Keep   bool   // the box that ends the API tokens was cleared
+	Error  formError
+}
+
+func (s *Set) passwordForm(r *action.Request) (action.Reply, error) {
+	if r.Session.NoPassword {
+		return action.Reply{}, record.ErrNotFound
+	}
+	return action.Show(http.StatusOK, "password", passwordView{Email: r.Session.Email}), nil
+}
+
+// changePassword replaces the password of the account, and ends its other sessions, and
+// its API tokens if that box is ticked.
+func (s *Set) changePassword(r *action.Request, f webForm) (action.Reply, error) {
+	if r.Session.NoPassword {
+		return action.Reply{}, record.ErrNotFound
+	}
+	page := passwordView{Email: r.Session.Email, Keep: !f.checked("end_tokens")}
+	if page.Differ = f.text("new") != f.text("again"); page.Differ {
+		return action.Show(http.StatusUnprocessableEntity, "password", page), nil
+	}
+	n, err := s.Store.ChangePassword(r.Context(), r.Actor, r.SessionSecret(), f.Text("old"), f.Text("new"), f.checked("end_tokens"))
+	if _, page.Short = wrongFields(err); page.Short {
+		return action.Show(http.StatusUnprocessableEntity, "password", page), nil
+	}
+	if err != nil {
+		page.Error, err = s.newFormError(err, "password_old_wrong")
+		return page.Error.rerender("password", page), err
+	}
+	return s.goToTell(r, passwordPath, noticePassword).With(r.NewSessionCookie(n), r.NewKnownCookie(n)), nil
+}

@@ -1,0 +1,142 @@
+package pages
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pushbox/server/action"
+	"pushbox/server/display"
+	"pushbox/server/manage"
+	"pushbox/server/web"
+	"pushbox/store"
+)
+
+// noticeCookie is the name of a cookie for the page after an action: it names the notice that
+// the page shows. It lasts for as long as a redirect may take.
+const (
+	noticeCookie = "notice"
+	noticeKept   = 60 // seconds
+)
+
+// A notice tells on the next page what an action did. It is the key of a message without
+// notice_.
+type notice string
+
+// The notices.
+const (
+	noticeDeleted      notice = "deleted"         // a push, which the cookie names by its handle
+	noticeDeletedMany  notice = "deleted_several" // the cookie says how many
+	noticeDeletedNone  notice = "deleted_none"
+	noticeEdited       notice = "edited"
+	noticeThawed       notice = "thawed"
+	noticeRevoked      notice = "revoked"
+	noticeSessionEnded notice = "session_ended"
+	noticeOthersEnded  notice = "sessions_ended"
+	noticePassword     notice = "password"
+	noticeConfirmed    notice = "confirmed"
+	noticeNoMFA        notice = "mfa_off"
+	noticeAppAdded     notice = "mfa_app_on"
+	noticeAppRemoved   notice = "mfa_app_off"
+	noticePasskeyAdded notice = "passkey_added"
+	noticeSignedOut    notice = "signed_out"
+	noticeSignedUp     notice = "signed_up"
+	noticeLate         notice = "late" // no code came in time
+	noticeFirst        notice = "first"
+	noticeNewPassword  notice = "new_password"
+	noticeRequestEnded notice = "request_ended"
+	noticeAccountGone  notice = "account_gone"
+	noticeLinkMailed   notice = "account_mail"
+	noticePolicy       notice = "account_policy"
+
+	noticeSignedOutHere    notice = "signed_out_here" // the cookie names the provider, as those below
+	noticeProviderDown     notice = "provider_down"
+	noticeProviderLate     notice = "provider_late"
+	noticeProviderDeclined notice = "provider_declined"
+	noticeProviderFailed   notice = "provider_failed"
+	noticeProviderRefused  notice = "provider_refused"
+
+	noticeHookTested  notice = "hook_tested"
+	noticeHookFailed  notice = "hook_failed"
+	noticeHookRemoved notice = "hook_removed"
+
+	noticePasskeyRemoved notice = "passkey_removed"
+	noticePasskeyLate    notice = "passkey_late" // no answer came in time, or it was used before
+)
+
+// notices are all of them, for a cookie can name no other message, and whether each is about
+// something that did not succeed.
+var notices = withActs(map[notice]bool{
+	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
+	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
+	noticeNoMFA: false, noticeAppAdded: false, noticeAppRemoved: false, noticePasskeyAdded: false, noticePasskeyRemoved: false, noticePasskeyLate: true,
+	noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
+	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false, noticeLinkMailed: false, noticePolicy: false,
+	noticeHookTested: false, noticeHookFailed: true, noticeHookRemoved: false,
+	noticeSignedOutHere: false, noticeProviderDown: true, noticeProviderLate: true, noticeProviderDeclined: true, noticeProviderFailed: true, noticeProviderRefused: true,
+})
+
+// withActs adds the notices of what administrators do to accounts.
+func withActs(all map[notice]bool) map[notice]bool {
+	for _, act := range manage.AccountActs {
+		if act.Do != nil {
+			all[noticeOf(act)] = false
+		}
+	}
+	return all
+}
+
+// goToTell redirects the browser to a page that shows a notice. about is what the notice
+// counts or names, if it does.
+func (s *Set) goToTell(r *action.Request, path string, n notice, about ...string) action.Reply {
+	c := r.NewCookie(noticeCookie, strings.Join(append([]string{string(n)}, about...), "."))
+	c.MaxAge = noticeKept
+	return action.GoTo(path).With(c)
+}
+
+// takeNotice returns the notice that the request's cookie names, with a cookie that removes
+// it; nil if there is none, or if the page is one that recipients see.
+func (s *Set) takeNotice(r *action.Request) (*web.Notice, *http.Cookie) {
+	c, err := r.Cookie(noticeCookie)
+	if err != nil || r.Method != http.MethodGet || r.Route == nil || r.Route.Has(action.ForRecipients) {
+		return nil, nil
+	}
+	used := r.NewCookie(noticeCookie, "")
+	used.MaxAge = -1
+	key, about, _ := strings.Cut(c.Value, ".")
+	n := notice(key)
+	warning, known := notices[n]
+	if !known {
+		return nil, used
+	}
+	shown := &web.Notice{Message: "notice_" + key, Warning: warning, First: n == noticeFirst, Account: r.Session.Email}
+	switch n {
+	case noticeDeleted:
+		if shown.Name = s.nameOf(r, about); shown.Name == "" {
+			shown.Message += "_untitled"
+		}
+	case noticeSignedOutHere, noticeProviderDown, noticeProviderLate, noticeProviderDeclined, noticeProviderFailed, noticeProviderRefused:
+		if shown.Name = s.titleOf(about); shown.Name == "" {
+			return nil, used
+		}
+		if n == noticeSignedOutHere {
+			shown.SignOut = display.ProviderPath + about + "/sign_out"
+		}
+	case noticeDeletedMany:
+		shown.Count, _ = strconv.Atoi(about)
+	}
+	return shown, used
+}
+
+// nameOf returns the name of the account's push with that handle; empty if it has none.
+func (s *Set) nameOf(r *action.Request, handle string) string {
+	n, err := store.ParseName(handle)
+	if err != nil || r.Actor.Account == 0 {
+		return ""
+	}
+	h, err := s.Store.History(r.Context(), r.Actor, n, 1)
+	if err != nil {
+		return "" // it was purged meanwhile
+	}
+	return h.Name.Reveal()
+}

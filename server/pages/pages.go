@@ -1,0 +1,83 @@
+// Package pages has the actions for browsers: sending and opening pushes, lists, accounts, signing in
+// and administration. What programs ask for is elsewhere; what both may do is in server/intake and
+// server/manage.
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/lang"
+	"pushbox/internal/limit"
+	"pushbox/internal/openid"
+	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/intake"
+	"pushbox/server/manage"
+	"pushbox/server/web"
+	"pushbox/store"
+	"pushbox/store/clock"
+)
+
+// Options are what the pages use.
+type Options struct {
+	Config config.Config
+	Store  *store.Store
+	Intake *intake.Desk
+	Manage *manage.Desk
+	Log    zerolog.Logger
+	Words  *lang.Catalog
+	Clock  clock.Clock
+
+	Logo      *web.Logo // nil: pushbox's
+	Webhooks  Webhooks
+	Directory Directory          // nil: there is none
+	Providers []*openid.Provider // those of Config.SignIn.OIDC, in the same order; only for the first set
+
+	AnswerMemory *limit.Memory                   // of pages that open a push
+	NoteLimit    func(error)                     // is told of errors, which may come from a limit
+	FindPage     func(path string) *action.Route // where a path leads, below base_path; nil: to nothing
+}
+
+// A Directory checks passwords of people whose accounts have none here. Its errors are
+// record.ErrCredentials and action.ErrAway.
+type Directory func(login string, password secret.Text) store.Elsewhere
+
+// A Set is all pages, with one set of settings.
+type Set struct {
+	Options
+
+	Templates *web.Pages // what renders them
+
+	site        web.Site
+	providers   []provider
+	signUpEmail *regexp.Regexp // matches the whole of addresses that may sign up
+}
+
+// New returns the pages. Those of the settings before, if any, give it their providers and what they
+// have read of the templates. An error is about a setting that is not valid: the logo, or the pattern
+// for sign-ups.
+func New(o Options, before *Set) (*Set, error) {
+	s := &Set{Options: o}
+	if before != nil {
+		s.providers, s.Templates = before.providers, before.Templates
+	} else {
+		s.providers = openProviders(o)
+	}
+	var broken, wrong error
+	if s.Templates, broken = s.Templates.With(o.Logo, o.Config.BasePath); broken == nil {
+		brand := o.Config.Brand
+		s.site = web.Site{
+			Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
+			Logo: s.Templates.LogoPath(), SignUps: s.signUps(), Requests: o.Config.EnableRequests,
+		}
+	}
+	if s.signUpEmail, wrong = regexp.Compile(`\A(?:` + o.Config.SignupEmailRegexp + `)\z`); wrong != nil {
+		wrong = fmt.Errorf("signup_email_regexp: %w", wrong)
+	}
+	return s, errors.Join(broken, wrong)
+}

@@ -1,0 +1,105 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/intake"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// revealPath returns the path that opens a push.
+func revealPath(t store.Token) string { return "/p/" + t.Reveal() }
+
+// ownerPath returns the path below which the pages of a push for its owner are.
+func ownerPath(p store.PushInfo) string { return "/p/" + p.URLToken() }
+
+// stepPath returns the path of the step before it.
+func stepPath(t store.Token) string { return revealPath(t) + "/r" }
+
+// pushPage opens a push at once if its sender wants no step before it and a person
+// follows the link. Any other request gets the page with the button.
+func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
+	if !isVisit(r) {
+		return s.stepPage(r)
+	}
+	v, err := s.look(r) // an expired push gets no entry of a failed view: only the button leaves one
+	if err != nil {
+		return action.Reply{}, err
+	}
+	if !opensAtOnce(v.PushInfo) {
+		return newStepPage(r, v, noAttempt), nil
+	}
+	return s.reveal(r, secret.Text{}, false)
+}
+
+// opensAtOnce reports whether a visit is enough to open the push. For one that its sender
+// encrypted it is not: the page shows first that the link has a key.
+func opensAtOnce(p store.PushInfo) bool {
+	return !p.RetrievalStep && !p.Protected && !p.ClientEncrypted
+}
+
+// isVisit reports whether a request is a person who opens the page for the first time in
+// this browser. It is not the preview of a chat, a scanner, a prefetch (Fetch Metadata), a return to an opened page,
+// or a switch of its language. A request without Fetch Metadata is no visit.
+func isVisit(r *action.Request) bool {
+	h := r.Header
+	if r.Method != http.MethodGet || h.Get("Sec-Fetch-Mode") != "navigate" || h.Get("Sec-Fetch-Dest") != "document" || action.IsAhead(h) {
+		return false
+	}
+	_, err := r.Cookie(openedCookie)
+	return err != nil && !r.URL.Query().Has(action.LanguageName)
+}
+
+// openedCookie is the name of a cookie for one push that opens at once. It says that
+// this browser has opened the push, so that going back, forward, or loading again
+// spends no view.
+const openedCookie = "opened"
+
+func (s *Set) newOpenedCookie(r *action.Request) *http.Cookie {
+	c := r.NewCookie(openedCookie, "1")
+	c.Path = r.URL.EscapedPath() // as the browser has it: upper and lower case may differ from ours
+	return c
+}
+
+// returnsField is the name of a field of the form that opens an answer on the page of its
+// request: going back leads there.
+const returnsField = "returns"
+
+// revealPush opens a push for a reader who pressed the button.
+func (s *Set) revealPush(r *action.Request, f webForm) (action.Reply, error) {
+	passphrase := f.Text(intake.PassphraseField)
+	if err := intake.CheckPassphrase(passphrase); err != nil {
+		return action.Reply{}, err
+	}
+	if strings.TrimSpace(passphrase.Reveal()) == "" { // no push has such a passphrase: it is no attempt
+		passphrase = secret.Text{}
+	}
+	return s.reveal(r, passphrase, f.checked(returnsField))
+}
+
+// deletedView is the page after a delete. It shows nothing of the push.
+type deletedView struct{}
+
+// expirePush deletes a push for its owner, or for anyone with the link if the sender
+// allows that.
+func (s *Set) expirePush(r *action.Request) (action.Reply, error) {
+	p, err := s.Store.DeletePush(r.Context(), r.Actor, r.Push)
+	switch {
+	case errors.Is(err, record.ErrDenied): // an expired push looks like an unknown one
+		if _, lookErr := s.look(r); lookErr != nil {
+			err = lookErr
+		}
+		return action.Reply{}, err
+	case err != nil:
+		return action.Reply{}, err
+	case !p.Ended:
+		return action.Reply{}, action.ErrExpired
+	default:
+		return action.Show(http.StatusOK, "deleted", deletedView{}), nil
+	}
+}

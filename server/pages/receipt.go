@@ -1,0 +1,122 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pushbox/internal/secret"
+	"pushbox/server/action"
+	"pushbox/server/display"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// receiptPath returns the path of the receipt of a new push.
+func receiptPath(p store.PushInfo) string {
+	return revealPath(p.Token) + "/receipt/" + p.ReceiptCode.Reveal()
+}
+
+// A receiptView shows a push to its sender: its link, and what happened to it.
+type receiptView struct {
+	Link      secret.Text
+	QR        *display.QR // of the link; nil: it is too long for one; empty if Encrypted: a script draws it with the key
+	Path      secret.Text // where the link leads
+	Here      secret.Text // the path of this page
+	Kind      string
+	Live      bool
+	State     string       // as in lists
+	Ends      display.Time // when its time limit is reached
+	Ended     display.Time
+	Left      timeLeft
+	Views     int  // that were used
+	Limit     int  // of views
+	Protected bool // by a passphrase
+	Encrypted bool // by the sender: a script adds the key to the link
+	Frozen    bool
+	Step      bool
+	Deletable bool
+	Owned     bool // by the reader
+	Mailed    int  // the number of mails with the link
+	Code      secret.Text
+	Edit      editForm // of an owner: name and note
+
+	Log   []receiptRow
+	Pages pager
+}
+
+// A receiptRow is a line of the audit log without addresses: a sender without an account does
+// not get those of recipients.
+type receiptRow struct {
+	When  display.Time
+	Kind  string // of a message, audit_kind_...
+	Agent display.Agent
+}
+
+// sender is the actor of a request to a receipt, whose code its path has.
+func sender(r *action.Request) store.Actor {
+	by := r.Actor
+	by.ReceiptCode = r.Name
+	return by
+}
+
+// receiptPage shows a push to its sender, with an account or without one.
+func (s *Set) receiptPage(r *action.Request) (action.Reply, error) {
+	page, err := action.ReadPage(r)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	h, err := s.Store.Receipt(r.Context(), sender(r), r.URLToken, page)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	here := revealPath(h.Token) + "/receipt/" + r.Name.Reveal()
+	link := action.Link(h.PushInfo, r.Base)
+	v := receiptView{
+		Link: secret.New(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here),
+		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
+		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt),
+		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), Views: h.Push.Views, Limit: h.ViewLimit,
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: owns(r, h.PushInfo), Code: r.Name, Edit: newEditForm(h),
+		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
+	}
+	if v.QR = display.LinkQR(link); v.Encrypted { // the code would lack the key
+		v.QR = &display.QR{}
+	}
+	for _, e := range h.Log {
+		if e.Kind == record.EntryMail {
+			v.Mailed += 1 + strings.Count(e.Recipients.Reveal(), ",")
+		}
+		v.Log = append(v.Log, receiptRow{display.NewExactTime(e.At), e.Kind.String(), display.ParseAgent(e.UserAgent)})
+	}
+	return action.Show(http.StatusOK, "made", v), nil
+}
+
+// endByReceipt deletes a push for its sender. One that has ended stays as it is.
+func (s *Set) endByReceipt(r *action.Request) (action.Reply, error) {
+	p, err := s.changeByReceipt(r, s.Store.DeletePush)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	return action.GoTo(receiptPath(p)), nil
+}
+
+// thawByReceipt lets a frozen push be opened again. Its receipt then shows what became of it.
+func (s *Set) thawByReceipt(r *action.Request) (action.Reply, error) {
+	p, err := s.changeByReceipt(r, s.Store.ThawPush)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	return s.tellIfLive(r, p, receiptPath(p), noticeThawed), nil
+}
+
+// changeByReceipt changes a push for its sender.
+func (s *Set) changeByReceipt(r *action.Request, change func(context.Context, store.Actor, store.Name) (store.PushInfo, error)) (store.PushInfo, error) {
+	if _, err := s.Store.Receipt(r.Context(), sender(r), r.URLToken, 1); err != nil {
+		return store.PushInfo{}, err // the code is wrong
+	}
+	p, err := change(r.Context(), sender(r), r.URLToken)
+	p.ReceiptCode = r.Name
+	return p, err
+}

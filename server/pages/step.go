@@ -1,0 +1,141 @@
+package pages
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"time"
+
+	"pushbox/server/action"
+	"pushbox/server/display"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// notFoundIfExpired returns errExpired for a push that has expired or was
+// deleted: it has the same page as an unknown one.
+func notFoundIfExpired(p store.PushInfo) error {
+	if p.Live() && p.At.Before(p.ExpiresAt) {
+		return nil
+	}
+	return action.ErrExpired
+}
+
+// A stepView is the step: the page before a push.
+type stepView struct {
+	Path      string // where the push is opened
+	Kind      string
+	Limits    limitsView
+	Before    viewHistory
+	Protected bool
+	Frozen    bool
+	Encrypted bool         // by the sender: a script shows the form if the link has a key
+	Own       bool         // the reader owns it: no view is counted
+	Answer    bool         // to a request
+	Sender    store.Sender // zero: the page does not tell
+	Attempt   attempt
+}
+
+// A limitsView is when a push ends.
+type limitsView struct {
+	Views int // that are left
+	Left  timeLeft
+	Until display.Time
+}
+
+func newLimitsView(p store.PushInfo) limitsView {
+	return limitsView{Views: p.ViewsRemaining(), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)), Until: display.NewTime(p.ExpiresAt)}
+}
+
+// A viewHistory is how often a push was viewed before, and when, the latest first.
+type viewHistory struct {
+	Count int
+	Last  []display.Time
+}
+
+func newViewHistory(h store.ViewHistory) viewHistory {
+	shown := viewHistory{Count: h.Count}
+	for _, at := range h.Last {
+		shown.Last = append(shown.Last, display.NewExactTime(at)) // two may be within a minute
+	}
+	return shown
+}
+
+// An attempt is the outcome of trying a passphrase.
+type attempt struct {
+	Status  int
+	Key     string // of its message; empty: none was tried
+	Left    int    // how many more wrong ones are allowed
+	Limited bool   // false: any number is
+	Wait    time.Duration
+	Again   display.Time // when the wait is over; zero: there is none
+}
+
+// Seconds is how long to wait before the next try.
+func (a attempt) Seconds() int { return action.Problem{Retry: a.Wait}.Seconds() }
+
+// noAttempt means that there was no attempt.
+var noAttempt = attempt{Status: http.StatusOK}
+
+// newAttempt turns an error of opening a push into an attempt. It reports false if the
+// error is not about the passphrase. missing says that none was given.
+func newAttempt(err error, missing bool) (attempt, bool) {
+	var (
+		wrong  *record.PassphraseError
+		locked *record.LockedError
+	)
+	switch {
+	case errors.Is(err, record.ErrFrozen):
+		return attempt{Status: http.StatusForbidden, Key: "step_frozen"}, true
+	case errors.As(err, &locked):
+		return attempt{Status: http.StatusTooManyRequests, Key: "step_locked", Limited: true, Wait: locked.RetryAfter}, true
+	case !errors.As(err, &wrong):
+		return attempt{}, false
+	}
+	a := attempt{Status: http.StatusForbidden, Key: "step_wrong", Left: wrong.Left, Limited: wrong.Left != math.MaxInt, Wait: wrong.RetryAfter}
+	if missing {
+		a.Key = "step_missing"
+	}
+	return a, true
+}
+
+// stepPage describes the push behind a link. It opens nothing and leaves no trace.
+func (s *Set) stepPage(r *action.Request) (action.Reply, error) {
+	return s.stepAfter(r, noAttempt)
+}
+
+// stepAfter returns the page after an attempt to open the push.
+func (s *Set) stepAfter(r *action.Request, a attempt) (action.Reply, error) {
+	v, err := s.look(r)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	return newStepPage(r, v, a), nil
+}
+
+// look returns the push that the path names, if it can still be opened.
+func (s *Set) look(r *action.Request) (store.Viewing, error) {
+	v, err := s.Store.Look(r.Context(), r.URLToken)
+	if err == nil {
+		err = notFoundIfExpired(v.PushInfo)
+	}
+	return v, err
+}
+
+func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
+	if a.Wait > 0 {
+		a.Again = display.NewExactTime(v.At.Add(a.Wait))
+	}
+	rep := action.Show(a.Status, "step", stepView{
+		Path: revealPath(v.Token), Kind: v.Kind.String(),
+		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Attempt: a,
+	})
+	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()
+	return rep
+}
+
+// owns reports whether the push is the reader's: one that the reader sent, or asked for.
+func owns(r *action.Request, p store.PushInfo) bool {
+	return r.Actor.Account != 0 && r.Actor.Account == p.Owner
+}
