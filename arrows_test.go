@@ -84,7 +84,7 @@ var layers = []string{
 	"internal/instance",
 	"internal/admin internal/backup internal/certs internal/client internal/directory internal/mail internal/metrics internal/pwpush/settings internal/sdnotify internal/webhook",
 	"server",
-	"server/pages",
+	"server/api server/pages",
 	"server/manage",
 	"server/intake",
 	"server/action",

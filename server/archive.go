@@ -17,20 +17,6 @@ import (
 	"pushbox/store/record"
 )
 
-// downloadAll answers with all files of a push as a ZIP archive. It counts as one
-// download.
-func (s *Server) downloadAll(r *action.Request) (action.Reply, error) {
-	first, done, err := s.beginDownload(r, 0)
-	if err != nil {
-		return action.Reply{}, err
-	}
-	return action.Reply{
-		Status: http.StatusOK, File: first, Done: done,
-		Rest:   func(file int) (*store.Download, error) { return s.store.Download(r.Context(), r.Grant, file) },
-		Header: [][2]string{{"Content-Disposition", disposition("files.zip")}},
-	}, nil
-}
-
 // sendArchive sends the files of a reply as an archive that it makes on the way, so that
 // it holds only a part of one file. The length of the archive is not announced: if it
 // stops in the middle, the connection is cut, and the client knows that the end is
@@ -117,4 +103,31 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 	n, err := w.to.Write(b)
 	w.n += int64(n)
 	return n, err
+}
+
+// sendFile sends the file of a reply. If it stops in the middle, fewer bytes than
+// announced have gone out, and net/http closes the connection. It returns an error
+// only for a fault of the server: not if the client left or stalled, nor if the push
+// ended meanwhile.
+func sendFile(w http.ResponseWriter, r *action.Request, rep answer) (n int64, err error) {
+	defer rep.Done()
+	downloadHeaders(w.Header())
+	w.Header()["Accept-Ranges"] = byteRanges
+	w.Header()["Content-Length"] = []string{strconv.FormatInt(rep.Part.Length, 10)}
+	if r.Method == http.MethodHead {
+		w.WriteHeader(rep.Status)
+		return 0, nil
+	}
+	if _, err := rep.File.Seek(rep.Part.From, io.SeekStart); err != nil {
+		return 0, err
+	}
+	stop := rep.File.AfterEnd(r.Deadlines.Cut)
+	defer stop()
+	w.WriteHeader(rep.Status)
+	from := deadline.NewSlowReader(rep.File, &r.Deadlines)
+	n, _ = io.CopyN(w, from, rep.Part.Length)
+	if errors.Is(from.Err, record.ErrNotFound) || r.Context().Err() != nil {
+		return n, nil
+	}
+	return n, from.Err
 }

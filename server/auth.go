@@ -109,15 +109,12 @@ func (s *Server) checkIntent(r *action.Request) error {
 		return s.checkOrigin(r)
 	case r.Route.Has(action.CountsViews) && (mode == "no-cors" || action.IsAhead(r.Header)):
 		return action.ErrUnmeant
-	case changes(r.Method) && r.Header.Get("Sec-Fetch-Site") == "cross-site" && (mode == "navigate" || mode == "no-cors"):
+	case action.Changes(r.Method) && r.Header.Get("Sec-Fetch-Site") == "cross-site" && (mode == "navigate" || mode == "no-cors"):
 		return action.ErrCrossOrigin
 	default:
 		return nil
 	}
 }
-
-// changes reports whether a method is one that changes something.
-func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
 // isForeignPart reports whether a browser asks for a part of a page of another site, such
 // as an image, and not for a page that a person goes to.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/server/action"
 	"pushbox/server/web"
 )
 
@@ -30,7 +31,7 @@ var (
 	pageLoads    = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"}
 	noDevices    = []string{"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()"}
 
-	jsonType = []string{"application/json; charset=utf-8"}
+	jsonType = []string{action.JSONType}
 	htmlType = []string{"text/html; charset=utf-8"}
 	textType = []string{"text/plain; charset=utf-8"}
 	fileType = []string{"application/octet-stream"}

@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/server/action"
+	"pushbox/server/api"
 	"pushbox/server/manage"
 	"pushbox/server/pages"
 	"pushbox/store/record"
@@ -59,7 +60,7 @@ func methodNames() []string {
 // Labels lists every Label there can be, once.
 func Labels() []Label {
 	var all []Label
-	for _, row := range (&Server{pages: new(pages.Set)}).routes() {
+	for _, row := range (&Server{pages: new(pages.Set), api: new(api.Service)}).routes() {
 		if l := (Label{row.Name, row.Method}); !slices.Contains(all, l) {
 			all = append(all, l)
 		}

@@ -2,7 +2,10 @@ package server
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
+	"time"
 
 	"pushbox/server/action"
 	"pushbox/store/record"
@@ -17,62 +20,90 @@ const (
 
 // routes returns the table. HEAD is GET without a body, so each row for GET is also one
 // for HEAD, unless GET counts something.
-func (s *Server) routes() []action.Route {
-	var all []action.Route
-	for _, row := range s.table() {
-		all = append(all, row)
-		if row.Method == http.MethodGet && !row.Has(action.CountsViews) {
-			row.Method = http.MethodHead
-			all = append(all, row)
-		}
-	}
-	return all
-}
+func (s *Server) routes() []action.Route { return action.WithHead(s.table()) }
 
 // served returns the rows of the table that the settings do not switch off.
-func (s *Server) served() []action.Route {
-	return slices.DeleteFunc(s.routes(), func(r action.Route) bool { return r.Has(action.ForRequests) && !s.cfg.EnableRequests })
-}
+func (s *Server) served() []action.Route { return action.Served(s.table(), s.cfg.EnableRequests) }
 
 // table has each row once.
 func (s *Server) table() []action.Route {
-	const (
-		pushes = "/api/v2/pushes"
-		push   = pushes + "/:" + action.TokenParam
-		file   = "/d/:" + action.GrantParam + "/:" + action.FileParam
-		asked  = "/api/v2/requests"
-	)
-	const (
-		get  = http.MethodGet
-		post = http.MethodPost
-	)
+	const get = http.MethodGet
 	rows := []action.Route{
-		{Name: "version", Method: get, Pattern: "/api/v2/version", Access: action.Public, Traits: action.ForRecipients | action.NotCounted, Action: s.version},
-		{Name: "openapi", Method: get, Pattern: "/api/v2/openapi", Access: action.Public, Traits: action.HasLinks, Action: s.describe}, // the router removes .json
-		{Name: "create", Method: post, Pattern: pushes, Access: action.Creating, Scope: record.ScopeCreate, Traits: action.HasLinks | action.HasFiles, Action: s.createPush},
-		{Name: "active", Method: get, Pattern: push, Word: "active", Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList, Action: s.activePushes},
-		{Name: "expired", Method: get, Pattern: push, Word: "expired", Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList, Action: s.expiredPushes},
-		{Name: "show", Method: get, Pattern: push, Access: action.Optional, Scope: record.ScopeRead, Traits: action.HasLinks | action.ForRecipients | action.CountsViews, Action: s.showPush},
-		{Name: "delete", Method: http.MethodDelete, Pattern: push, Access: action.Optional, Scope: record.ScopeManage, Traits: action.HasLinks | action.ForRecipients, Action: s.deletePush},
-		{Name: "preview", Method: get, Pattern: push + "/preview", Access: action.Optional, Scope: record.ScopeRead, Traits: action.HasLinks | action.ForRecipients, Action: s.previewPush},
-		{Name: "audit", Method: get, Pattern: push + "/audit", Access: action.Required, Scope: record.ScopeRead, Action: s.auditPush},
-		{Name: "notify_emails", Method: post, Pattern: push + "/notify_emails", Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks, Action: s.mailPush},
-		{Name: "thaw", Method: post, Pattern: push + "/thaw", Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks, Action: s.thawPushAPI},
-		{Name: "request_create", Method: post, Pattern: asked, Access: action.Required, Scope: record.ScopeCreate, Traits: action.HasLinks | action.ForRequests, Action: s.createRequest},
-		{Name: "requests", Method: get, Pattern: asked, Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList | action.ForRequests, Action: s.listRequests},
-		{Name: "request", Method: get, Pattern: asked + "/:" + action.RequestParam, Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.ForRequests, Action: s.showRequest},
-		{Name: "request_end", Method: http.MethodDelete, Pattern: asked + "/:" + action.RequestParam, Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks | action.ForRequests, Action: s.endRequest},
-		{Name: "download", Method: get, Pattern: file, Access: action.Public, Traits: action.HasFiles | action.ForRecipients, Action: s.downloadFile},
-		{Name: "download_all", Method: get, Pattern: "/files/:" + action.GrantParam, Access: action.Public, Traits: action.IsPage | action.HasFiles | action.ForRecipients, Action: s.downloadAll},
 		{Name: "robots", Method: get, Pattern: "/robots.txt", Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.NotCounted, Action: s.robots},
 		{Name: "contact", Method: get, Pattern: securityPath, Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.AtRoot, Action: s.contact},
-		{Name: "own_account_export", Method: get, Pattern: "/users/account/export", Access: action.Required, Traits: action.IsPage | action.HasFiles, Action: s.exportOwnAccount},
-		{Name: "api_help", Method: get, Pattern: action.HelpPath, Access: action.Optional, Traits: action.IsPage | action.HasLinks | action.Compressed, Nav: "api", Action: s.apiHelpPage},
 		{Name: "probe", Method: get, Pattern: probePath + ":" + action.NameParam, Access: action.Public, Traits: action.ForRecipients, Action: s.probe},
 		{Name: "health", Method: get, Pattern: action.HealthPath, Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.health},
 		{Name: "health", Method: get, Pattern: "/up", Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.health}, // where Password Pusher has it
 		{Name: "ready", Method: get, Pattern: readyPath, Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.ready},
 		{Name: "metrics", Method: get, Pattern: metricsPath, Access: action.Public, Action: s.metrics},
+		{Name: "v1_preflight", Method: http.MethodOptions, Pattern: "/p.json", Access: action.Public, Traits: action.IsV1 | action.CrossOrigin | action.Unlisted, Action: s.preflight},
 	}
-	return slices.Concat(rows, s.routesAdmin(), s.pages.Routes(), s.routesV1())
+	return slices.Concat(s.api.Routes(), rows, s.pages.Routes())
+}
+
+type healthJSON struct {
+	Status string `json:"status"`
+}
+
+// health reports whether the store still accepts writes.
+func (s *Server) health(*action.Request) (action.Reply, error) {
+	select {
+	case <-s.store.Failed():
+		return action.Reply{}, record.ErrFailed
+	default:
+		return action.OK(healthJSON{"ok"}), nil
+	}
+}
+
+// robots asks crawlers to visit nothing.
+func (s *Server) robots(*action.Request) (action.Reply, error) {
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: []byte("User-agent: *\nDisallow: /\n")}}, nil
+}
+
+// contactFor is how long the contact in security.txt is promised to be right, in days: less
+// than a year, as RFC 9116 section 2.5.5 asks. The promise is made anew each day.
+const contactFor = 180
+
+// contact answers with security.txt (RFC 9116), which tells where to report a security
+// problem. Without a contact it does not exist. The language of the contact is that of the
+// pages for visitors who ask for none.
+func (s *Server) contact(*action.Request) (action.Reply, error) {
+	if s.cfg.SecurityContact == "" {
+		return action.Reply{}, record.ErrNotFound
+	}
+	day := s.clock.Now().UTC().Truncate(24 * time.Hour)
+	lines := []string{
+		"Contact: " + s.cfg.SecurityContact,
+		"Expires: " + day.AddDate(0, 0, contactFor).Format(time.RFC3339),
+		"Preferred-Languages: " + s.cfg.DefaultLocale,
+	}
+	if u, err := url.Parse(s.cfg.BaseURL); err == nil && u.Host != "" {
+		lines = append(lines, "Canonical: "+action.OriginOf(u)+securityPath) // the file is for the whole host
+	}
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: []byte(strings.Join(lines, "\n") + "\n")}}, nil
+}
+
+// preflight answers the question that browsers ask before a script of another site may
+// create a push (Fetch Standard, CORS-preflight request).
+func (s *Server) preflight(r *action.Request) (action.Reply, error) {
+	rep := action.Reply{Status: http.StatusOK, Header: [][2]string{{"Allow", http.MethodOptions + ", " + http.MethodPost}}}
+	if s.sharesAnswer(r) {
+		rep.Header = append(rep.Header, [2]string{"Access-Control-Allow-Methods", http.MethodPost})
+		if asked := r.Header.Get("Access-Control-Request-Headers"); isHeaderList(asked) {
+			rep.Header = append(rep.Header, [2]string{"Access-Control-Allow-Headers", asked})
+		}
+	}
+	return rep, nil
+}
+
+// isHeaderList reports whether a text is a short list of names of headers, which may be
+// repeated in an answer.
+func isHeaderList(text string) bool {
+	const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_, "
+	return text != "" && len(text) <= 1000 && strings.Trim(text, inNames) == ""
+}
+
+// sharesAnswer reports whether scripts of other sites may read the answer.
+func (s *Server) sharesAnswer(r *action.Request) bool {
+	return r.Route != nil && r.Route.Has(action.CrossOrigin) && s.cfg.SharesAPIv1() && s.answersTo(r)
 }

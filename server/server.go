@@ -4,7 +4,7 @@
 // A request passes router, limits and authentication, and then one action,
 // which makes one call of the store and returns a reply or an error. Actions
 // cannot write to the connection: replies, headers and the statuses of errors
-// come from one place each (reply.go, problem.go), the routes from one table
+// come from one place each (reply.go, headers.go, action.ProblemOf), the routes from one table
 // (routes.go).
 package server
 
@@ -21,6 +21,7 @@ import (
 	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
 	"pushbox/internal/openid"
+	"pushbox/server/api"
 	"pushbox/server/intake"
 	"pushbox/server/manage"
 	"pushbox/server/pages"
@@ -67,13 +68,12 @@ type Server struct {
 	intake *intake.Desk
 	manage *manage.Desk
 	pages  *pages.Set
+	api    *api.Service
 
 	words *lang.Catalog
 	clock clock.Clock
 
 	tokensFrom time.Time // when require_mfa begins to hold for API tokens
-
-	docs [2]apiDocs // of version 2 of the API, and of version 1
 
 	probes *probes
 	recent *manage.Recent
@@ -104,11 +104,15 @@ func New(o Options) (*Server, error) {
 func (s *Server) configure(cfg config.Config, shown pages.Options) (err error) {
 	s.cfg = cfg
 	s.proxies, s.warned = clientip.New(cfg.TrustedProxies), new(atomic.Bool)
-	s.hosts, s.docs = newHosts(cfg), s.newDocs()
+	s.hosts = newHosts(cfg)
 	s.intake = &intake.Desk{
 		Store: s.store, Config: cfg, Words: s.words, Memory: s.limits.requestMemory, Uploads: s.limits.uploads, Authenticate: s.authenticate,
 	}
 	s.manage = &manage.Desk{Store: s.store, Config: cfg, Recent: s.recent, Findings: s.monitoring.Findings, Settings: s.monitoring.Settings}
+	s.api = api.New(api.Options{
+		Config: cfg, Store: s.store, Intake: s.intake, Manage: s.manage, Release: s.release, NamesHosts: !s.hosts.any(),
+		Memory: s.limits.requestMemory, AnswerMemory: s.limits.answerMemory, Downloads: s.limits.downloads,
+	})
 	shown.Config, shown.Store, shown.Intake, shown.Manage = cfg, s.store, s.intake, s.manage
 	shown.Log, shown.Words, shown.Clock = s.log, s.words, s.clock
 	shown.AnswerMemory, shown.NoteLimit, shown.FindPage = s.limits.answerMemory, s.noteLimit, s.findPage
@@ -133,7 +137,8 @@ func (s *Server) Reload(cfg config.Config, logo *web.Logo) (apply func(), err er
 	}
 	return func() {
 		next.store = next.store.Snapshot()
-		next.intake.Store, next.manage.Store, next.pages.Store = next.store, next.store, next.store
+		next.intake.Store, next.manage.Store = next.store, next.store
+		next.pages.Store, next.api.Store = next.store, next.store
 		next.limits.bound(cfg.Limits)
 		next.latest.Store(&next)
 	}, nil

@@ -29,7 +29,7 @@ type problemView struct {
 //
 //  1. Server.renderError takes the error of an action, or of the checks before it.
 //  2. Server.errorReply redirects a browser that must sign in, or chooses step 4.
-//  3. problemOf finds the status, the code and the sentence, mostly in the table problems.
+//  3. ProblemOf finds the status, the code and the sentence, mostly in the table problems.
 //  4. Problem.page makes a page for people, and Problem.json makes JSON for programs.
 type Problem struct {
 	err     error
@@ -45,7 +45,7 @@ type Problem struct {
 }
 
 // problems is the one table that gives errors their statuses. An error that is not in
-// it is a 500. Errors that carry values come through problemOf.
+// it is a 500. Errors that carry values come through ProblemOf.
 var problems = [...]Problem{
 	{err: ErrFirst, Status: http.StatusNotFound, code: "not-found", name: "first", message: "There is nothing at this address."},
 	{err: ErrLink, Status: http.StatusNotFound, code: "not-found", name: "link", message: "There is nothing at this address."},

@@ -30,6 +30,9 @@ type Reply struct {
 	Rest func(file int) (*store.Download, error) // if set, all files are sent as an archive: file is the first, and this begins another
 }
 
+// JSONType is the media type of JSON.
+const JSONType = "application/json; charset=utf-8"
+
 // A Text is a reply that is neither JSON nor a page.
 type Text struct {
 	Media string

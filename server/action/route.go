@@ -1,6 +1,8 @@
 package action
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 
 	"pushbox/config"
@@ -152,3 +154,24 @@ func (a Access) NeedsToken(c *config.Config) bool {
 func (a Access) DependsOnAddress(c *config.Config) bool {
 	return a == Creating && len(c.CreateNetworks) > 0
 }
+
+// WithHead returns the rows, each for GET also for HEAD, which is GET without a body, unless GET
+// counts something.
+func WithHead(rows []Route) (all []Route) {
+	for _, row := range rows {
+		all = append(all, row)
+		if row.Method == http.MethodGet && !row.Has(CountsViews) {
+			row.Method = http.MethodHead
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// Served returns the rows that the settings do not switch off, with those for HEAD.
+func Served(rows []Route, requests bool) []Route {
+	return slices.DeleteFunc(WithHead(rows), func(r Route) bool { return r.Has(ForRequests) && !requests })
+}
+
+// Changes reports whether a method is one that changes something.
+func Changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }

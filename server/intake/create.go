@@ -174,7 +174,7 @@ func (c *Draft) refuseFiles(message string) error {
 	return bad.Err()
 }
 
-// Field keeps a field. It returns errUnauthorized as soon as a caller without an
+// Field keeps a field. It returns action.ErrUnauthorized as soon as a caller without an
 // account asks for a push with files that answers no request.
 func (c *Draft) Field(name string, v body.Value) error {
 	if _, has := c.Fields[name]; has {

@@ -24,7 +24,7 @@ const Day = 24 * time.Hour
 // UnitField is the field of forms with the unit of the number of days.
 const UnitField = "expire_after_unit"
 
-// units are the values of unitField that mean other than days.
+// units are the values of UnitField that mean other than days.
 var units = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour}
 
 // inUnit makes the days of a push a time in the unit that the sender chose.

@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"errors"
@@ -92,18 +92,18 @@ const exportStep = 4
 
 // exportOwnAccount answers with all that is kept about the account, as JSON lines. It reads
 // them on the way, in parts, and takes the place of a download.
-func (s *Server) exportOwnAccount(r *action.Request) (rep action.Reply, err error) {
+func (s *Service) exportOwnAccount(r *action.Request) (rep action.Reply, err error) {
 	by := r.Holder()
-	if !s.limits.downloads.Take(by) {
+	if !s.Downloads.Take(by) {
 		return action.Reply{}, action.ErrDownloads
 	}
-	done := func() { s.limits.downloads.Free(by) }
+	done := func() { s.Downloads.Free(by) }
 	defer func() {
 		if err != nil {
 			done()
 		}
 	}()
-	a, err := s.store.AccountByID(r.Context(), r.Actor.Account)
+	a, err := s.Store.AccountByID(r.Context(), r.Actor.Account)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -136,33 +136,33 @@ func writeEach[T any](list []T, err error, write func(any) error, line func(T) e
 	return err
 }
 
-func (s *Server) exportFactors(r *action.Request, a record.Account, write func(any) error) error {
+func (s *Service) exportFactors(r *action.Request, a record.Account, write func(any) error) error {
 	err := writeEach(a.Identities.List(), nil, write, func(i record.Identity) exportLine { return exportLine{SignsIn: &exportedIdentity{i.Issuer, i.Subject}} })
 	if err != nil {
 		return err
 	}
-	list, err := s.store.Passkeys(r.Context(), r.SessionSecret())
+	list, err := s.Store.Passkeys(r.Context(), r.SessionSecret())
 	return writeEach(list, err, write, func(k store.PasskeyInfo) exportLine {
 		return exportLine{Passkey: &exportedPasskey{k.Name, display.Stamp(k.CreatedAt), display.OptionalStamp(k.UsedAt)}}
 	})
 }
 
-func (s *Server) exportSessions(r *action.Request, _ record.Account, write func(any) error) error {
-	list, err := s.store.Sessions(r.Context(), r.SessionSecret())
+func (s *Service) exportSessions(r *action.Request, _ record.Account, write func(any) error) error {
+	list, err := s.Store.Sessions(r.Context(), r.SessionSecret())
 	return writeEach(list, err, write, func(i store.SessionInfo) exportLine {
 		return exportLine{Session: &exportedSession{display.Stamp(i.CreatedAt), display.Stamp(i.LastUsedAt), i.IP, i.UserAgent}}
 	})
 }
 
-func (s *Server) exportTokens(r *action.Request, a record.Account, write func(any) error) error {
-	list, err := s.store.Tokens(r.Context(), a.Email)
+func (s *Service) exportTokens(r *action.Request, a record.Account, write func(any) error) error {
+	list, err := s.Store.Tokens(r.Context(), a.Email)
 	return writeEach(list, err, write, func(t record.APIToken) exportLine {
 		return exportLine{Token: &exportedToken{t.Label, t.Scopes, display.Stamp(t.CreatedAt), display.OptionalStamp(t.ExpiresAt), display.OptionalStamp(t.LastUsedAt)}}
 	})
 }
 
-func (s *Server) exportHooks(r *action.Request, a record.Account, write func(any) error) error {
-	list, err := s.store.Hooks(r.Context(), a.Email)
+func (s *Service) exportHooks(r *action.Request, a record.Account, write func(any) error) error {
+	list, err := s.Store.Hooks(r.Context(), a.Email)
 	return writeEach(list, err, write, func(h store.HookInfo) exportLine {
 		x := exportedHook{Host: action.HostIn(h.URL), CreatedAt: display.Stamp(h.CreatedAt), Disabled: h.Disabled, Deliveries: []exportedDelivery{}}
 		for _, e := range h.Events.Events() {
@@ -176,10 +176,10 @@ func (s *Server) exportHooks(r *action.Request, a record.Account, write func(any
 }
 
 // exportPushes writes the account's own pushes with their audit logs, newest first.
-func (s *Server) exportPushes(r *action.Request, _ record.Account, write func(any) error) error {
+func (s *Service) exportPushes(r *action.Request, _ record.Account, write func(any) error) error {
 	var last record.ID
 	for {
-		list, err := s.store.PushesBefore(r.Context(), r.Actor, last, exportStep)
+		list, err := s.Store.PushesBefore(r.Context(), r.Actor, last, exportStep)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -192,7 +192,7 @@ func (s *Server) exportPushes(r *action.Request, _ record.Account, write func(an
 	}
 }
 
-func (s *Server) exportPush(r *action.Request, p store.PushInfo, write func(any) error) error {
+func (s *Service) exportPush(r *action.Request, p store.PushInfo, write func(any) error) error {
 	x := exportedPush{
 		Kind: p.Kind.String(), Name: p.Name.Reveal(), Note: p.Note.Reveal(), CreatedAt: display.Stamp(p.CreatedAt), ExpiresAt: display.Stamp(p.ExpiresAt),
 		ExpiredOn: display.OptionalStamp(p.ExpiredAt), Deleted: p.State == record.Deleted, Views: p.Views, MostViews: p.ViewLimit, Audit: []entryJSON{},
@@ -200,7 +200,7 @@ func (s *Server) exportPush(r *action.Request, p store.PushInfo, write func(any)
 	defer r.Memory.Release()
 	held := int64(0)
 	for page := 1; ; page++ { // entries never move
-		log, err := s.store.Audit(r.Context(), r.Actor, nameOf(p), page)
+		log, err := s.Store.Audit(r.Context(), r.Actor, nameOf(p), page)
 		switch {
 		case errors.Is(err, record.ErrNotFound): // it was purged meanwhile
 			return nil
@@ -243,11 +243,11 @@ func nameOf(p store.PushInfo) store.Name {
 	return store.Handle(p.ID)
 }
 
-func (s *Server) exportRequests(r *action.Request, _ record.Account, write func(any) error) error {
+func (s *Service) exportRequests(r *action.Request, _ record.Account, write func(any) error) error {
 	written := make(map[record.RequestID]bool) // those without an end, of which an account has few
 	var last record.Request
 	for {
-		list, err := s.store.RequestsAfter(r.Context(), r.Actor, last, exportStep)
+		list, err := s.Store.RequestsAfter(r.Context(), r.Actor, last, exportStep)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -267,12 +267,12 @@ func (s *Server) exportRequests(r *action.Request, _ record.Account, write func(
 }
 
 // exportOwnEvents writes the events that the account caused, and those about it.
-func (s *Server) exportOwnEvents(r *action.Request, a record.Account, write func(any) error) error {
-	last, err := s.store.LastAdminEvent(r.Context())
+func (s *Service) exportOwnEvents(r *action.Request, a record.Account, write func(any) error) error {
+	last, err := s.Store.LastAdminEvent(r.Context())
 	if err != nil {
 		return err
 	}
-	return s.manage.ExportEvents(r, manage.LogQuery{Account: a.ID, Before: last + 1}, func(event store.AdminLine) error {
+	return s.Manage.ExportEvents(r, manage.LogQuery{Account: a.ID, Before: last + 1}, func(event store.AdminLine) error {
 		if event.ActorID != a.ID { // of an administrator, whose it is
 			event.ActorID, event.IP, event.UserAgent = 0, "", ""
 		}

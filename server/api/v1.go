@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ var (
 )
 
 // createV1 creates a push that is spelled in that way.
-func (s *Server) createV1(how intake.Spelling) action.Func {
+func (s *Service) createV1(how intake.Spelling) action.Func {
 	return inV1(func(r *action.Request) (action.Reply, error) {
 		rep, err := s.create(r, how)
 		if errors.Is(err, intake.ErrNoPush) {
@@ -39,7 +39,7 @@ func (s *Server) createV1(how intake.Spelling) action.Func {
 	})
 }
 
-// noPushV1 is the error errNoPush in the words of version 1.
+// noPushV1 is intake.ErrNoPush in the words of version 1.
 func noPushV1(how intake.Spelling) error {
 	return action.BadRequest("param is missing or the value is empty or invalid: " + how.Wrapper)
 }
@@ -123,31 +123,6 @@ type versionV1JSON struct {
 	Edition            string `json:"edition"`
 }
 
-func (s *Server) versionV1(*action.Request) (action.Reply, error) {
-	return action.OK(versionV1JSON{ApplicationVersion: s.release, APIVersion: apiVersion1, Edition: edition}), nil
-}
-
-// preflight answers the question that browsers ask before a script of another site may
-// create a push (Fetch Standard, CORS-preflight request).
-func (s *Server) preflight(r *action.Request) (action.Reply, error) {
-	rep := action.Reply{Status: http.StatusOK, Header: [][2]string{{"Allow", http.MethodOptions + ", " + http.MethodPost}}}
-	if s.sharesAnswer(r) {
-		rep.Header = append(rep.Header, [2]string{"Access-Control-Allow-Methods", http.MethodPost})
-		if asked := r.Header.Get("Access-Control-Request-Headers"); isHeaderList(asked) {
-			rep.Header = append(rep.Header, [2]string{"Access-Control-Allow-Headers", asked})
-		}
-	}
-	return rep, nil
-}
-
-// isHeaderList reports whether a text is a short list of names of headers, which may be
-// repeated in an answer.
-func isHeaderList(text string) bool {
-	const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_, "
-	return text != "" && len(text) <= 1000 && strings.Trim(text, inNames) == ""
-}
-
-// sharesAnswer reports whether scripts of other sites may read the answer.
-func (s *Server) sharesAnswer(r *action.Request) bool {
-	return r.Route != nil && r.Route.Has(action.CrossOrigin) && s.cfg.SharesAPIv1() && s.answersTo(r)
+func (s *Service) versionV1(*action.Request) (action.Reply, error) {
+	return action.OK(versionV1JSON{ApplicationVersion: s.Release, APIVersion: apiVersion1, Edition: edition}), nil
 }

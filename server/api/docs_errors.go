@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"context"
@@ -42,9 +42,9 @@ var inStore = []error{record.ErrClock, record.ErrStandby, record.ErrUnavailable,
 
 // errorsOf returns the errors that a route can answer with: those of
 // its own, and those that follow from its row in the table of routes.
-func (s *Server) errorsOf(row action.Route, said []error) []error {
+func (s *Service) errorsOf(row action.Route, said []error) []error {
 	var all []error
-	if !newHosts(s.cfg).any() {
+	if s.NamesHosts {
 		all = append(all, action.ErrHostUnknown)
 	}
 	if row.Access != action.Public {
@@ -53,16 +53,16 @@ func (s *Server) errorsOf(row action.Route, said []error) []error {
 	if row.Scope != 0 {
 		all = append(all, &action.ScopeError{Needs: row.Scope})
 	}
-	if row.Access != action.Public && s.cfg.RequireMFA {
+	if row.Access != action.Public && s.Config.RequireMFA {
 		all = append(all, action.ErrTokenMFA)
 	}
-	if row.Access.NeedsToken(&s.cfg) || row.Access.DependsOnAddress(&s.cfg) {
+	if row.Access.NeedsToken(&s.Config) || row.Access.DependsOnAddress(&s.Config) {
 		all = append(all, action.ErrUnauthorized)
 	}
-	if row.Has(action.HasLinks) && s.cfg.BaseURL == "" {
+	if row.Has(action.HasLinks) && s.Config.BaseURL == "" {
 		all = append(all, action.ErrHost)
 	}
-	if changes(row.Method) {
+	if action.Changes(row.Method) {
 		all = append(all, action.ErrCrossOrigin)
 	}
 	if row.Has(action.CountsViews) {

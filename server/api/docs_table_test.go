@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 )
 
 // docServer returns a server that only makes its documentation.
-func docServer(t *testing.T, change func(*config.Config)) *Server {
+func docServer(t *testing.T, change func(*config.Config)) *Service {
 	t.Helper()
 	cfg := config.Default()
 	cfg.EnableRequests = true
@@ -30,13 +30,11 @@ func docServer(t *testing.T, change func(*config.Config)) *Server {
 		change(&cfg)
 	}
 	f := storetest.New(t, func(o *storetest.Setup) { o.Terms = instance.StoreOptions(cfg).Terms })
-	s := &Server{cfg: cfg, release: "3.0.0", store: f.Store}
-	s.docs = s.newDocs()
-	return s
+	return New(Options{Config: cfg, Release: "3.0.0", Store: f.Store, NamesHosts: len(cfg.AllowedHosts) > 0 || cfg.BaseURL != ""})
 }
 
 // read returns the data of a version, and its endpoints.
-func (d apiDocs) read(t *testing.T, s *Server, v1 bool) (*openapi.API, []endpoint) {
+func (d apiDocs) read(t *testing.T, s *Service, v1 bool) (*openapi.API, []endpoint) {
 	t.Helper()
 	api, err := d.api()
 	if err != nil {
@@ -55,7 +53,7 @@ func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
 			t.Errorf("%s is not documented, or its body is not", row.Name)
 		}
 	}
-	for _, row := range s.routes() {
+	for _, row := range action.WithHead(s.Routes()) {
 		op, described := api.Operations[row.Name]
 		if inAPI(row.Pattern) {
 			known[row.Name] = true

@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"encoding/base64"
@@ -15,7 +15,7 @@ import (
 const errNoRequest = action.BadRequest("Send an object request with at least a text, such as {\"request\":{\"text\":\"...\"}}, or request[text]=... in a form.")
 
 // createRequest makes a request for secrets.
-func (s *Server) createRequest(r *action.Request) (action.Reply, error) {
+func (s *Service) createRequest(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
 	err := body.Read(r.Context(), &r.Body, body.Options{Object: requestWrapper, JSON: true, Query: true, MaxText: action.SmallBody}, f)
 	if errors.Is(err, body.ErrNoObject) || err == nil && len(f) == 0 {
@@ -28,19 +28,19 @@ func (s *Server) createRequest(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	made, err := s.intake.NewRequestOf(r, in)
+	made, err := s.Intake.NewRequestOf(r, in)
 	if err != nil {
 		return action.Reply{}, err
 	}
 	return action.Created(newRequestJSON(made, r.Base)), nil
 }
 
-func (s *Server) listRequests(r *action.Request) (action.Reply, error) {
+func (s *Service) listRequests(r *action.Request) (action.Reply, error) {
 	page, err := action.ReadPage(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	all, err := s.store.Requests(r.Context(), r.Actor, page)
+	all, err := s.Store.Requests(r.Context(), r.Actor, page)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -51,19 +51,19 @@ func (s *Server) listRequests(r *action.Request) (action.Reply, error) {
 	return action.OK(list), nil
 }
 
-func (s *Server) showRequest(r *action.Request) (action.Reply, error) {
+func (s *Service) showRequest(r *action.Request) (action.Reply, error) {
 	if err := r.Reserve(action.AnswersMemory); err != nil {
 		return action.Reply{}, err
 	}
-	got, err := s.store.Request(r.Context(), r.Actor, r.RequestID)
+	got, err := s.Store.Request(r.Context(), r.Actor, r.RequestID)
 	if err != nil {
 		return action.Reply{}, err
 	}
 	return action.OK(newAnsweredJSON(got, r.Base)), nil
 }
 
-func (s *Server) endRequest(r *action.Request) (action.Reply, error) {
-	ended, err := s.store.EndRequest(r.Context(), r.Actor, r.RequestID)
+func (s *Service) endRequest(r *action.Request) (action.Reply, error) {
+	ended, err := s.Store.EndRequest(r.Context(), r.Actor, r.RequestID)
 	if err != nil {
 		return action.Reply{}, err
 	}

@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"bytes"
@@ -14,11 +14,13 @@ import (
 )
 
 // describe answers with the API's documentation for programs.
-func (s *Server) describe(r *action.Request) (action.Reply, error) { return s.docs[0].answer(r.Home()) }
+func (s *Service) describe(r *action.Request) (action.Reply, error) {
+	return s.docs[0].answer(r.Home())
+}
 
 // describeV1 answers with the documentation of API version 1: a document of its own, so
 // that clients made from that of version 2 are free of it.
-func (s *Server) describeV1(r *action.Request) (action.Reply, error) {
+func (s *Service) describeV1(r *action.Request) (action.Reply, error) {
 	return s.docs[1].answer(r.Home())
 }
 
@@ -33,7 +35,7 @@ type apiDocs struct {
 const documentedBase = "https://base.invalid"
 
 // newDocs returns the documentation of version 2 and that of version 1.
-func (s *Server) newDocs() (docs [2]apiDocs) {
+func (s *Service) newDocs() (docs [2]apiDocs) {
 	for i, v1 := range []bool{false, true} {
 		api := sync.OnceValues(func() (*openapi.API, error) { return s.readAPI(v1) })
 		docs[i] = apiDocs{api, sync.OnceValues(func() ([]byte, error) {
@@ -45,7 +47,7 @@ func (s *Server) newDocs() (docs [2]apiDocs) {
 			for _, e := range s.endpoints(of, v1) {
 				all = append(all, e.Endpoint)
 			}
-			return json.Marshal(of.Document(documentedBase, s.cfg.EnableAPIv1, all))
+			return json.Marshal(of.Document(documentedBase, s.Config.EnableAPIv1, all))
 		})}
 	}
 	return docs
@@ -62,7 +64,7 @@ func (d apiDocs) answer(base string) (action.Reply, error) {
 		return action.Reply{}, err
 	}
 	document = bytes.ReplaceAll(document, []byte(documentedBase), bytes.Trim(quoted, `"`))
-	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: jsonType[0], Body: document}}, nil
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: action.JSONType, Body: document}}, nil
 }
 
 // An endpoint is a route of the API with its documentation, from which the OpenAPI
@@ -75,16 +77,16 @@ type endpoint struct {
 
 // endpoints returns the routes of a version of the API that this server has, in the order
 // of the table: all but pages, health checks and metrics.
-func (s *Server) endpoints(api *openapi.API, v1 bool) (all []endpoint) {
+func (s *Service) endpoints(api *openapi.API, v1 bool) (all []endpoint) {
 	if v1 {
 		for _, row := range s.routesV1() {
-			if how := spellingsV1[row.Name]; s.cfg.EnableAPIv1 && !row.Has(action.Unlisted) && len(s.offers(how)) > 0 {
+			if how := spellingsV1[row.Name]; s.Config.EnableAPIv1 && !row.Has(action.Unlisted) && len(s.offers(how)) > 0 {
 				all = append(all, s.endpointV1(api, row))
 			}
 		}
 		return all
 	}
-	for _, row := range s.served() {
+	for _, row := range action.Served(s.Routes(), s.Config.EnableRequests) {
 		op := api.Operations[row.Name]
 		if inAPI(row.Pattern) && (row.Method != http.MethodHead || op.IsFile()) { // for others HEAD needs no words
 			all = append(all, s.endpoint(api, op, row, routeErrors[row.Name]))
@@ -98,7 +100,7 @@ func inAPI(pattern string) bool {
 }
 
 // endpoint documents a route.
-func (s *Server) endpoint(api *openapi.API, op openapi.Operation, row action.Route, errs []error) endpoint {
+func (s *Service) endpoint(api *openapi.API, op openapi.Operation, row action.Route, errs []error) endpoint {
 	e := endpoint{Endpoint: openapi.Endpoint{Operation: op, ID: row.Name, Method: row.Method, Deprecated: row.Has(action.IsV1)}, Route: row}
 	var parts []string
 	for part := range strings.SplitSeq(row.Pattern, "/") {
@@ -127,9 +129,9 @@ func (s *Server) endpoint(api *openapi.API, op openapi.Operation, row action.Rou
 
 // security returns who may call an endpoint. An empty object allows anonymous callers; an
 // empty list is for a route that ignores tokens.
-func (s *Server) security(api *openapi.API, a action.Access) []openapi.Object {
+func (s *Service) security(api *openapi.API, a action.Access) []openapi.Object {
 	needs := []openapi.Object{}
-	if a != action.Public && !a.NeedsToken(&s.cfg) {
+	if a != action.Public && !a.NeedsToken(&s.Config) {
 		needs = append(needs, openapi.Object{})
 	}
 	if a != action.Public {
@@ -152,7 +154,7 @@ func sameInV2(name string) string {
 }
 
 // endpointV1 documents a route of version 1 in the words of version 2.
-func (s *Server) endpointV1(api *openapi.API, row action.Route) endpoint {
+func (s *Service) endpointV1(api *openapi.API, row action.Route) endpoint {
 	same := sameInV2(row.Name)
 	op, errs := api.Operations[same], routeErrors[same]
 	switch row.Name {

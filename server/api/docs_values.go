@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"slices"
@@ -20,17 +20,17 @@ import (
 
 // readAPI returns what the data say of a version of the API on this server. Its links begin
 // with documentedBase.
-func (s *Server) readAPI(v1 bool) (*openapi.API, error) {
+func (s *Service) readAPI(v1 bool) (*openapi.API, error) {
 	text, created := s.offers(intake.PushV2)[0], time.Date(2026, 11, 21, 11, 39, 25, 834_000_000, time.UTC)
 	values := map[string]any{
-		"base": documentedBase, "v1": v1, "api_version": apiVersion, "release": s.release, "features": s.features(),
+		"base": documentedBase, "v1": v1, "api_version": apiVersion, "release": s.Release, "features": s.features(),
 		"page_size": store.PageSize, "max_page": action.MaxPage, "max_entries": store.MaxMinorEntries,
 		"max_text": store.MaxText, "max_passphrase": byteLimit(store.MaxPassphrase), "max_name": byteLimit(store.MaxName),
 		"max_note": byteLimit(store.MaxNote), "max_search": byteLimit(manage.MaxSearch), "max_asked": record.MaxAsked,
 		"acts": actNames(), "events": words(record.AdminKind.String), "entries": words(record.EntryKind.String), "kinds": words(record.Kind.String),
 		"durations": durationCodes(), "codes": numberText{Max: len(intake.Durations) - 1, Bounds: "0 to " + strconv.Itoa(len(intake.Durations)-1)},
-		"mail": s.cfg.Mail.Enabled(), "max_recipients": s.cfg.Mail.MaxRecipients, "languages": lang.Tags(), "language": s.cfg.DefaultLocale,
-		"max_files": s.store.Policy("").Files.MaxCount, "max_file_size": config.Size(s.store.Policy("").Files.MaxSize),
+		"mail": s.Config.Mail.Enabled(), "max_recipients": s.Config.Mail.MaxRecipients, "languages": lang.Tags(), "language": s.Config.DefaultLocale,
+		"max_files": s.Store.Policy("").Files.MaxCount, "max_file_size": config.Size(s.Store.Policy("").Files.MaxSize),
 		"pushes":  s.newPushes(v1),
 		"answers": newNumberText(store.Range{Min: 1, Max: record.MaxAnswers, Default: 1}), "answer_kinds": []string{intake.TextsOnly, intake.FilesOnly, intake.TextsAndFiles},
 		"request_days": newNumberText(store.RequestDays), "requests": s.newRequests(), "accounts": formsOf(accountWrapper, "NewAccount"),
@@ -113,14 +113,14 @@ var newPushSchemas = map[string]string{
 }
 
 // newPushes documents the spellings of a version that this server takes.
-func (s *Server) newPushes(v1 bool) (all []newPush) {
+func (s *Service) newPushes(v1 bool) (all []newPush) {
 	spellings := []intake.Spelling{intake.PushV2}
 	if v1 {
 		spellings = []intake.Spelling{passwordV1, filesV1, urlV1}
 	}
 	for _, how := range spellings {
 		if offers := s.offers(how); len(offers) > 0 {
-			files := s.store.Policy("").Terms[record.File].Enabled && (!how.V1 || how.Kind == record.File)
+			files := s.Store.Policy("").Terms[record.File].Enabled && (!how.V1 || how.Kind == record.File)
 			form := bodyForm{Wrapper: how.Wrapper, Name: newPushSchemas[how.Wrapper], Media: body.TypeJSON}
 			all = append(all, newPush{form, offers, offers, how.Kind != 0, files})
 		}
@@ -130,7 +130,7 @@ func (s *Server) newPushes(v1 bool) (all []newPush) {
 
 // newRequests documents the forms of a new request for secrets; none where requests are
 // switched off.
-func (s *Server) newRequests() (all []newPush) {
+func (s *Service) newRequests() (all []newPush) {
 	offers := slices.DeleteFunc(s.offers(intake.PushV2), func(t intake.KindTerms) bool { return t.Kind != record.Text && t.Kind != record.File })
 	for _, form := range formsOf(requestWrapper, "NewRequest") {
 		all = append(all, newPush{bodyForm: form, kinds: offers})
@@ -239,8 +239,8 @@ func (p newPush) First() pushRule { return p.Rules()[0] }
 
 // offers returns the kinds of push that can be created here with a spelling. Files come
 // last, since they need an account.
-func (s *Server) offers(how intake.Spelling) []intake.KindTerms {
-	all := slices.DeleteFunc(intake.KindsOf(s.store.Policy("")), func(t intake.KindTerms) bool { return how.Kind != 0 && t.Kind != how.Kind })
+func (s *Service) offers(how intake.Spelling) []intake.KindTerms {
+	all := slices.DeleteFunc(intake.KindsOf(s.Store.Policy("")), func(t intake.KindTerms) bool { return how.Kind != 0 && t.Kind != how.Kind })
 	isFile := func(t intake.KindTerms) bool { return t.Kind == record.File }
 	if i := slices.IndexFunc(all, isFile); i >= 0 {
 		all = append(slices.Delete(slices.Clone(all), i, i+1), all[i])

@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"errors"
@@ -69,12 +69,12 @@ func newChangedJSON(a accountJSON, l store.PasswordLink, base string) changedAcc
 }
 
 // accountsAPI lists accounts.
-func (s *Server) accountsAPI(r *action.Request) (action.Reply, error) {
+func (s *Service) accountsAPI(r *action.Request) (action.Reply, error) {
 	q, err := manage.ReadAccountQuery(r.URL.RawQuery)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	found, rooms, rest, err := s.manage.FindAccounts(r, q)
+	found, rooms, rest, err := s.Manage.FindAccounts(r, q)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -89,8 +89,8 @@ func (s *Server) accountsAPI(r *action.Request) (action.Reply, error) {
 }
 
 // accountAPI shows an account.
-func (s *Server) accountAPI(r *action.Request) (action.Reply, error) {
-	a, err := s.manage.AccountInPath(r)
+func (s *Service) accountAPI(r *action.Request) (action.Reply, error) {
+	a, err := s.Manage.AccountInPath(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -99,8 +99,8 @@ func (s *Server) accountAPI(r *action.Request) (action.Reply, error) {
 }
 
 // accountNow renders an account with what its live pushes take.
-func (s *Server) accountNow(r *action.Request, a record.Account) (accountJSON, error) {
-	rooms, err := s.store.AccountRooms(r.Context(), []record.AccountID{a.ID})
+func (s *Service) accountNow(r *action.Request, a record.Account) (accountJSON, error) {
+	rooms, err := s.Store.AccountRooms(r.Context(), []record.AccountID{a.ID})
 	return newAccountJSON(a, rooms[a.ID]), err
 }
 
@@ -114,7 +114,7 @@ const (
 const errNoAccount = action.BadRequest("Send an object account with at least an email, such as {\"account\":{\"email\":\"ann@example.com\"}}, or account[email]=... in a form.")
 
 // inviteAPI makes an account without a password, and mails or returns the link that sets one.
-func (s *Server) inviteAPI(r *action.Request) (action.Reply, error) {
+func (s *Service) inviteAPI(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
 	err := body.Read(r.Context(), &r.Body, body.Options{Object: accountWrapper, Flat: true, JSON: true, Query: true, MaxText: action.SmallBody}, f)
 	if errors.Is(err, body.ErrNoObject) || err == nil && len(f) == 0 {
@@ -125,13 +125,13 @@ func (s *Server) inviteAPI(r *action.Request) (action.Reply, error) {
 	}
 	in := intake.FieldReader{Fields: intake.Fields(f)}
 	email, admin, mail := in.Secret(emailField).Reveal(), in.Flag(adminField), in.Flag(store.FieldMail)
-	if mail != nil && *mail && !s.cfg.Mail.Enabled() {
+	if mail != nil && *mail && !s.Config.Mail.Enabled() {
 		in.Bad.Add(store.FieldMail, "cannot be sent: this server sends no mail")
 	}
 	if err := in.Bad.Err(); err != nil {
 		return action.Reply{}, err
 	}
-	l, mailed, err := s.manage.Invite(r, email, admin != nil && *admin, mail != nil && *mail)
+	l, mailed, err := s.Manage.Invite(r, email, admin != nil && *admin, mail != nil && *mail)
 	if errors.Is(err, record.ErrExists) {
 		in.Bad.Add(emailField, "has an account already")
 		err = in.Bad.Err()
@@ -139,7 +139,7 @@ func (s *Server) inviteAPI(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	a, err := s.store.AccountByID(r.Context(), l.Of)
+	a, err := s.Store.AccountByID(r.Context(), l.Of)
 	if mailed {
 		l.Code = secret.Text{}
 	}
@@ -147,20 +147,20 @@ func (s *Server) inviteAPI(r *action.Request) (action.Reply, error) {
 }
 
 // actAPI does to an account what the path names. It does not remove it: removeAPI does.
-func (s *Server) actAPI(r *action.Request) (action.Reply, error) {
+func (s *Service) actAPI(r *action.Request) (action.Reply, error) {
 	i := slices.IndexFunc(manage.AccountActs, func(act manage.AccountAct) bool { return act.Name == r.Act && !act.Typed })
 	if i < 0 {
 		return action.Reply{}, record.ErrNotFound
 	}
-	a, err := s.manage.AccountInPath(r)
+	a, err := s.Manage.AccountInPath(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	l, err := s.manage.Do(r, manage.AccountActs[i], a)
+	l, err := s.Manage.Do(r, manage.AccountActs[i], a)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	if a, err = s.store.AccountByID(r.Context(), a.ID); err != nil {
+	if a, err = s.Store.AccountByID(r.Context(), a.ID); err != nil {
 		return action.Reply{}, err
 	}
 	j, err := s.accountNow(r, a)
@@ -168,8 +168,8 @@ func (s *Server) actAPI(r *action.Request) (action.Reply, error) {
 }
 
 // policyAPI gives an account the policy that the path names, or none.
-func (s *Server) policyAPI(r *action.Request) (action.Reply, error) {
-	a, err := s.manage.AccountInPath(r)
+func (s *Service) policyAPI(r *action.Request) (action.Reply, error) {
+	a, err := s.Manage.AccountInPath(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -177,7 +177,7 @@ func (s *Server) policyAPI(r *action.Request) (action.Reply, error) {
 	if r.Act == noPolicy {
 		a.Policy = ""
 	}
-	if err := s.manage.SetPolicy(r, a.Email, a.Policy); err != nil {
+	if err := s.Manage.SetPolicy(r, a.Email, a.Policy); err != nil {
 		return action.Reply{}, err
 	}
 	j, err := s.accountNow(r, a)
@@ -188,8 +188,8 @@ func (s *Server) policyAPI(r *action.Request) (action.Reply, error) {
 const noPolicy = "none"
 
 // removeAPI removes an account with all that belongs to it, and answers with what it was.
-func (s *Server) removeAPI(r *action.Request) (action.Reply, error) {
-	a, err := s.manage.AccountInPath(r)
+func (s *Service) removeAPI(r *action.Request) (action.Reply, error) {
+	a, err := s.Manage.AccountInPath(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -198,7 +198,7 @@ func (s *Server) removeAPI(r *action.Request) (action.Reply, error) {
 		return action.Reply{}, err
 	}
 	i := slices.IndexFunc(manage.AccountActs, func(act manage.AccountAct) bool { return act.Typed })
-	_, err = s.manage.Do(r, manage.AccountActs[i], a)
+	_, err = s.Manage.Do(r, manage.AccountActs[i], a)
 	return action.OK(j), err
 }
 
@@ -209,8 +209,8 @@ type logJSON struct {
 }
 
 // logAPI lists events of the instance log, newest first.
-func (s *Server) logAPI(r *action.Request) (action.Reply, error) {
-	_, found, rest, err := s.manage.FindEvents(r)
+func (s *Service) logAPI(r *action.Request) (action.Reply, error) {
+	_, found, rest, err := s.Manage.FindEvents(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -240,8 +240,8 @@ type findingsJSON struct {
 }
 
 // findingsAPI answers with what was found out about the installation.
-func (s *Server) findingsAPI(r *action.Request) (action.Reply, error) {
-	all, err := s.manage.FindingsNow(r)
+func (s *Service) findingsAPI(r *action.Request) (action.Reply, error) {
+	all, err := s.Manage.FindingsNow(r)
 	return action.OK(newFindingsJSON(all)), err
 }
 
@@ -267,8 +267,8 @@ type settingsJSON struct {
 }
 
 // settingsAPI answers with the settings in force.
-func (s *Server) settingsAPI(*action.Request) (action.Reply, error) {
-	all, err := s.manage.SettingsNow()
+func (s *Service) settingsAPI(*action.Request) (action.Reply, error) {
+	all, err := s.Manage.SettingsNow()
 	return action.OK(newSettingsJSON(all)), err
 }
 

@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 	"pushbox/store/record"
 )
 
-func (s *Server) createPush(r *action.Request) (action.Reply, error) {
+func (s *Service) createPush(r *action.Request) (action.Reply, error) {
 	return s.create(r, intake.PushV2)
 }
 
 // create creates a push that is spelled in that way.
-func (s *Server) create(r *action.Request, how intake.Spelling) (action.Reply, error) {
-	c, p, err := s.intake.ReceivePush(r, how)
+func (s *Service) create(r *action.Request, how intake.Spelling) (action.Reply, error) {
+	c, p, err := s.Intake.ReceivePush(r, how)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -28,46 +28,46 @@ func (s *Server) create(r *action.Request, how intake.Spelling) (action.Reply, e
 	return action.Created(made), nil
 }
 
-func (s *Server) showPush(r *action.Request) (action.Reply, error) {
+func (s *Service) showPush(r *action.Request) (action.Reply, error) {
 	passphrase, err := s.readPassphrase(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	p, err := s.store.Retrieve(r.Context(), r.Actor, r.Push, passphrase, r.ReserveAnswer(s.limits.answerMemory, jsonFactor))
+	p, err := s.Store.Retrieve(r.Context(), r.Actor, r.Push, passphrase, r.ReserveAnswer(s.AnswerMemory, jsonFactor))
 	if err != nil {
 		return action.Reply{}, err
 	}
 	return action.OK(newViewerJSON(p, r.Base)), nil
 }
 
-func (s *Server) previewPush(r *action.Request) (action.Reply, error) {
-	p, err := s.store.Preview(r.Context(), r.URLToken)
+func (s *Service) previewPush(r *action.Request) (action.Reply, error) {
+	p, err := s.Store.Preview(r.Context(), r.URLToken)
 	if err != nil {
 		return action.Reply{}, err
 	}
 	return action.OK(previewJSON{URL: action.Link(p, r.Base)}), nil
 }
 
-func (s *Server) deletePush(r *action.Request) (action.Reply, error) {
-	p, err := s.store.DeletePush(r.Context(), r.Actor, r.Push)
+func (s *Service) deletePush(r *action.Request) (action.Reply, error) {
+	p, err := s.Store.DeletePush(r.Context(), r.Actor, r.Push)
 	if err != nil {
 		return action.Reply{}, err
 	}
 	return action.OK(newPushJSON(p, r.Base)), nil
 }
 
-func (s *Server) activePushes(r *action.Request) (action.Reply, error) { return s.listPushes(r, true) }
+func (s *Service) activePushes(r *action.Request) (action.Reply, error) { return s.listPushes(r, true) }
 
-func (s *Server) expiredPushes(r *action.Request) (action.Reply, error) {
+func (s *Service) expiredPushes(r *action.Request) (action.Reply, error) {
 	return s.listPushes(r, false)
 }
 
-func (s *Server) listPushes(r *action.Request, live bool) (action.Reply, error) {
+func (s *Service) listPushes(r *action.Request, live bool) (action.Reply, error) {
 	page, err := action.ReadPage(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	ps, err := s.store.Pushes(r.Context(), r.Actor, live, page)
+	ps, err := s.Store.Pushes(r.Context(), r.Actor, live, page)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -78,12 +78,12 @@ func (s *Server) listPushes(r *action.Request, live bool) (action.Reply, error) 
 	return action.OK(list), nil
 }
 
-func (s *Server) auditPush(r *action.Request) (action.Reply, error) {
+func (s *Service) auditPush(r *action.Request) (action.Reply, error) {
 	page, err := action.ReadPage(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	log, err := s.store.Audit(r.Context(), r.Actor, r.Push, page)
+	log, err := s.Store.Audit(r.Context(), r.Actor, r.Push, page)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -99,7 +99,7 @@ func (s *Server) auditPush(r *action.Request) (action.Reply, error) {
 const headerPassphrase = "X-Push-Passphrase"
 
 // readPassphrase takes the passphrase from the query, the header, or the body.
-func (s *Server) readPassphrase(r *action.Request) (secret.Text, error) {
+func (s *Service) readPassphrase(r *action.Request) (secret.Text, error) {
 	pairs, err := body.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return secret.Text{}, err
@@ -121,12 +121,12 @@ func (s *Server) readPassphrase(r *action.Request) (secret.Text, error) {
 
 // bodyPassphrase reads the passphrase from a form or a JSON object. It does not read a body of
 // another type.
-func (s *Server) bodyPassphrase(r *action.Request) (secret.Text, error) {
-	longest := int64(s.cfg.Limits.MaxBody)
+func (s *Service) bodyPassphrase(r *action.Request) (secret.Text, error) {
+	longest := int64(s.Config.Limits.MaxBody)
 	if r.ContentLength > longest {
 		return secret.Text{}, nil
 	}
-	memory := s.limits.requestMemory.Reserve(r.Holder())
+	memory := s.Memory.Reserve(r.Holder())
 	defer memory.Release()
 	var pairs body.Pairs
 	err := body.Read(r.Context(), &r.Body, body.Options{Flat: true, JSON: true, MaxText: longest, Memory: &memory}, &pairs)
@@ -141,7 +141,7 @@ func (s *Server) bodyPassphrase(r *action.Request) (secret.Text, error) {
 }
 
 // mailPush sends the link of a push by mail.
-func (s *Server) mailPush(r *action.Request) (action.Reply, error) {
+func (s *Service) mailPush(r *action.Request) (action.Reply, error) {
 	f := make(body.Form)
 	err := body.Read(r.Context(), &r.Body, body.Options{Object: "push", Flat: true, JSON: true, Query: true, MaxText: action.SmallBody}, f)
 	if errors.Is(err, body.ErrNoObject) {
@@ -158,8 +158,8 @@ func (s *Server) mailPush(r *action.Request) (action.Reply, error) {
 	if m == nil {
 		m = new(store.MailRequest)
 	}
-	m.Base, m.Language = r.Base, s.intake.MailLanguage(m.Language)
-	p, err := s.store.MailPush(r.Context(), r.Actor, r.URLToken, *m)
+	m.Base, m.Language = r.Base, s.Intake.MailLanguage(m.Language)
+	p, err := s.Store.MailPush(r.Context(), r.Actor, r.URLToken, *m)
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -171,8 +171,8 @@ func (s *Server) mailPush(r *action.Request) (action.Reply, error) {
 func jsonFactor(record.Kind) int64 { return 8 }
 
 // thawPushAPI is thawPush for programs.
-func (s *Server) thawPushAPI(r *action.Request) (action.Reply, error) {
-	p, err := s.store.ThawPush(r.Context(), r.Actor, r.Push)
+func (s *Service) thawPushAPI(r *action.Request) (action.Reply, error) {
+	p, err := s.Store.ThawPush(r.Context(), r.Actor, r.Push)
 	if err != nil {
 		return action.Reply{}, err
 	}

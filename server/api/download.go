@@ -1,20 +1,17 @@
-package server
+package api
 
 import (
-	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"pushbox/server/action"
-	"pushbox/server/deadline"
 	"pushbox/store"
 	"pushbox/store/record"
 )
 
 // downloadFile answers with a file, or with the part of it that is asked for.
-func (s *Server) downloadFile(r *action.Request) (action.Reply, error) {
+func (s *Service) downloadFile(r *action.Request) (action.Reply, error) {
 	n, err := strconv.Atoi(r.File)
 	if err != nil || strconv.Itoa(n) != r.File {
 		return action.Reply{}, record.ErrNotFound
@@ -31,18 +28,18 @@ func (s *Server) downloadFile(r *action.Request) (action.Reply, error) {
 }
 
 // beginDownload begins to read a file, by its number from 0. The caller must call done.
-func (s *Server) beginDownload(r *action.Request, file int) (d *store.Download, done func(), err error) {
+func (s *Service) beginDownload(r *action.Request, file int) (d *store.Download, done func(), err error) {
 	by := r.Holder()
-	if !s.limits.downloads.Take(by) {
+	if !s.Downloads.Take(by) {
 		return nil, nil, action.ErrDownloads
 	}
-	if d, err = s.store.Download(r.Context(), r.Grant, file); err != nil {
-		s.limits.downloads.Free(by)
+	if d, err = s.Store.Download(r.Context(), r.Grant, file); err != nil {
+		s.Downloads.Free(by)
 		return nil, nil, err
 	}
 	return d, func() {
 		d.Close()
-		s.limits.downloads.Free(by)
+		s.Downloads.Free(by)
 	}, nil
 }
 
@@ -92,33 +89,6 @@ func disposition(name string) string {
 
 const hexDigits = "0123456789ABCDEF"
 
-// sendFile sends the file of a reply. If it stops in the middle, fewer bytes than
-// announced have gone out, and net/http closes the connection. It returns an error
-// only for a fault of the server: not if the client left or stalled, nor if the push
-// ended meanwhile.
-func sendFile(w http.ResponseWriter, r *action.Request, rep answer) (n int64, err error) {
-	defer rep.Done()
-	downloadHeaders(w.Header())
-	w.Header()["Accept-Ranges"] = byteRanges
-	w.Header()["Content-Length"] = []string{strconv.FormatInt(rep.Part.Length, 10)}
-	if r.Method == http.MethodHead {
-		w.WriteHeader(rep.Status)
-		return 0, nil
-	}
-	if _, err := rep.File.Seek(rep.Part.From, io.SeekStart); err != nil {
-		return 0, err
-	}
-	stop := rep.File.AfterEnd(r.Deadlines.Cut)
-	defer stop()
-	w.WriteHeader(rep.Status)
-	from := deadline.NewSlowReader(rep.File, &r.Deadlines)
-	n, _ = io.CopyN(w, from, rep.Part.Length)
-	if errors.Is(from.Err, record.ErrNotFound) || r.Context().Err() != nil {
-		return n, nil
-	}
-	return n, from.Err
-}
-
 // parseRange reads a Range header (RFC 9110 section 14.2) for a file of size bytes. It
 // reports false if the whole file is to be sent: the header is absent or malformed, or
 // asks for several parts, which a server may ignore. It returns a *rangeError if the
@@ -161,4 +131,18 @@ func cutPrefixFold(s, prefix string) (rest string, ok bool) {
 		return "", false
 	}
 	return s[len(prefix):], true
+}
+
+// downloadAll answers with all files of a push as a ZIP archive. It counts as one
+// download.
+func (s *Service) downloadAll(r *action.Request) (action.Reply, error) {
+	first, done, err := s.beginDownload(r, 0)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	return action.Reply{
+		Status: http.StatusOK, File: first, Done: done,
+		Rest:   func(file int) (*store.Download, error) { return s.Store.Download(r.Context(), r.Grant, file) },
+		Header: [][2]string{{"Content-Disposition", disposition("files.zip")}},
+	}, nil
 }

@@ -1,4 +1,4 @@
-package server
+package api
 
 import (
 	"encoding/json"
@@ -70,7 +70,7 @@ var commonErrors = append([]error{errLimited, errAny, limit.ErrBusy, record.ErrB
 
 // apiHelp returns the content of the help page. The addresses in its commands begin
 // with base.
-func (s *Server) apiHelp(base string) (apiHelp, error) {
+func (s *Service) apiHelp(base string) (apiHelp, error) {
 	api, err := s.docs[0].api()
 	if err != nil {
 		return apiHelp{}, err
@@ -97,7 +97,7 @@ func (s *Server) apiHelp(base string) (apiHelp, error) {
 	return help, nil
 }
 
-func (s *Server) endpointHelp(api *openapi.API, e endpoint, base string) endpointHelp {
+func (s *Service) endpointHelp(api *openapi.API, e endpoint, base string) endpointHelp {
 	help := endpointHelp{
 		ID: e.ID, Method: e.Endpoint.Method, Path: e.Path, Summary: e.Summary, Description: e.Description,
 		Access: s.accessText(e.Access), Curl: s.curlCommand(api, e, base),
@@ -145,15 +145,15 @@ func bodiesOf(f statusReplies) (all []action.ErrorBody) {
 }
 
 // accessText describes who may call an endpoint.
-func (s *Server) accessText(a action.Access) string {
+func (s *Service) accessText(a action.Access) string {
 	switch {
 	case a == action.Administrating:
 		return "administrators, with a valid API token that has the scope admin"
 	case a == action.Public:
 		return "everyone; API tokens are ignored"
-	case a.DependsOnAddress(&s.cfg):
+	case a.DependsOnAddress(&s.Config):
 		return "callers with a valid API token, and anyone at an address that may create without one"
-	case !a.NeedsToken(&s.cfg):
+	case !a.NeedsToken(&s.Config):
 		return "everyone, with a valid API token or without one"
 	default:
 		return "callers with a valid API token"
@@ -175,7 +175,7 @@ func typeWords(schema openapi.Object) string {
 }
 
 // curlCommand returns a command that calls the endpoint.
-func (s *Server) curlCommand(api *openapi.API, e endpoint, base string) string {
+func (s *Service) curlCommand(api *openapi.API, e endpoint, base string) string {
 	words := []string{"curl -s"}
 	if e.Curl != "" && e.Endpoint.Method == http.MethodGet {
 		words = append(words, e.Curl)
@@ -188,7 +188,7 @@ func (s *Server) curlCommand(api *openapi.API, e endpoint, base string) string {
 	}
 	path := strings.NewReplacer("{"+action.TokenParam+"}", "$TOKEN", "{"+action.GrantParam+"}", "$GRANT", "{"+action.FileParam+"}", "1", "{"+action.RequestParam+"}", "$REQUEST", "{"+action.AccountParam+"}", "2", "{"+action.ActParam+"}", "disable", "{"+action.PolicyParam+"}", "none").Replace(e.Path)
 	words = append(words, `"`+base+path+`"`)
-	if e.Access.NeedsToken(&s.cfg) || e.Access.DependsOnAddress(&s.cfg) {
+	if e.Access.NeedsToken(&s.Config) || e.Access.DependsOnAddress(&s.Config) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
 	}
 	if e.Body != "" {
@@ -199,7 +199,7 @@ func (s *Server) curlCommand(api *openapi.API, e endpoint, base string) string {
 }
 
 // apiHelpPage documents the API.
-func (s *Server) apiHelpPage(r *action.Request) (action.Reply, error) {
+func (s *Service) apiHelpPage(r *action.Request) (action.Reply, error) {
 	help, err := s.apiHelp(r.Home())
 	if err != nil {
 		return action.Reply{}, err

@@ -1,0 +1,105 @@
+// Package api has the actions for programs: version 2 of the API, version 1, requests for secrets and
+// administration, with the JSON that they speak; the files of pushes; and the documents and the help
+// page that describe the API.
+package api
+
+import (
+	"pushbox/config"
+	"pushbox/internal/limit"
+	"pushbox/server/action"
+	"pushbox/server/intake"
+	"pushbox/server/manage"
+	"pushbox/store"
+	"pushbox/store/record"
+)
+
+// Options are what the API uses.
+type Options struct {
+	Config  config.Config
+	Store   *store.Store
+	Intake  *intake.Desk
+	Manage  *manage.Desk
+	Release string // the version of the program
+
+	NamesHosts   bool          // the server answers for some hosts alone
+	Memory       *limit.Memory // of request bodies
+	AnswerMemory *limit.Memory // of answers that open a push
+	Downloads    *limit.Slots
+}
+
+// A Service is the API, with one set of settings.
+type Service struct {
+	Options
+
+	docs [2]apiDocs // of version 2, and of version 1
+}
+
+// New returns the API.
+func New(o Options) *Service {
+	s := &Service{Options: o}
+	s.docs = s.newDocs()
+	return s
+}
+
+// apiVersion is the version of Password Pusher's API that this is.
+const apiVersion = "2.1"
+
+// edition is Password Pusher's name for a server that its users run themselves.
+const edition = "oss"
+
+// versionJSON tells clients what a server can do. Its keys are those of Password
+// Pusher.
+type versionJSON struct {
+	ApplicationVersion string       `json:"application_version"`
+	APIVersion         string       `json:"api_version"`
+	Edition            string       `json:"edition"`
+	Features           featuresJSON `json:"features"`
+}
+
+type featuresJSON struct {
+	AnonymousAccess        bool             `json:"anonymous_access"`
+	APITokenAuthentication bool             `json:"api_token_authentication"`
+	Accounts               switchJSON       `json:"accounts"`
+	Pushes                 pushFeaturesJSON `json:"pushes"`
+	Requests               switchJSON       `json:"requests"`
+}
+
+type pushFeaturesJSON struct {
+	Enabled           bool           `json:"enabled"`
+	EmailAutoDispatch bool           `json:"email_auto_dispatch"`
+	FileAttachments   attachmentJSON `json:"file_attachments"`
+	URLPushes         switchJSON     `json:"url_pushes"`
+	QRCodePushes      switchJSON     `json:"qr_code_pushes"`
+}
+
+type attachmentJSON struct {
+	Enabled                bool `json:"enabled"`
+	RequiresAuthentication bool `json:"requires_authentication"`
+}
+
+type switchJSON struct {
+	Enabled bool `json:"enabled"`
+}
+
+// version describes the server, as it is for accounts without a policy. Accounts are a feature of Password Pusher's hosted
+// edition: several accounts for a token.
+func (s *Service) version(*action.Request) (action.Reply, error) {
+	return action.OK(versionJSON{ApplicationVersion: s.Release, APIVersion: apiVersion, Edition: edition, Features: s.features()}), nil
+}
+
+func (s *Service) features() featuresJSON {
+	policy := s.Store.Policy("")
+	enabled := func(k record.Kind) bool { return policy.Terms[k].Enabled }
+	return featuresJSON{
+		AnonymousAccess:        s.Config.AllowAnonymous,
+		APITokenAuthentication: true,
+		Pushes: pushFeaturesJSON{
+			Enabled:           true,
+			EmailAutoDispatch: s.Config.Mail.Enabled() && !policy.NoMail,
+			FileAttachments:   attachmentJSON{Enabled: enabled(record.File), RequiresAuthentication: true},
+			URLPushes:         switchJSON{enabled(record.URL)},
+			QRCodePushes:      switchJSON{enabled(record.QR)},
+		},
+		Requests: switchJSON{s.Config.EnableRequests},
+	}
+}
