@@ -248,7 +248,7 @@ func (Message) Belongs() AccountID { return 0 }
 // Key is Quota.Key.
 func (c QuotaCount) Key() []byte { return Quota{To: c.To, Of: c.Of}.Key() }
 
-// Title names the account, if the quota is of one.
+// Title names the account whose quota it is, if there is one.
 func (c QuotaCount) Title() string {
 	if c.Of == 0 {
 		return "a quota"
