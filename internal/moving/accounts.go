@@ -90,7 +90,7 @@ func (m *move) token(ctx context.Context, u pwpush.User, a record.Account, what 
 	return nil
 }
 
-// leaveOut tells of a row that does not come, and was not there before; it reports whether it did.
+// leaveOut reports a row that does not come, and was not there before, and whether there is one.
 func (m *move) leaveOut(what string, err error) bool {
 	out := err != nil && !errors.Is(err, record.ErrExists)
 	if out {
