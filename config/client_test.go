@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 // atHome returns the environment of a user whose client.yaml has that text, and the
@@ -20,12 +21,8 @@ func atHome(t *testing.T, text string) (environ []string, dir string) {
 	}
 	home := t.TempDir()
 	dir = filepath.Join(home, ".config", "pushbox")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "client.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.MkdirAll(dir, 0o700))
+	env.OK(t, os.WriteFile(filepath.Join(dir, "client.yaml"), []byte(text), 0o600))
 	return []string{"HOME=" + home}, dir
 }
 

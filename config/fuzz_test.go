@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 // FuzzLoad checks that no file makes Load panic, that Load explains what it refuses,
 // and that what it accepts prints as a file that loads to the same.
 func FuzzLoad(f *testing.F) {
 	example, err := os.ReadFile("../config.example.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	env.OK(f, err)
 	f.Add(example)
 	for _, text := range []string{
 		"", "~", "listen: ':1'\nlog: {level: debug}\n", "purge_after: 1d12h30m1.5s\nmax_store_size: 3GiB\n",
@@ -27,9 +26,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	file := filepath.Join(f.TempDir(), "pushbox.yaml")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(file, text, 0o600))
 		l, err := config.Load(config.Source{File: file})
 		if err == nil {
 			wantSameAgain(t, l, file)

@@ -9,24 +9,21 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 // writeFile returns the name of a file with that text.
 func writeFile(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pushbox.yaml")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
 func mustLoad(t *testing.T, src config.Source) *config.Loaded {
 	t.Helper()
 	l, err := config.Load(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return l
 }
 
@@ -152,9 +149,7 @@ func TestWhichFileIsRead(t *testing.T) {
 func TestNoFileIsReadUnlessItIsNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"pushbox.yaml", "config.yaml"} {
-		if err := os.WriteFile(name, []byte("listen: :1\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(name, []byte("listen: :1\n"), 0o600))
 	}
 	t.Setenv("PUSHBOX_LISTEN", ":2") // only the caller's environment counts
 	if got := mustLoad(t, config.Source{}).Config.Listen; got != config.Default().Listen {

@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 // In ExecReload= of a unit, systemd names a directory of credentials that cannot be read.
 func TestWhoNeedsNoKeyDoesNotLookForItsFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(file, nil, 0o600))
 	src := config.Source{Environ: []string{"CREDENTIALS_DIRECTORY=" + filepath.Join(file, "below")}}
 	if _, err := config.Load(src); err == nil {
 		t.Error("a credential that cannot be read is no error")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 func TestPrintShowsValuesAndOrigins(t *testing.T) {
@@ -23,9 +24,7 @@ func TestPrintShowsValuesAndOrigins(t *testing.T) {
 		Environ: []string{"PUSHBOX_MAX_STORE_SIZE=2048MiB", "PUSHBOX_TRUSTED_PROXIES=10.1.2.3, fd00::/8", "PUSHBOX_MASTER_KEY=k"},
 		Flags:   map[string]config.Flag{"listen": {Name: "--listen", Value: ":80"}},
 	})
-	if err := l.Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, l.Print(&out))
 	want := `listen: ":80"                                    # flag --listen; needs a restart
 public_listen: ""                                # default; needs a restart
 listen_mode: "0660"                              # default; needs a restart
@@ -112,9 +111,7 @@ func TestALongLineDoesNotMoveComments(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	long := "/" + strings.Repeat("d", 200)
-	if err := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_DATA_DIR=" + long}}).Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, mustLoad(t, config.Source{Environ: []string{"PUSHBOX_DATA_DIR=" + long}}).Print(&out))
 	lines := strings.Split(out.String(), "\n")
 	if want := `data_dir: "` + long + `"  # environment PUSHBOX_DATA_DIR; needs a restart`; !slices.Contains(lines, want) {
 		t.Errorf("got %s", out.String())
@@ -150,14 +147,10 @@ func TestPrintedSettingsLoadAgain(t *testing.T) {
 func wantSameAgain(t *testing.T, l *config.Loaded, file string) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := l.Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, l.Print(&out))
 	key := "\nmaster_key: " + strconv.Quote(l.Config.MasterKey.Reveal())
 	text := bytes.Replace(out.Bytes(), []byte("\nmaster_key: [redacted]"), []byte(key), 1)
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(file, text, 0o600))
 	again, err := config.Load(config.Source{File: file})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

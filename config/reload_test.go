@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 // rewrite gives a file another text.
 func rewrite(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func TestAReloadAppliesWhatItCanAndNamesTheRest(t *testing.T) {
@@ -25,9 +24,7 @@ func TestAReloadAppliesWhatItCanAndNamesTheRest(t *testing.T) {
 	running := mustLoad(t, src).Config
 	rewrite(t, file, "listen: 127.0.0.1:2\nallow_anonymous: false\npw: {expire_after_days_max: 40}\nlog: {level: debug, format: json}\nmaster_key: hunter2\n")
 	got, err := config.Reload(running, src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if want := []string{"allow_anonymous", "log.level", "pw.expire_after_days_max"}; !slices.Equal(got.Changed, want) {
 		t.Errorf("changed: %q, want %q", got.Changed, want)
 	}
@@ -100,9 +97,7 @@ func TestSettingsFixedAtTheStartNeedARestart(t *testing.T) {
 func TestPrintMarksSettingsThatNeedARestart(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := mustLoad(t, config.Source{}).Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, mustLoad(t, config.Source{}).Print(&out))
 	for line := range strings.Lines(out.String()) {
 		key, _, _ := strings.Cut(strings.TrimSpace(line), ":")
 		switch says := strings.HasSuffix(line, "# default; needs a restart\n"); {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 const marker = "hunter2marker"
@@ -25,9 +26,7 @@ func TestTheMasterKeyIsNeverShown(t *testing.T) {
 		if l.Config.MasterKey.Reveal() != marker {
 			t.Error("the key did not arrive")
 		}
-		if err := l.Print(&out); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, l.Print(&out))
 		fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
 	}
 	if !strings.Contains(out.String(), "master_key: [redacted]") {
@@ -66,9 +65,7 @@ func TestSecretsOfTheEnvironmentAreNeverShown(t *testing.T) {
 	if c := l.Config; c.Mail.Password.Reveal() != marker || c.Webhooks.Secret.Reveal() != marker || c.Metrics.Token.Reveal() != marker || !c.Metrics.HasToken() {
 		t.Error("a secret did not arrive")
 	}
-	if err := l.Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, l.Print(&out))
 	fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
 	for _, file := range []string{"MAIL_PASSWORD_FILE", "WEBHOOKS_SECRET_FILE", "METRICS_TOKEN_FILE"} {
 		got := problems(t, config.Source{Environ: append(append(beside, given...), "PUSHBOX_"+file+"=/some/where")})
@@ -91,9 +88,7 @@ func TestTheAddressOfTheServersWebhookIsNeverShown(t *testing.T) {
 	if l.Config.Webhooks.URL.Reveal() != address {
 		t.Error("the address did not arrive")
 	}
-	if err := l.Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, l.Print(&out))
 	fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
 	fmt.Fprintln(&out, problems(t, config.Source{File: writeFile(t, "webhooks: {url: \""+address+"\"}")}))
 	if strings.Contains(out.String(), marker) || !strings.Contains(out.String(), "url: [redacted]") {
@@ -116,9 +111,7 @@ func TestTheMasterKeyAndItsFileExcludeEachOther(t *testing.T) {
 func TestAPrintedKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_MASTER_KEY=k"}}).Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, mustLoad(t, config.Source{Environ: []string{"PUSHBOX_MASTER_KEY=k"}}).Print(&out))
 	got := problems(t, config.Source{File: writeFile(t, out.String())})
 	if len(got) != 1 || !strings.HasPrefix(got[0], "master_key (") {
 		t.Errorf("got %q", got)
@@ -129,9 +122,7 @@ func TestTheCredentialOfSystemd(t *testing.T) {
 	t.Parallel()
 	with, without := t.TempDir(), t.TempDir()
 	path := filepath.Join(with, "master.key")
-	if err := os.WriteFile(path, []byte("k"), 0o400); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, []byte("k"), 0o400))
 	for _, test := range []struct {
 		name    string
 		environ []string
@@ -181,9 +172,7 @@ func TestTheDirectoryForKeysBesideTheSettings(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "pushbox.yaml")
 			text := fmt.Sprintf("data_dir: %q\n%s\n", filepath.Join(dir, "data"), test.setting)
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.WriteFile(file, []byte(text), 0o600))
 			for _, name := range test.make {
 				err := error(nil)
 				if path := filepath.Join(dir, name); strings.HasSuffix(name, "/") {
@@ -191,9 +180,7 @@ func TestTheDirectoryForKeysBesideTheSettings(t *testing.T) {
 				} else {
 					err = os.WriteFile(path, nil, 0o600)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				env.OK(t, err)
 			}
 			src := config.Source{File: file}
 			if test.environ != "" {

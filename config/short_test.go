@@ -7,19 +7,16 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 func TestAShortExampleHasTheSettingsThatMostInstallationsChange(t *testing.T) {
 	t.Parallel()
 	all, err := os.ReadFile(exampleFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	short := config.Short(string(all))
 	file := filepath.Join(t.TempDir(), "pushbox.yaml")
-	if err := os.WriteFile(file, []byte(short), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(file, []byte(short), 0o600))
 	l, err := config.Load(config.Source{File: file})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, short)

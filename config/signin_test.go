@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 const offices = `
@@ -93,17 +94,13 @@ func TestTheSecretOfAProviderIsNeverShown(t *testing.T) {
 		t.Error("the secret did not arrive")
 	}
 	var out strings.Builder
-	if err := l.Print(&out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, l.Print(&out))
 	fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
 	if strings.Contains(out.String(), marker) || !strings.Contains(out.String(), "client_secret: [redacted]") {
 		t.Errorf("the secret was shown:\n%s", out.String())
 	}
 	name := writeFile(t, "")
-	if err := os.WriteFile(name, []byte("sign_in:\n  oidc: "+valueOf(t, l, "sign_in.oidc").Value), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, []byte("sign_in:\n  oidc: "+valueOf(t, l, "sign_in.oidc").Value), 0o600))
 	if got := problems(t, config.Source{File: name}); len(got) != 1 || !strings.HasSuffix(got[0], "has client_secret, which must be text") {
 		t.Errorf("a printed secret: %q", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 
@@ -25,9 +26,7 @@ func TestABackupBelongsToItsCaller(t *testing.T) {
 			t.Fatalf("it tells %+v of %v, %v", b, info, err)
 		}
 		own := filepath.Join(t.TempDir(), "box.db")
-		if err := os.Rename(b.Path, own); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Rename(b.Path, own))
 		if accounts, err := r.f.Over(own).Accounts(t.Context()); err != nil || len(accounts) != 1 {
 			t.Errorf("it has %v, %v", accounts, err)
 		}

@@ -10,15 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
 func TestEachErrorOfTheStoreHasOneCode(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../store/record/errors.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	sentinels := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, "Err") {

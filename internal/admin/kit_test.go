@@ -21,9 +21,7 @@ func serve(t *testing.T, f *storetest.Fixture) (path string) {
 	t.Helper()
 	path = admin.SocketPath(env.ShortDir(t))
 	l, err := admin.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	serveOn(t, f, l)
 	return path
 }
@@ -45,9 +43,7 @@ func serveOn(t *testing.T, f *storetest.Fixture, l net.Listener) {
 func client(t *testing.T, path string) *admin.Client {
 	t.Helper()
 	c, err := admin.NewClient(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return c
 }
 

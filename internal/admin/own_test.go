@@ -34,9 +34,7 @@ func TestWhatAServerDoesOnItself(t *testing.T) {
 	}
 	path := admin.SocketPath(env.ShortDir(t))
 	l, err := admin.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	want := admin.Reloaded{Changed: []string{"a"}, Waiting: []string{"b"}}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -68,13 +66,9 @@ func TestASecretPrintsNothingAndCrossesWhole(t *testing.T) {
 			}
 		}
 		b, err := json.Marshal(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		var out admin.Credentials
-		if err := json.Unmarshal(b, &out); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, json.Unmarshal(b, &out))
 		if out.Password.Reveal() != text {
 			t.Errorf("%q came out as %q", text, out.Password.Reveal())
 		}

@@ -27,13 +27,9 @@ func raw(t *testing.T, path, method, name, body string) (status int, answer stri
 		},
 	}
 	req, err := http.NewRequestWithContext(t.Context(), method, "http://pushbox/v1/"+name, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	res, err := transport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	text, err := io.ReadAll(res.Body)
 	if err = errors.Join(err, res.Body.Close()); err != nil {
 		t.Fatal(err)
@@ -68,9 +64,7 @@ func fake(t *testing.T, handler http.HandlerFunc) *admin.Client {
 	t.Helper()
 	path := admin.SocketPath(env.ShortDir(t))
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	srv := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()

@@ -20,19 +20,13 @@ func TestTheSocketIsForItsOwnerAloneAndGoesWithItsServer(t *testing.T) {
 	t.Parallel()
 	path := admin.SocketPath(env.ShortDir(t))
 	l, err := admin.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if got := info.Mode(); got != fs.ModeSocket|0o600 {
 		t.Errorf("its mode is %v", got)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, l.Close())
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after Close the socket is still there: %v", err)
 	}
@@ -42,13 +36,9 @@ func TestTheSocketIsForItsOwnerAloneAndGoesWithItsServer(t *testing.T) {
 func leaveStale(t *testing.T, path string) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	l.SetUnlinkOnClose(false)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, l.Close())
 }
 
 func TestAStaleSocketIsReplaced(t *testing.T) {
@@ -56,9 +46,7 @@ func TestAStaleSocketIsReplaced(t *testing.T) {
 	path := admin.SocketPath(env.ShortDir(t))
 	leaveStale(t, path)
 	l, err := admin.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	serveOn(t, storetest.New(t), l)
 	if _, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{}); err != nil {
 		t.Errorf("the new socket does not answer: %v", err)
@@ -68,9 +56,7 @@ func TestAStaleSocketIsReplaced(t *testing.T) {
 func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
 	t.Parallel()
 	path := admin.SocketPath(env.ShortDir(t))
-	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, []byte("mine"), 0o600))
 	if _, err := admin.Listen(t.Context(), path); !errors.Is(err, admin.ErrNotSocket) {
 		t.Errorf("got %v", err)
 	}

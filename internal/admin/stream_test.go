@@ -28,14 +28,10 @@ func longOp(w work) Op[int, string] { return Op[int, string]{name: "dig", long: 
 func servedBy(t *testing.T, srv *http.Server) *Client {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pb") // that of t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	path := filepath.Join(dir, "sock")
 	l, err := Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- httpd.Run(ctx, l, srv, env.Patience) }()
@@ -46,9 +42,7 @@ func servedBy(t *testing.T, srv *http.Server) *Client {
 		}
 	})
 	c, err := NewClient(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return c
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"filippo.io/age/armor"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestWhatIsEncryptedOpensForItsRecipientsAlone(t *testing.T) {
@@ -63,9 +65,7 @@ func TestWhatIsArmoredOpens(t *testing.T) {
 	var text bytes.Buffer
 	w := armor.NewWriter(&text)
 	_, err := w.Write(sent(t, Writer{Recipients: recipients(t, ann)}, content(1000)))
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(err, w.Close()))
 	r, encrypted, err := Decrypt(&text, identities(t, annFile))
 	if err != nil || !encrypted {
 		t.Fatal(encrypted, err)
@@ -96,9 +96,7 @@ func TestRecipientsAndIdentitiesAreNotTakenForEachOther(t *testing.T) {
 	t.Parallel()
 	ann, annFile := newRecipient(t)
 	secret, err := os.ReadFile(annFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := ParseRecipients([]string{ann}, []string{annFile}); !errors.Is(err, ErrSecret) || !strings.Contains(err.Error(), annFile) {
 		t.Errorf("a file of identities: %v", err)
 	}

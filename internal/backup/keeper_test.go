@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/unnamed"
 )
 
@@ -113,13 +114,9 @@ func TestAScheduledBackupIsEncryptedAndItsCopyGoes(t *testing.T) {
 	wantRound(t, k, "pushbox-20260102T120000Z.db.age", k.Every)
 	wantNames(t, k.Dir, "pushbox-20260102T120000Z.db.age")
 	sealed, err := os.ReadFile(filepath.Join(k.Dir, "pushbox-20260102T120000Z.db.age"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	r, _, err := Decrypt(bytes.NewReader(sealed), identities(t, annFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if got, err := io.ReadAll(r); err != nil || string(got) != noon.String() {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -154,9 +151,7 @@ func TestWhatAKeeperRemovesIsOverwrittenUnlessItIsSealed(t *testing.T) {
 	ann, _ := newRecipient(t)
 	k.Writer.Recipients = recipients(t, ann)
 	inClear, sealed := filepath.Join(k.Dir, "pushbox-20251230T000000Z.db"), filepath.Join(k.Dir, "pushbox-20251231T000000Z.db.age")
-	if err := errors.Join(os.WriteFile(inClear, []byte("pages"), 0o600), os.WriteFile(sealed, []byte("sealed"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(os.WriteFile(inClear, []byte("pages"), 0o600), os.WriteFile(sealed, []byte("sealed"), 0o600)))
 	a, b := unnamed.Open(t, inClear), unnamed.Open(t, sealed)
 	var c unnamed.File
 	whole := k.Make

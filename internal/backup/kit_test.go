@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"filippo.io/age"
+
+	"pushbox/internal/testkit/env"
 )
 
 // content returns bytes whose values depend on their offsets.
@@ -25,36 +27,28 @@ func content(size int) []byte {
 func newRecipient(t *testing.T) (recipient, identityFile string) {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return id.Recipient().String(), file(t, "# made by a test\n"+id.String()+"\n")
 }
 
 func file(t *testing.T, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func recipients(t *testing.T, texts ...string) Recipients {
 	t.Helper()
 	all, err := ParseRecipients(texts, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return all
 }
 
 func identities(t *testing.T, file string) Identities {
 	t.Helper()
 	all, err := LoadIdentities(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return all
 }
 
@@ -62,9 +56,7 @@ func identities(t *testing.T, file string) Identities {
 func wantNames(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var got []string
 	for _, e := range entries {
 		got = append(got, e.Name())
@@ -78,12 +70,8 @@ func put(t *testing.T, dir string, age time.Duration, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		path, then := filepath.Join(dir, name), time.Now().Add(-age)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, then, then); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, nil, 0o600))
+		env.OK(t, os.Chtimes(path, then, then))
 	}
 }
 
@@ -91,8 +79,6 @@ func put(t *testing.T, dir string, age time.Duration, names ...string) {
 func sent(t *testing.T, w Writer, b []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := w.Stream(context.Background(), &out, bytes.NewReader(b), int64(len(b))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, w.Stream(context.Background(), &out, bytes.NewReader(b), int64(len(b))))
 	return out.Bytes()
 }

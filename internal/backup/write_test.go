@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/unnamed"
 )
 
@@ -53,9 +54,7 @@ func TestAFileIsForItsOwnerAloneAndReplacesNoneUnlessTold(t *testing.T) {
 	write := func(w Writer, text string) error {
 		return w.File(t.Context(), path, strings.NewReader(text), int64(len(text)))
 	}
-	if err := write(Writer{}, "first"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, write(Writer{}, "first"))
 	if err := write(Writer{}, "second"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("it replaced a file: %v", err)
 	}
@@ -100,12 +99,8 @@ func TestWhatAKilledWriterLeftGoesAndWhatARunningOneHasStays(t *testing.T) {
 	put(t, dir, staleAfter-time.Minute, "pushbox-backup.new-4")
 	odd := filepath.Join(dir, "pushbox-backup.new-5") // is no file, and cannot be removed
 	long := time.Now().Add(-staleAfter - time.Minute)
-	if err := errors.Join(os.MkdirAll(filepath.Join(odd, "x"), 0o700), os.Chtimes(odd, long, long)); err != nil {
-		t.Fatal(err)
-	}
-	if err := (Writer{}).File(t.Context(), filepath.Join(dir, "box.db"), strings.NewReader(""), 0); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(os.MkdirAll(filepath.Join(odd, "x"), 0o700), os.Chtimes(odd, long, long)))
+	env.OK(t, (Writer{}).File(t.Context(), filepath.Join(dir, "box.db"), strings.NewReader(""), 0))
 	wantNames(t, dir, "box.db", "notes.new-3", "pushbox-backup", "pushbox-backup.new-4", "pushbox-backup.new-5", "pushbox.db.new-2")
 }
 

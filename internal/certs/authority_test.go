@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/certs"
 	"pushbox/internal/testkit/acmetest"
+	"pushbox/internal/testkit/env"
 )
 
 const closedPort = 1 // nothing listens there
@@ -106,9 +107,7 @@ func TestAnAuthorityMayAskForAnEarlierRenewal(t *testing.T) {
 	s.start()
 	s.fetched()
 	first := s.mustShow(domain, ca.Issued)
-	if err := ca.AskToRenew(first); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, ca.AskToRenew(first))
 	s.restart()
 	s.silent()
 	s.stopSite()
@@ -177,9 +176,7 @@ func TestAnAuthorityThatIsDownTakesNothingAway(t *testing.T) {
 
 func (s *site) reload() {
 	s.t.Helper()
-	if err := s.certs.Reload(); err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, s.certs.Reload())
 }
 
 func TestARefusedProofNamesTheCure(t *testing.T) {
@@ -197,9 +194,7 @@ func TestAnUntrustedAuthorityIsNotAsked(t *testing.T) {
 	s := newSite(t, false)
 	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
 	wrong := filepath.Join(t.TempDir(), "wrong.pem")
-	if err := os.WriteFile(wrong, ca.IssuedPEM, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(wrong, ca.IssuedPEM, 0o600))
 	right := s.cfg.TLS.ACME.CAFile
 	s.cfg.TLS.ACME.CAFile = wrong
 	s.start()
@@ -207,18 +202,12 @@ func TestAnUntrustedAuthorityIsNotAsked(t *testing.T) {
 		t.Errorf("it tells %+v", e)
 	}
 	root, err := os.ReadFile(right)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(wrong, []byte("no certificate"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, os.WriteFile(wrong, []byte("no certificate"), 0o600))
 	if err := s.certs.Reload(); err == nil || !strings.Contains(err.Error(), "tls.acme.ca_file") {
 		t.Errorf("what is no root is taken: %v", err)
 	}
-	if err := os.WriteFile(wrong, root, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(wrong, root, 0o600))
 	s.reload()
 	s.fetched()
 }
@@ -244,9 +233,7 @@ func TestAKeptCertificateThatIsDamagedIsOrderedAgain(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("there is %v, %v", kept, err)
 	}
-	if err := os.Truncate(kept[0], 300); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Truncate(kept[0], 300))
 	s.restart()
 	if e := s.next(); e.Err == nil || !strings.Contains(e.Text, "cannot be used") {
 		t.Errorf("it tells %+v", e)

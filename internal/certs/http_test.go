@@ -43,9 +43,7 @@ func TestBrowsersAreSentOnToHTTPS(t *testing.T) {
 		p := newPair(t, pair)
 		p.cfg.BaseURL = test.base
 		c, err := p.open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			r := httptest.NewRequest(method, test.path, nil)
 			r.Host = test.host
@@ -94,9 +92,7 @@ func TestStrictTransportIsForTLSAlone(t *testing.T) {
 	}{{180 * 24 * time.Hour, true, "max-age=15552000"}, {180 * 24 * time.Hour, false, ""}, {0, true, ""}} {
 		p.cfg.TLS.HSTS = test.maxAge
 		c, err := p.open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		if test.tls {
 			r.TLS = &tls.ConnectionState{}

@@ -53,9 +53,7 @@ func newSite(t *testing.T, plain bool) *site {
 func listen(t *testing.T, address string) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -64,14 +62,10 @@ func listen(t *testing.T, address string) net.Listener {
 func again(t *testing.T, l net.Listener) net.Listener {
 	t.Helper()
 	f, err := l.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer f.Close()
 	other, err := net.FileListener(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return other
 }
 
@@ -90,9 +84,7 @@ func (s *site) authority(o acmetest.Options) *acmetest.CA {
 func (s *site) open() {
 	s.t.Helper()
 	c, err := certs.New(certs.Options{Config: s.cfg, Tell: s.log.tell, Now: s.clock.Now})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, err)
 	s.certs = c
 }
 
@@ -157,9 +149,7 @@ func (s *site) shown(name string, roots *x509.CertPool) (*x509.Certificate, erro
 func (s *site) mustShow(name string, roots *x509.CertPool) *x509.Certificate {
 	s.t.Helper()
 	leaf, err := s.shown(name, roots)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, err)
 	return leaf
 }
 

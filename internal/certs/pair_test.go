@@ -35,26 +35,18 @@ type signed struct {
 func sign(t *testing.T, validity time.Duration, names ...string) signed {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "test"}, DNSNames: names,
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(validity),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return signed{
 		cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
@@ -96,9 +88,7 @@ func newPair(t *testing.T, first signed) *pairSite {
 	p.cfg.TLS.CertFile, p.cfg.TLS.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	p.write(first.cert, first.key)
 	c, err := p.open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	p.certs = c
 	return p
 }
@@ -110,9 +100,7 @@ func (p *pairSite) open() (*certs.Certificates, error) {
 func (p *pairSite) write(cert, key []byte) {
 	p.t.Helper()
 	err := errors.Join(os.WriteFile(p.cfg.TLS.CertFile, cert, 0o600), os.WriteFile(p.cfg.TLS.KeyFile, key, 0o600))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	env.OK(p.t, err)
 }
 
 // shows fails the test unless a client is shown that certificate.
@@ -217,9 +205,7 @@ func TestReloadServesAChangedPairAtOnce(t *testing.T) {
 	p := newPair(t, first)
 	p.write(second.cert, second.key)
 	p.shows(first)
-	if err := p.certs.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, p.certs.Reload())
 	p.shows(second)
 	if err := p.certs.Reload(); err != nil { // of what is there already nothing is told
 		t.Fatal(err)
@@ -267,9 +253,7 @@ func TestAPairThatCannotBeUsedIsAnErrorAtTheStart(t *testing.T) {
 	if _, err := p.open(); err == nil || !strings.Contains(err.Error(), p.cfg.TLS.KeyFile) {
 		t.Errorf("got %v", err)
 	}
-	if err := os.Remove(p.cfg.TLS.CertFile); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Remove(p.cfg.TLS.CertFile))
 	if _, err := p.open(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}

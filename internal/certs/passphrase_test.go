@@ -11,6 +11,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/certs"
+	"pushbox/internal/testkit/env"
 )
 
 func TestAKeyWithAPassphraseIsRefusedByThatName(t *testing.T) {
@@ -19,9 +20,7 @@ func TestAKeyWithAPassphraseIsRefusedByThatName(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config.Default()
 	cfg.TLS.CertFile, cfg.TLS.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	if err := os.WriteFile(cfg.TLS.CertFile, pair.cert, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(cfg.TLS.CertFile, pair.cert, 0o600))
 	for _, c := range []struct {
 		what      string
 		key       *pem.Block
@@ -31,9 +30,7 @@ func TestAKeyWithAPassphraseIsRefusedByThatName(t *testing.T) {
 		{"RFC 1421", &pem.Block{Type: "RSA PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"}, Bytes: []byte("sealed")}, true},
 		{"damaged", &pem.Block{Type: "PRIVATE KEY", Bytes: []byte("damaged")}, false},
 	} {
-		if err := os.WriteFile(cfg.TLS.KeyFile, pem.EncodeToMemory(c.key), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(cfg.TLS.KeyFile, pem.EncodeToMemory(c.key), 0o600))
 		_, err := certs.New(certs.Options{Config: cfg, Tell: func(certs.Event) {}})
 		if err == nil || errors.Is(err, certs.ErrPassphrase) != c.encrypted {
 			t.Errorf("%s: %v", c.what, err)

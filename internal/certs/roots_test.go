@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pushbox/internal/certs"
+	"pushbox/internal/testkit/env"
 )
 
 func TestRootsAreReadFromAFileInPEM(t *testing.T) {
@@ -30,9 +31,7 @@ func TestRootsAreReadFromAFileInPEM(t *testing.T) {
 		{"a key", one.key, nil},
 		{"too much", bytes.Repeat([]byte("#"), 1<<20+1), nil},
 	} {
-		if err := os.WriteFile(path, c.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, c.content, 0o600))
 		roots, err := certs.ReadRoots(path, false)
 		if (err != nil) != (c.trusted == nil) {
 			t.Errorf("%s: %v", c.what, err)
@@ -55,9 +54,7 @@ func TestRootsCanBeAddedToThoseOfTheSystem(t *testing.T) {
 	t.Parallel()
 	own := sign(t, time.Hour, domain)
 	path := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(path, own.cert, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, own.cert, 0o600))
 	want, err := x509.SystemCertPool()
 	if err != nil {
 		want = x509.NewCertPool()
@@ -77,9 +74,7 @@ func TestAFileWithoutAUsableRootSaysWhy(t *testing.T) {
 		"openssl x509":          one.leaf.Raw,
 		"cannot be used: x509:": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: one.leaf.Raw[1:]}),
 	} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, content, 0o600))
 		if _, err := certs.ReadRoots(path, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/unnamed"
 )
 
@@ -13,14 +14,10 @@ import (
 func TestTheCopyOfABackupHasNoNameAndIsOverwritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pushbox.db.new-1")
-	if err := os.WriteFile(path, []byte("pages"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, []byte("pages"), 0o600))
 	left := unnamed.Open(t, path)
 	taken, err := takeCopy(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("it has its name")
 	}

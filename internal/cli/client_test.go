@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // sent are the tokens that a server was sent, request by request.
@@ -79,9 +81,7 @@ func TestTokenFilesAreChecked(t *testing.T) {
 	act(t, "x", nil, "push", "--url", f.URL, "--token-file", "nowhere").want(t, exitFailed, "the token file: open nowhere", "hint: name the file")
 
 	open := inFile(t, "token", apiToken)
-	if err := os.Chmod(open, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Chmod(open, 0o644))
 	act(t, "x", nil, "push", "--url", f.URL, "--token-file", open).want(t, exitDone, "other users can read the token file "+open+" (mode 0644); better: chmod 600").discreet(t)
 	if f.sent() != apiToken {
 		t.Errorf("sent %q", f.sent())
@@ -92,13 +92,9 @@ func TestTheFileOfSettingsNamesServerAndToken(t *testing.T) {
 	t.Parallel()
 	f, home := newFake(t), t.TempDir()
 	dir := filepath.Join(home, ".config", "pushbox")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.MkdirAll(dir, 0o700))
 	for name, text := range map[string]string{"client.yaml": "url: " + f.URL + "\ntoken_file: token\n", "token": apiToken} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	environ := []string{"HOME=" + home}
 	act(t, "x", environ, "push").want(t, exitDone)
@@ -107,9 +103,7 @@ func TestTheFileOfSettingsNamesServerAndToken(t *testing.T) {
 	if f.sent() != apiToken || other.sent() != "" {
 		t.Errorf("sent %q and %q", f.sent(), other.sent())
 	}
-	if err := os.WriteFile(filepath.Join(dir, "client.yaml"), []byte("server: x\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(dir, "client.yaml"), []byte("server: x\n"), 0o600))
 	act(t, "x", environ, "push").want(t, exitUsage, "server (file ", "is not a setting", "hint: correct these settings; pushbox push --help names all of them")
 }
 

@@ -35,19 +35,13 @@ func serveCompacting(t *testing.T, compact func(ctx context.Context, progress fu
 	dir = env.ShortDir(t)
 	cfg := settingsFor(dir)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	key, err := seal.CreateKeyFile(cfg.KeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	o := instance.StoreOptions(cfg)
 	o.Root = store.RootKeeper{File: cfg.KeyFile()}
 	s, err := store.Open(t.Context(), compacting{engine, compact}, key, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	end := control(t, cfg, func(ctx context.Context, l net.Listener) error { return admin.Serve(ctx, l, s) })
 	t.Cleanup(func() {
 		end()

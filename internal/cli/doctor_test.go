@@ -39,9 +39,7 @@ func serve(t *testing.T, change ...func(*config.Config)) *served {
 	}
 	s := opened(t, cfg)
 	handler, err := server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: release})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	web := httptest.NewServer(handler)
 	examine := func(ctx context.Context, _ admin.None) (admin.Facts, error) {
 		return daemon.Examine(ctx, s, cfg, release)
@@ -65,14 +63,10 @@ func serve(t *testing.T, change ...func(*config.Config)) *served {
 func (l *served) get(path string) (status int, body string) {
 	l.t.Helper()
 	res, err := http.Get(l.url + path)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	return res.StatusCode, string(b)
 }
 
@@ -81,9 +75,7 @@ func (l *served) get(path string) (status int, body string) {
 func (l *served) proxied(change func(*httputil.ProxyRequest)) (address, caFile string) {
 	l.t.Helper()
 	to, err := url.Parse(l.url)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	p := httptest.NewUnstartedServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host
@@ -95,9 +87,7 @@ func (l *served) proxied(change func(*httputil.ProxyRequest)) (address, caFile s
 	l.t.Cleanup(p.Close)
 	caFile = filepath.Join(l.t.TempDir(), "ca.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
-	if err := os.WriteFile(caFile, text, 0o600); err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, os.WriteFile(caFile, text, 0o600))
 	return p.URL, caFile
 }
 
@@ -184,20 +174,14 @@ func TestDoctorLooksWithAServerAndWithout(t *testing.T) {
 		}
 	}
 	key, away := filepath.Join(l.dir, "master.key"), filepath.Join(l.dir, "away")
-	if err := os.Rename(key, away); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Rename(key, away))
 	out = run(t, l.dir, "", "doctor").want(t, exitProblems, "1 problem found").stdout
 	if !strings.Contains(out, "problem  master key: the running server has the key, but the next start would fail") {
 		t.Errorf("without a key:\n%s", out)
 	}
 	other, err := os.ReadFile(filepath.Join(dir, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(key, other, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, os.WriteFile(key, other, 0o600))
 	out = run(t, l.dir, "", "doctor").want(t, exitProblems).stdout
 	if !strings.Contains(out, "the next start would fail: the master key does not fit this database") {
 		t.Errorf("with the key of another database:\n%s", out)
@@ -212,9 +196,7 @@ func TestDoctorSpeaksToPrograms(t *testing.T) {
 		Problems, Warnings int
 		Findings           []struct{ Check, Grade, Text, Cure string }
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal([]byte(r.stdout), &out))
 	if out.Problems != 1 || len(out.Findings) < 10 || out.Findings[1].Check != "data directory" || out.Findings[1].Grade != "problem" || out.Findings[1].Cure == "" {
 		t.Errorf("%+v", out)
 	}

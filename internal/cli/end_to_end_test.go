@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/endtoend"
+	"pushbox/internal/testkit/env"
 )
 
 // pushEncrypted pushes with --end-to-end, and returns the link with its key.
@@ -65,9 +66,7 @@ func TestFilesComeBackDecrypted(t *testing.T) {
 	args := []string{}
 	for name, text := range map[string]string{"empty-marker": "", "marker ä.txt": large} {
 		path := filepath.Join(from, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		args = append(args, path)
 	}
 	link := pushEncrypted(t, f, "", args...)

@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/instance"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
@@ -51,9 +52,7 @@ func TestEventsAreListedToTheLast(t *testing.T) {
 			return s.NoteReload(t.Context(), store.Actor{Role: store.Operator}, false, nil)
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, g.Wait())
 	closed(t, s)
 	r := run(t, dir, "", "events", "--json").want(t, 0)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
@@ -96,25 +95,17 @@ func damageEvent(t *testing.T, dir string, damage func(*record.AdminEvent)) {
 	t.Helper()
 	cfg := settingsFor(dir)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	key, err := seal.CreateKeyFile(cfg.KeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	spoiled := &spoiler{Engine: engine, damage: damage}
 	s, err := store.Open(t.Context(), spoiled, key, instance.StoreOptions(cfg))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password)); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := s.NoteReload(t.Context(), store.Actor{Role: store.Operator}, false, nil); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, s.NoteReload(t.Context(), store.Actor{Role: store.Operator}, false, nil))
 	}
 	closed(t, s)
 	path := instance.Database(cfg)
@@ -122,9 +113,7 @@ func damageEvent(t *testing.T, dir string, damage func(*record.AdminEvent)) {
 	if err == nil {
 		err = os.WriteFile(path, bytes.ReplaceAll(b, []byte(marker), []byte(strings.ToUpper(marker))), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 }
 
 // A spoiler is an engine that damages the first event without another change.

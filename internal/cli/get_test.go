@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pushbox/internal/client"
+	"pushbox/internal/testkit/env"
 )
 
 func TestTheTextIsAloneOnStandardOutputAsItIs(t *testing.T) {
@@ -28,9 +29,7 @@ func TestTheTextIsAloneOnStandardOutputAsItIs(t *testing.T) {
 func listed(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name()
@@ -74,16 +73,10 @@ func TestNoFileIsReplacedUnlessThatIsAskedFor(t *testing.T) {
 		f, dir := newFake(t), t.TempDir()
 		f.files = files
 		for _, name := range []string{"a.txt", "elsewhere"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o600))
 		}
-		if err := os.Mkdir(filepath.Join(dir, "dir"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink("elsewhere", filepath.Join(dir, "link")); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Mkdir(filepath.Join(dir, "dir"), 0o700))
+		env.OK(t, os.Symlink("elsewhere", filepath.Join(dir, "link")))
 		args := []string{"get", f.link(), "-o", dir}
 		if force {
 			args = append(args, "--force")
@@ -234,20 +227,14 @@ func TestNumbersOfAFileNameHaveAnEnd(t *testing.T) {
 	dir := t.TempDir()
 	s := &saver{dir: dir, saved: make(map[string]bool)}
 	temp := filepath.Join(dir, "temp")
-	if err := os.WriteFile(temp, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(temp, nil, 0o600))
 	for range maxSameName {
-		if err := os.WriteFile(temp, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(temp, nil, 0o600))
 		if _, err := s.place(temp, "a.txt"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(temp, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(temp, []byte("x"), 0o600))
 	if path, err := s.place(temp, "a.txt"); err == nil || contentOf(t, temp) != "x" {
 		t.Errorf("placed at %s", path)
 	}

@@ -17,9 +17,7 @@ import (
 func TestAKeyThatCannotBeComparedIsExportedWithAWord(t *testing.T) {
 	t.Parallel()
 	dir := withAlice(t)
-	if err := os.WriteFile(filepath.Join(dir, "pushbox.db"), []byte("damaged"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(dir, "pushbox.db"), []byte("damaged"), 0o600))
 	r := run(t, dir, "", "key", "export").want(t, exitDone, "the key could not be compared with the database's", "the database is damaged")
 	if !strings.Contains(r.stdout, "\n4: ") {
 		t.Errorf("it wrote %q", r.stdout)
@@ -31,9 +29,7 @@ func TestWhatWaitsBesideTheKeyAndIsNoKeyStays(t *testing.T) {
 	t.Parallel()
 	dir := withAlice(t)
 	next := filepath.Join(dir, "master.key.next")
-	if err := os.WriteFile(next, []byte("?"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(next, []byte("?"), 0o600))
 	run(t, dir, "", "user", "list").want(t, exitDone, "a rotation of the master key was cut short, and cannot be finished", "master.key.next")
 	run(t, dir, "", "key", "rotate").want(t, exitFailed, "master.key.next")
 	if b, err := os.ReadFile(next); err != nil || string(b) != "?" {
@@ -58,9 +54,7 @@ func TestARotationThatFailsLateSaysWhatToDo(t *testing.T) {
 	} {
 		dir := serveCompacting(t, func(context.Context, func(done, total int64)) error { return test.err })
 		kept := filepath.Join(dir, "pushbox.db.schema5")
-		if err := os.WriteFile(kept, []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(kept, []byte("old"), 0o600))
 		r := run(t, dir, "", append([]string{"key", "rotate"}, test.flags...)...).want(t, exitFailed, test.err.Error(), test.want)
 		if strings.Contains(r.stderr, "at most") {
 			t.Errorf("it names another size than the error does: %s", r.stderr)
@@ -78,15 +72,11 @@ func TestADeepCheckFindsAChangedChunk(t *testing.T) {
 	const golden = "../../testdata/databases/schema-5/"
 	for _, name := range []string{"pushbox.db", "master.key"} {
 		b, err := os.ReadFile(golden + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if name == "pushbox.db" {
 			b[largestRun(b)] ^= 1
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	run(t, dir, "", "compact").want(t, exitDone, "upgraded the database")
 	run(t, dir, "", "check").want(t, exitDone, "no problems found")

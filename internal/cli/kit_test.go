@@ -60,17 +60,13 @@ func settingsFor(dir string) config.Config {
 func opened(t *testing.T, cfg config.Config) *store.Store {
 	t.Helper()
 	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return s
 }
 
 func closed(t *testing.T, s *store.Store) {
 	t.Helper()
-	if err := instance.Close(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, instance.Close(t.Context(), s))
 }
 
 // withAlice is a data directory with a store that has one account.
@@ -105,9 +101,7 @@ func soon(t *testing.T) context.Context {
 func control(t *testing.T, cfg config.Config, serve func(context.Context, net.Listener) error) (end func()) {
 	t.Helper()
 	l, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- serve(ctx, l) }()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/mailtest"
 )
 
@@ -22,9 +23,7 @@ func mailSettings(t *testing.T, s *mailtest.Server, more ...string) string {
 	}, more...)
 	name := filepath.Join(dir, "config.yaml")
 	for file, text := range map[string]string{ca: string(s.PEM), password: "right\n", name: strings.ReplaceAll(strings.Join(lines, "\n"), "DIR", dir) + "\n"} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	return name
 }
@@ -71,12 +70,8 @@ func TestMailTestSaysWhetherMailIsTaken(t *testing.T) {
 func badCA(t *testing.T, like string) string {
 	t.Helper()
 	text, err := os.ReadFile(like)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	name := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(text), "ca.pem", "password")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, []byte(strings.ReplaceAll(string(text), "ca.pem", "password")), 0o600))
 	return name
 }

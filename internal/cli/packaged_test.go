@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // runPackaged runs a command where the settings file of a packaged service may be.
@@ -21,9 +23,7 @@ func runPackaged(t *testing.T, packaged string, environ []string, args ...string
 func settingsFile(t *testing.T, dataDir string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(file, []byte("data_dir: "+dataDir+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(file, []byte("data_dir: "+dataDir+"\n"), 0o600))
 	return file
 }
 

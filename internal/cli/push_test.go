@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -73,9 +74,7 @@ func TestTheTextIsPushedAsItIs(t *testing.T) {
 func inFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

@@ -16,9 +16,7 @@ func TestARestoreFromANamedPipeIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	fresh, _ := drillFor(t, withAlice(t))
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, syscall.Mkfifo(pipe, 0o600))
 	ended := make(chan result, 1)
 	go func() { ended <- run(t, fresh, "", "restore", pipe) }()
 	select {

@@ -22,12 +22,8 @@ func drillFor(t *testing.T, dir string) (fresh, file string) {
 	fresh, file = env.ShortDir(t), filepath.Join(t.TempDir(), "box.db")
 	run(t, dir, "", "backup", file).want(t, exitDone)
 	key, err := os.ReadFile(filepath.Join(dir, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(fresh, "master.key"), key, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, os.WriteFile(filepath.Join(fresh, "master.key"), key, 0o600))
 	return fresh, file
 }
 
@@ -44,9 +40,7 @@ func TestARestoreThatIsInterruptedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	fresh, file := drillFor(t, withAlice(t))
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer f.Close()
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -79,9 +73,7 @@ func TestARestoreNeverTakesTheNameOfADatabaseThatIsThere(t *testing.T) {
 	t.Parallel()
 	fresh, file := drillFor(t, withAlice(t))
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer f.Close()
 	path := filepath.Join(fresh, "pushbox.db")
 	made := false
@@ -109,9 +101,7 @@ func TestWhatAKilledRestoreLeftGoesWithTheNextAndWithAStart(t *testing.T) {
 	leave := func() []string {
 		left := []string{filepath.Join(fresh, "pushbox.db.new-17"), filepath.Join(fresh, "pushbox.db.new-17.new-18"), filepath.Join(fresh, "pushbox.db.new-19.schema4")}
 		for _, name := range left {
-			if err := os.WriteFile(name, []byte("half"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.WriteFile(name, []byte("half"), 0o600))
 		}
 		return left
 	}
@@ -135,14 +125,10 @@ func TestTheKeyThatRootImportsBelongsToWhomTheDirectoryDoes(t *testing.T) {
 	key, paper := filepath.Join(dir, "master.key"), filepath.Join(t.TempDir(), "paper.txt")
 	run(t, dir, "", "key", "export", "-o", paper).want(t, exitDone)
 	const other = 65534
-	if err := errors.Join(os.Remove(key), os.Chown(dir, other, other)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(os.Remove(key), os.Chown(dir, other, other)))
 	run(t, dir, "", "key", "import", paper).want(t, exitDone)
 	info, err := os.Stat(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != other || owner.Gid != other || info.Mode() != 0o600 {
 		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
 	}
@@ -155,14 +141,10 @@ func TestWhatRootRestoresBelongsToWhomTheDirectoryDoes(t *testing.T) {
 	}
 	fresh, file := drillFor(t, withAlice(t))
 	const other = 65534
-	if err := errors.Join(os.Chown(fresh, other, other), os.Chown(filepath.Join(fresh, "master.key"), other, other)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(os.Chown(fresh, other, other), os.Chown(filepath.Join(fresh, "master.key"), other, other)))
 	run(t, fresh, "", "restore", file).want(t, exitDone)
 	info, err := os.Stat(filepath.Join(fresh, "pushbox.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != other || owner.Gid != other || info.Mode() != 0o600 {
 		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
 	}

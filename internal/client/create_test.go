@@ -253,9 +253,7 @@ func TestOverHTTP2FilesAreSentWithoutAsking(t *testing.T) {
 	srv.StartTLS()
 	defer srv.Close()
 	home, err := ParseServer(srv.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	roots := x509.NewCertPool()
 	roots.AddCert(srv.Certificate())
 	c := New(Options{Home: home, Roots: roots, Agent: "pushbox/test", Stall: env.Patience})

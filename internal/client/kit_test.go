@@ -55,9 +55,7 @@ func (f *far) requests() []*http.Request {
 func (f *far) server() Server {
 	f.t.Helper()
 	s, err := ParseServer(f.URL)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	env.OK(f.t, err)
 	return s
 }
 
@@ -66,9 +64,7 @@ func (f *far) link() Link { return mustLink(f.t, f.URL+"/p/"+aToken) }
 func mustLink(t *testing.T, text string) Link {
 	t.Helper()
 	l, err := ParseLink(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return l
 }
 
@@ -93,9 +89,7 @@ func says(status int, body string) http.HandlerFunc {
 func target(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -103,9 +97,7 @@ func target(t *testing.T) *os.File {
 func textOf(t *testing.T, f *os.File) string {
 	t.Helper()
 	b, err := os.ReadFile(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return string(b)
 }
 

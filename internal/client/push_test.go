@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // shown is a retrieval's answer with that payload, and more members.
@@ -57,9 +58,7 @@ func TestRequestsAreAsTheAPIWantsThem(t *testing.T) {
 	if _, err := c.Retrieve(t.Context(), f.link(), secret.Text{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Expire(t.Context(), f.link()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, c.Expire(t.Context(), f.link()))
 	for i, method := range []string{http.MethodGet, http.MethodDelete} {
 		r := f.requests()[i]
 		if r.Method != method || r.RequestURI != "/api/v2/pushes/"+aToken || r.Header.Get("Accept") != "application/json" ||
@@ -76,13 +75,9 @@ func TestTheTokenGoesToItsOwnServerAlone(t *testing.T) {
 	if _, err := c.Retrieve(t.Context(), other.link(), secret.Text{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Expire(t.Context(), other.link()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, c.Expire(t.Context(), other.link()))
 	homeless := New(Options{Token: secret.New(apiKey), Stall: time.Minute})
-	if err := homeless.Expire(t.Context(), other.link()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, homeless.Expire(t.Context(), other.link()))
 	for _, r := range other.requests() {
 		if r.Header.Get("Authorization") != "" {
 			t.Errorf("%s carried the token", r.Method)

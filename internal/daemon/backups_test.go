@@ -47,9 +47,7 @@ func (b *board) String() string {
 func scheduled(t *testing.T, cfg config.Config, s *store.Store, log zerolog.Logger) *backups {
 	t.Helper()
 	b, err := newBackups(cfg, s, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return b
 }
 
@@ -115,9 +113,7 @@ func TestTheStateOfBackupsOutlivesARestart(t *testing.T) {
 	cfg.Backup.Schedule = 24 * time.Hour
 	s := opened(t, cfg)
 	defer closed(t, s)
-	if err := prepareBackups(cfg, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, prepareBackups(cfg, func(string) {}))
 	before := time.Now()
 	b := scheduled(t, cfg, s, zerolog.Nop())
 	if now := b.state(); !now.last.IsZero() {
@@ -159,9 +155,7 @@ func TestAFileInPlaceOfTheDirectoryForBackupsStopsTheStart(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(env.ShortDir(t))
 	cfg.Backup.Schedule, cfg.Backup.Dir = time.Hour, filepath.Join(cfg.DataDir, "a.crt")
-	if err := os.WriteFile(cfg.Backup.Dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(cfg.Backup.Dir, nil, 0o600))
 	err := prepareBackups(cfg, func(string) {})
 	if err == nil || !strings.Contains(err.Error(), "the setting backup.dir: ") || !strings.Contains(hint.Of(err), "directory") {
 		t.Errorf("got %v", err)

@@ -42,24 +42,16 @@ type running struct {
 func daemonOn(t *testing.T, cfg config.Config, s *store.Store) *running {
 	t.Helper()
 	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	web, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{address: web.Addr().String(), stop: stop, ended: make(chan error, 1), log: new(bytes.Buffer)}
 	log := zerolog.New(zerolog.SyncWriter(r.log))
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	mailer, err := newMailer(cfg, s, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: log, mail: mailer, control: control, endpoints: []endpoint{{listener: web, handler: handler}}}
 	go func() { r.ended <- d.run(ctx) }()
 	t.Cleanup(stop)
@@ -78,13 +70,9 @@ func (r *running) begin(t *testing.T) (net.Conn, *bufio.Reader) {
 func (r *running) beginAt(t *testing.T, path, media string, length int) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(env.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conn.SetDeadline(time.Now().Add(env.Patience)))
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, media, length)
 	if _, err := io.WriteString(conn, head); err != nil {
 		t.Fatal(err)
@@ -125,9 +113,7 @@ func TestAStopLetsTheRequestThatRunsFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(answers, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if res.StatusCode != http.StatusCreated || !res.Close {
 		t.Errorf("the answer is %s, closing: %v", res.Status, res.Close)
 	}
@@ -175,14 +161,10 @@ func TestAStoreThatFailsEndsTheServer(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(env.ShortDir(t))
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	f := failing{engine, make(chan struct{})}
 	s, err := store.Open(t.Context(), f, seal.NewRootKey(), instance.StoreOptions(cfg))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	r := daemonOn(t, cfg, s)
 	close(f.failed)
 	if err := <-r.ended; !errors.Is(err, record.ErrFailed) {
@@ -200,16 +182,10 @@ func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
 	s := opened(t, cfg)
 	defer closed(t, s)
 	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	web, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := web.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, web.Close())
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: web}}}
 	if err := d.run(t.Context()); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("it ended with %v", err)
@@ -236,12 +212,8 @@ func TestEveryAnswerIsOurs(t *testing.T) {
 	r := daemonOn(t, cfg, s)
 	for _, line := range []string{"OPTIONS *", "OPTIONS /", "GET /nothing"} {
 		conn, err := net.Dial("tcp", r.address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.SetDeadline(time.Now().Add(env.Patience)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
+		env.OK(t, conn.SetDeadline(time.Now().Add(env.Patience)))
 		if _, err := io.WriteString(conn, line+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -261,9 +233,7 @@ func TestEveryAnswerIsOurs(t *testing.T) {
 func TestAFirstStartThatFailsMakesNothing(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer func() { _ = taken.Close() }()
 	for name, change := range map[string]func(cfg *config.Config){
 		"a port in use":  func(cfg *config.Config) { cfg.Listen = taken.Addr().String() },
@@ -316,8 +286,6 @@ func TestDoctorIsToldThatNoAccountAdministers(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants("with a member", true)
-	if err := s.SetAdmin(t.Context(), operator, alice, true, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, s.SetAdmin(t.Context(), operator, alice, true, false))
 	wants("with an administrator", false)
 }

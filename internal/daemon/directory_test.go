@@ -19,6 +19,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/ldaptest"
 	"pushbox/server"
 	"pushbox/store"
@@ -57,9 +58,7 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 	cfg.Limits.SignInsPerClient, cfg.Limits.SignInsPerAccount = 1000, 3
 	file := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	cfg.LDAP.URL, cfg.LDAP.CAFile = d.ldap.URL, file("ca.pem", string(d.ldap.Authority))
@@ -81,9 +80,7 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 	d.now = time.Now()
 	d.link.now = func() time.Time { return d.now }
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), d.store, log, d.link.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	d.web, d.handler, d.cfg = httptest.NewServer(handler), handler, cfg
 	t.Cleanup(d.web.Close)
 	d.url = d.web.URL
@@ -95,15 +92,11 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 func (d *directorySite) signIn(login, password, known string) (status int, session, mark string) {
 	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+"/users/sign_in", strings.NewReader(url.Values{"email": {login}, "password": {password}}.Encode()))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	env.OK(d.t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Cookie", known)
 	res, err := d.client.Do(req)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	env.OK(d.t, err)
 	defer func() { _ = res.Body.Close() }() // only the header is read
 	for _, c := range res.Cookies() {
 		switch {
@@ -135,14 +128,10 @@ func (d *directorySite) logged() string {
 func (d *directorySite) sees(cookie, path string) bool {
 	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+path, nil)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	env.OK(d.t, err)
 	req.Header.Set("Cookie", cookie)
 	res, err := d.client.Do(req)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	env.OK(d.t, err)
 	_ = res.Body.Close()
 	return res.StatusCode == http.StatusOK
 }
@@ -266,9 +255,7 @@ func (d *directorySite) checks() {
 	d.t.Helper()
 	for _, wait := range []time.Duration{0, goneFor} {
 		d.now = d.now.Add(wait)
-		if err := d.check(); err != nil {
-			d.t.Fatal(err)
-		}
+		env.OK(d.t, d.check())
 	}
 }
 
@@ -323,9 +310,7 @@ func TestNoAccountIsDisabledAtTheFirstLook(t *testing.T) {
 	look := func(after time.Duration, unsure string) {
 		t.Helper()
 		d.now = d.now.Add(after)
-		if err := d.check(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, d.check())
 		if got := strings.Join(d.link.unsure(), "\n"); !strings.Contains(got, unsure) || (got == "") != (unsure == "") {
 			t.Errorf("administrators are told %q, not %q", got, unsure)
 		}
@@ -399,9 +384,7 @@ func TestACheckGoesOnWhereTheOneBeforeEnded(t *testing.T) {
 		if err != nil || len(people) != 5 || people[0].account.Email != first+"@example.com" {
 			t.Errorf("it begins with %s, not %s: %v", people[0].account.Email, first, err)
 		}
-		if err := d.check(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, d.check())
 	}
 }
 
@@ -410,9 +393,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	d := newDirectorySite(t)
 	cas := d.want("cas", "right-cas", http.StatusSeeOther)
-	if err := d.store.SetAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", false, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, d.store.SetAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", false, false))
 	d.ldap.Remove("uid=cas," + ldaptest.People)
 	for range 2 {
 		d.checks()
@@ -441,22 +422,16 @@ func TestGroupsOfTheDirectoryDecideThePolicy(t *testing.T) {
 	cfg.Policies = []config.NamedPolicy{{Name: "admins", Groups: []string{"CN=Admins," + ldaptest.Groups}}, {Name: "staff", Groups: []string{"staff", "cn=staff," + ldaptest.Groups}}}
 	for _, part := range []reloadable{storeReload(d.store), handlerReload(d.handler)} {
 		apply, err := part(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		apply()
 	}
-	if err := d.check(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, d.check())
 	has("at a check", "admins")
 	d.ldap.Set("cn=admins,"+ldaptest.Groups, "member", "uid=bob,"+ldaptest.People)
 	d.want("cas", "right-cas", http.StatusSeeOther)
 	has("at a sign-in", "staff")
 	d.ldap.Set("cn=staff,"+ldaptest.Groups, "member", "uid=bob,"+ldaptest.People)
-	if err := d.check(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, d.check())
 	has("in no group", "")
 }
 

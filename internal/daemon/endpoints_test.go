@@ -30,17 +30,11 @@ func withEndpoints(t *testing.T, cfg config.Config) (*daemon, *bytes.Buffer) {
 	t.Cleanup(func() { closed(t, s) })
 	log := new(bytes.Buffer)
 	handler, err := server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: "3.0.0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	endpoints, err := openEndpoints(t.Context(), optionsFor(cfg), handler)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if len(endpoints) != 2 || endpoints[0].public || !endpoints[1].public {
 		t.Fatalf("the endpoints are %+v", endpoints)
 	}
@@ -50,9 +44,7 @@ func withEndpoints(t *testing.T, cfg config.Config) (*daemon, *bytes.Buffer) {
 func tcpListener(t *testing.T) *net.TCPListener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l.(*net.TCPListener)
 }
@@ -115,9 +107,7 @@ func TestAnEntryThatBreaksEndsAllOthers(t *testing.T) {
 	t.Parallel()
 	for broken := range 2 {
 		d, _ := withEndpoints(t, twoEndpoints(t))
-		if err := d.endpoints[broken].listener.Close(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, d.endpoints[broken].listener.Close())
 		ctx := soon(t)
 		if err := d.run(ctx); !errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
 			t.Errorf("endpoint %d: it ended with %v, by itself: %v", broken, err, ctx.Err() == nil)
@@ -172,14 +162,10 @@ func TestPlainHTTPIsSentOnToThePublicEntry(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.run(ctx) }()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.tls.redirect.Addr().String()+"/p/x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	req.Host = "example.com"
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_ = res.Body.Close()
 	if want := fmt.Sprintf("https://example.com:%d/p/x", portOf(d.endpoints[1].listener.Addr())); res.Header.Get("Location") != want {
 		t.Errorf("it leads to %s, not %s", res.Header.Get("Location"), want)

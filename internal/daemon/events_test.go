@@ -19,9 +19,7 @@ func TestTheLogHasEachNewEventOnceAndNoNames(t *testing.T) {
 	var out bytes.Buffer
 	log := newLogger(&out, config.Log{Level: "info", Format: "json"})
 	f, err := newFollower(t.Context(), s, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := f.look(t.Context()); err != nil || out.Len() > 0 {
 		t.Fatalf("before anything was done: %s, %v", &out, err)
 	}

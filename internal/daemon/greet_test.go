@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestTheGreetingNamesAnAddressThatThisMachineReaches(t *testing.T) {
@@ -18,9 +20,7 @@ func TestTheGreetingNamesAnAddressThatThisMachineReaches(t *testing.T) {
 		"[::1]:5100":     "http://[::1]:5100",
 	} {
 		addr, err := net.ResolveTCPAddr("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if got := localURL(addr); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
@@ -37,9 +37,7 @@ func TestTheFirstLineOnATerminalSaysWhereToOpenThePages(t *testing.T) {
 	o := optionsFor(settingsFor(filepath.Join(t.TempDir(), "data")))
 	o.Stderr, o.Config.Log.Format = &out, "console"
 	d, err := open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	url := localURL(d.endpoints[0].listener.Addr())
 	if err := d.abandon(t.Context()); err != nil {
 		t.Error(err)

@@ -20,9 +20,7 @@ func TestALogoIsReadUpToItsLimit(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, size int) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, make([]byte, size), 0o600))
 		return path
 	}
 	for _, c := range []struct {

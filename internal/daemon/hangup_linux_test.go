@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 // terminalPair is a terminal, and the window that shows it.
@@ -22,12 +23,8 @@ func terminalPair(t *testing.T) (window, terminal *os.File) {
 	}
 	t.Cleanup(func() { _ = window.Close() })
 	n, err := unix.IoctlGetInt(int(window.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetPointerInt(int(window.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, unix.IoctlSetPointerInt(int(window.Fd()), unix.TIOCSPTLCK, 0))
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("there are no terminals here: %v", err)
@@ -51,9 +48,7 @@ func TestAHangupEndsAServerWhoseTerminalIsGone(t *testing.T) {
 	obeys := begin(context.Background(), d.obey)
 	hangups <- syscall.SIGHUP
 	<-reloads
-	if err := window.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, window.Close())
 	hangups <- syscall.SIGHUP
 	select {
 	case <-obeys.done:

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"pushbox/internal/testkit/env"
 )
 
 const hardenedChild = "PUSHBOX_TEST_HARDENED"
@@ -41,18 +43,12 @@ func TestAServerCannotBeDumpedAndMakesNoFilesForOthers(t *testing.T) {
 // starts in it, which then ends at once.
 func tellHowHardened(t *testing.T, dir string) {
 	unix.Umask(0o022)
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0))
 	tell := func() {
 		var core unix.Rlimit
-		if err := unix.Getrlimit(unix.RLIMIT_CORE, &core); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, unix.Getrlimit(unix.RLIMIT_CORE, &core))
 		dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		mask := unix.Umask(0)
 		unix.Umask(mask)
 		fmt.Printf("dumpable: %d, umask: %03o, core dumps: %d of %d bytes\n", dumpable, mask, core.Cur, core.Max)

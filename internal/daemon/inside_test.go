@@ -18,9 +18,7 @@ func TestAServerExaminesItself(t *testing.T) {
 	cfg := settingsFor(env.ShortDir(t))
 	cfg.Backup.Schedule = 0
 	d, err := open(t.Context(), optionsFor(cfg))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer func() {
 		if err := d.abandon(t.Context()); err != nil {
 			t.Error(err)
@@ -51,9 +49,7 @@ func TestAdministratorsSeeTheSettingsInForce(t *testing.T) {
 	l.write("purge_after: 24h\nmax_store_size: 1GiB\n")
 	src := config.Source{File: file}
 	loaded, err := config.Load(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	o := optionsFor(loaded.Config)
 	o.Source, o.Values = src, loaded.Values
 	d := &daemon{reloads: newReloader(o, zerolog.Nop())}

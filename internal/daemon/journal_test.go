@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 func TestLinesForTheJournalHaveTheirPriority(t *testing.T) {
@@ -53,9 +54,7 @@ func TestNoLevelHidesWhatAStartSays(t *testing.T) {
 // BenchmarkLogLine measures a line like that of a request, into a file.
 func BenchmarkLogLine(b *testing.B) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "log"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	env.OK(b, err)
 	defer f.Close()
 	log := newLogger(f, config.Log{Level: "info", Format: "json"})
 	b.ReportAllocs()

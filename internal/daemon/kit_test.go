@@ -34,17 +34,13 @@ func optionsFor(cfg config.Config) Options {
 func opened(t *testing.T, cfg config.Config) *store.Store {
 	t.Helper()
 	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return s
 }
 
 func closed(t *testing.T, s *store.Store) {
 	t.Helper()
-	if err := instance.Close(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, instance.Close(t.Context(), s))
 }
 
 // soon is a context that ends long after a test should have.

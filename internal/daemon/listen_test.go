@@ -33,9 +33,7 @@ func TestASocketHasItsModeAndGoesWithItsListener(t *testing.T) {
 	path := filepath.Join(env.ShortDir(t), "s")
 	for _, mode := range []fs.FileMode{0o600, 0o660, 0o666} {
 		l, err := listenAt(t, path, mode)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|mode {
 			t.Errorf("%v, %v, not %o", info.Mode(), err, mode)
 		}
@@ -52,18 +50,12 @@ func TestAClientOfASocketCountsAsThisMachine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(env.ShortDir(t), "s")
 	l, err := listenAt(t, path, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	client, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer client.Close()
 	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer conn.Close()
 	if got := conn.RemoteAddr().String(); got != "127.0.0.1:0" {
 		t.Errorf("its address is %s", got)
@@ -79,9 +71,7 @@ func TestOnlyASocketWithoutAServerIsReplaced(t *testing.T) {
 	leftover, used, file := filepath.Join(dir, "leftover"), filepath.Join(dir, "used"), filepath.Join(dir, "file")
 	for _, path := range []string{leftover, used} {
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		l.SetUnlinkOnClose(false)
 		if path == used {
 			defer l.Close()
@@ -89,9 +79,7 @@ func TestOnlyASocketWithoutAServerIsReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(file, []byte("mine"), 0o600))
 	for ctx := soon(t); ctx.Err() == nil; { // a program that another test starts may hold the socket for a moment, between fork and exec
 		c, err := net.Dial("unix", leftover)
 		if err != nil {

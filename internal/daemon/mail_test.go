@@ -50,21 +50,15 @@ func (m *mailbox) want(status int, path string, fields ...string) *http.Response
 		form.Set(pair[0], pair[1])
 	}
 	req, err := http.NewRequestWithContext(soon(m.t), http.MethodPost, m.url+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	if m.cookie != "" {
 		req.Header.Set("Cookie", m.cookie)
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	if err := res.Body.Close(); err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
+	env.OK(m.t, res.Body.Close())
 	if res.StatusCode != status {
 		m.t.Fatalf("%s: %d, not %d", path, res.StatusCode, status)
 	}

@@ -57,34 +57,22 @@ func liveBy(t *testing.T, text string, c clock.Clock) *living {
 	l.write(text)
 	src := config.Source{File: l.file}
 	loaded, err := config.Load(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	cfg := loaded.Config
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	options := instance.StoreOptions(cfg)
 	options.Clock = c
 	s, err := store.Open(t.Context(), engine, seal.NewRootKey(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	l.store = s
 	log, level := liveLogger(l.log, cfg.Log)
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log, func(o *server.Options) { o.Clock = c })
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	control, err := admin.Listen(t.Context(), admin.SocketPath(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	web, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	l.url = "http://" + web.Addr().String()
 	listen := func(c config.Config) (func(), error) { return func() { l.heard = c }, nil }
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}}
@@ -114,9 +102,7 @@ func (l *living) write(text string) {
 	if !strings.Contains(text, "data_dir:") {
 		text = "data_dir: " + l.dir + "\n" + text
 	}
-	if err := os.WriteFile(l.file, []byte(text), 0o600); err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, os.WriteFile(l.file, []byte(text), 0o600))
 }
 
 // reload has the daemon read a text as its configuration, through its socket.
@@ -124,13 +110,9 @@ func (l *living) reload(text string) admin.Reloaded {
 	l.t.Helper()
 	l.write(text)
 	c, err := admin.NewClient(admin.SocketPath(l.dir))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	out, err := admin.Reload.Call(l.t.Context(), c, admin.None{})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	return out
 }
 
@@ -151,9 +133,7 @@ func (l *living) account() {
 		l.t.Fatal(err)
 	}
 	token, err := l.store.CreateToken(l.t.Context(), store.Actor{Role: store.Operator}, alice, store.TokenTerms{})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	l.token = token.Secret.Reveal()
 }
 
@@ -162,9 +142,7 @@ func (l *living) account() {
 func (l *living) ask(method, path, body string, header ...string) (status int, text string) {
 	l.t.Helper()
 	req, err := http.NewRequestWithContext(l.t.Context(), method, l.url+path, strings.NewReader(body))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -172,14 +150,10 @@ func (l *living) ask(method, path, body string, header ...string) (status int, t
 		req.Header.Set(header[i], header[i+1])
 	}
 	res, err := l.client.Do(req)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	return res.StatusCode, res.Header.Get("Location") + res.Header.Get("Access-Control-Allow-Origin") + strings.Join(res.Header.Values("Set-Cookie"), " ") + string(b)
 }
 

@@ -130,9 +130,7 @@ func TestAReloadDoesNotRenewAUsedLimit(t *testing.T) {
 	l.account()
 	_, text := l.ask("POST", "/api/v2/pushes", "push[payload]=x&push[passphrase]=p")
 	var m made
-	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal([]byte(text), &m))
 	from := func(n int) []string { return []string{"X-Forwarded-For", fmt.Sprintf("192.0.2.%d", n)} }
 	tries := map[string]func() int{
 		"unknown tokens": func() int { s, _ := l.ask("GET", "/api/v2/pushes/"+strings.Repeat("a", 34), "", from(1)...); return s },
@@ -189,9 +187,7 @@ func TestAConfigurationThatIsWrongChangesNothing(t *testing.T) {
 	t.Parallel()
 	l := live(t, "allow_anonymous: false\n")
 	logo := filepath.Join(l.dir, "logo.exe")
-	if err := os.WriteFile(logo, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(logo, []byte("x"), 0o600))
 	for name, test := range map[string]struct {
 		text string
 		want []string
@@ -225,13 +221,9 @@ func TestARequestEndsAsItBegan(t *testing.T) {
 	t.Parallel()
 	l := live(t, "pw: {expire_after_days_default: 2}\n")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(l.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(time.Now().Add(env.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conn.SetDeadline(time.Now().Add(env.Patience)))
 	const body = `{"push":{"payload":"slow secret"}}`
 	fmt.Fprintf(conn, "POST /api/v2/pushes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(body))
 	if _, err := conn.Read(make([]byte, 100)); err != nil { // 100 Continue: it is being read
@@ -245,9 +237,7 @@ func TestARequestEndsAsItBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var m made
 	err = errors.Join(json.NewDecoder(res.Body).Decode(&m), res.Body.Close())
 	if err != nil || res.StatusCode != http.StatusCreated || m.Days != 2 {
@@ -268,9 +258,7 @@ func TestALevelChangesAtOnce(t *testing.T) {
 		var said []string
 		for line := range strings.Lines(out.String()) {
 			var e struct{ Message string }
-			if err := json.Unmarshal([]byte(line), &e); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, json.Unmarshal([]byte(line), &e))
 			said = append(said, e.Message)
 		}
 		return strings.Join(said, " ")
@@ -280,9 +268,7 @@ func TestALevelChangesAtOnce(t *testing.T) {
 	}
 	for name, want := range map[string]string{"debug": "debug info warn error", "info": "info warn error", "error": "error"} {
 		apply, err := level.reload(config.Config{Log: config.Log{Level: name}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if apply(); write() != want {
 			t.Errorf("at %s: %s", name, write())
 		}
@@ -324,9 +310,7 @@ func TestTheInstanceLogHasEachReload(t *testing.T) {
 		t.Error("a wrong configuration is in force")
 	}
 	list, err := l.store.AdminEvents(t.Context(), time.Time{}, 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var got []string
 	for _, e := range list {
 		if e.By.Role == store.Operator {

@@ -164,9 +164,7 @@ func (l *living) lookIf(seen bool, key string) string {
 func (l *living) logo() string {
 	l.t.Helper()
 	name := filepath.Join(l.t.TempDir(), "logo.png")
-	if err := os.WriteFile(name, []byte("\x89PNG"), 0o600); err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, os.WriteFile(name, []byte("\x89PNG"), 0o600))
 	return `"` + name + `"`
 }
 

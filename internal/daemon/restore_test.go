@@ -47,12 +47,8 @@ func TestTheServerMakesBackupsThatCanBeRestored(t *testing.T) {
 	}
 	fresh := env.ShortDir(t)
 	key, err := os.ReadFile(filepath.Join(dir, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(fresh, "master.key"), key, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, os.WriteFile(filepath.Join(fresh, "master.key"), key, 0o600))
 	if _, stderr := run(t, fresh, "restore", filepath.Join(cfg.BackupDir(), all[0].Name)); !strings.Contains(stderr, "restored 0 pushes") {
 		t.Errorf("the restore said %s", stderr)
 	}

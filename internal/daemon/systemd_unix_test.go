@@ -23,9 +23,7 @@ func handOver(t *testing.T, files ...*os.File) (first int) {
 	const high = 700 // where nothing of a test is
 	for i, f := range files {
 		fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD, high+i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if i == 0 {
 			first = fd
 		}
@@ -40,9 +38,7 @@ func handOver(t *testing.T, files ...*os.File) (first int) {
 func descriptorOf(t *testing.T, l interface{ File() (*os.File, error) }) *os.File {
 	t.Helper()
 	f, err := l.File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -51,18 +47,14 @@ func TestSocketsAreTakenByName(t *testing.T) { // not parallel: no other test ma
 	one, two, three := tcpListener(t), tcpListener(t), tcpListener(t)
 	first := handOver(t, descriptorOf(t, one), descriptorOf(t, two), descriptorOf(t, three))
 	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=3", "LISTEN_FDNAMES=web:other:web"}, 7, first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	web, err := s.take("web")
 	if err != nil || len(web) != 2 || web[0].Addr().String() != one.Addr().String() || web[1].Addr().String() != three.Addr().String() {
 		t.Fatalf("web: %v, %v", web, err)
 	}
 	for _, l := range web {
 		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if got, err := l.Accept(); err != nil || got.Close() != nil {
 			t.Errorf("no connection: %v", err)
 		}
@@ -84,9 +76,7 @@ func TestSocketsAreTakenByName(t *testing.T) { // not parallel: no other test ma
 
 func TestSocketsWithoutNamesAreUnknown(t *testing.T) {
 	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=1"}, 7, handOver(t, descriptorOf(t, tcpListener(t))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	all, err := s.take("unknown")
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v, %v", all, err)
@@ -97,19 +87,13 @@ func TestSocketsWithoutNamesAreUnknown(t *testing.T) {
 func TestWhatTakesNoConnectionsIsRefused(t *testing.T) {
 	l := tcpListener(t)
 	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer client.Close()
 	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer packets.Close()
 	file, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer file.Close()
 	for name, f := range map[string]*os.File{
 		"a connection": descriptorOf(t, client.(*net.TCPConn)), "a datagram socket": descriptorOf(t, packets.(*net.UDPConn)), "a file": file,
@@ -158,22 +142,14 @@ func TestTheVariablesOfSocketsAreForgotten(t *testing.T) {
 func TestASocketOfSystemdStaysWhenItIsClosedHere(t *testing.T) {
 	path := env.ShortDir(t) + "/s"
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer l.Close()
 	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=1", "LISTEN_FDNAMES=web"}, 7, handOver(t, descriptorOf(t, l)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	all, err := s.take("web")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	client, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer client.Close()
 	if c, err := all[0].Accept(); err != nil || c.RemoteAddr().String() != "127.0.0.1:0" || c.Close() != nil {
 		t.Errorf("a client's address is %v, %v", c.RemoteAddr(), err)

@@ -37,17 +37,13 @@ func withPair(t *testing.T, dir string) config.Config {
 	defer lender.Close()
 	lent := lender.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(lent.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	cfg := settingsFor(dir)
 	cfg.TLS.CertFile, cfg.TLS.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	err = errors.Join(
 		os.WriteFile(cfg.TLS.CertFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: lent.Certificate[0]}), 0o600),
 		os.WriteFile(cfg.TLS.KeyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return cfg
 }
 
@@ -57,18 +53,14 @@ func askOverHTTP2(t *testing.T, address string) net.Conn {
 	t.Helper()
 	var d net.Dialer
 	raw, err := d.DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = raw.Close() })
 	_ = raw.(*net.TCPConn).SetReadBuffer(16 << 10)
 	conn := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	var head, out bytes.Buffer
 	e := hpack.NewEncoder(&head)
 	for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "example.com"}, {":path", "/"}} {
-		if err := e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}))
 	}
 	const all = 1<<31 - 1
 	out.WriteString(http2.ClientPreface)
@@ -77,9 +69,7 @@ func askOverHTTP2(t *testing.T, address string) net.Conn {
 		framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: all}),
 		framer.WriteWindowUpdate(0, all-65535),
 		framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := conn.Write(out.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +82,7 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 	cfg := withPair(t, env.ShortDir(t))
 	cfg.Limits.StallTimeout = time.Second
 	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ended := make(chan error, 1)
 	d := daemon{cfg: cfg, log: zerolog.Nop(), tls: side}
 	endless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,9 +97,7 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 	})
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
 	go func() { stopped <- httpd.Run(ctx, side.certs.Wrap(l), d.server(endless), time.Minute) }()
@@ -124,9 +110,7 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 	case <-time.After(env.Patience):
 		t.Fatal("it is never cut")
 	}
-	if err := conn.SetReadDeadline(time.Now().Add(env.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conn.SetReadDeadline(time.Now().Add(env.Patience)))
 	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("its connection is kept")
 	}
@@ -146,9 +130,7 @@ func errUnless(ok bool, text string) error {
 func TestTheURLThatIsToldIsOfTheCertificate(t *testing.T) {
 	t.Parallel()
 	side, err := openTLS(t.Context(), withPair(t, env.ShortDir(t)), zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for port, want := range map[int]string{443: "https://example.com", 8443: "https://example.com:8443"} {
 		if got := side.reach(&net.TCPAddr{IP: net.IPv4zero, Port: port}); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -182,9 +164,7 @@ func openedListener(t *testing.T) net.Listener {
 	t.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -196,17 +176,11 @@ func TestARedirectThatBreaksEndsTheServer(t *testing.T) {
 	s := opened(t, cfg)
 	defer closed(t, s)
 	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: openedListener(t), handler: http.NotFoundHandler()}}, tls: side}
-	if err := side.redirect.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, side.redirect.Close())
 	if err := d.run(t.Context()); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("it ended with %v", err)
 	}
@@ -218,20 +192,14 @@ func TestAnswersOverPlainHTTPAreNotStored(t *testing.T) {
 	cfg := withPair(t, env.ShortDir(t))
 	cfg.TLS.RedirectListen = "127.0.0.1:0"
 	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- side.run(ctx, new(http.Server), side.redirect.Addr(), env.Patience) }()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+side.redirect.Addr().String()+"/p/x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	res, err := new(http.Transport).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer res.Body.Close()
 	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"} {
 		if got := res.Header.Get(name); got != want {

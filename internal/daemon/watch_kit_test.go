@@ -39,21 +39,13 @@ func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended
 		t.Fatal(err)
 	}
 	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: env.Patience, Wrap: r.watch.observed, Committed: r.watch.committed(), Note: func(string) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log, r.watch.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	web, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	r.address, r.stop, r.web = web.Addr().String(), stop, web
 	d := daemon{cfg: cfg, store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}, watch: r.watch}
@@ -71,22 +63,16 @@ func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended
 func ask(t *testing.T, method, url, body string, headers ...string) (status int, answer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(soon(t), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return res.StatusCode, string(b)
 }
 
@@ -131,20 +117,14 @@ func serviceManager(t *testing.T) (environ string, next func() string) {
 	}
 	name := filepath.Join(env.ShortDir(t), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return "NOTIFY_SOCKET=" + name, func() string {
 		t.Helper()
-		if err := c.SetReadDeadline(time.Now().Add(env.Patience)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, c.SetReadDeadline(time.Now().Add(env.Patience)))
 		b := make([]byte, 100)
 		n, err := c.Read(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return string(b[:n])
 	}
 }

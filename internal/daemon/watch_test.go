@@ -103,9 +103,7 @@ func TestTheListenerForMetricsHasNothingElse(t *testing.T) {
 	t.Parallel()
 	cfg := metered(t)
 	cfg.Metrics.TokenFile = filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(cfg.Metrics.TokenFile, []byte("  a-token-of-metrics\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(cfg.Metrics.TokenFile, []byte("  a-token-of-metrics\n"), 0o600))
 	r := watchedDaemon(t, cfg)
 	defer r.end(t)
 	inner, outer, right := "http://"+r.watch.listener.Addr().String(), "http://"+r.address, "Authorization: Bearer a-token-of-metrics"
@@ -135,9 +133,7 @@ func TestTheListenerForMetricsAnswersNothingByItself(t *testing.T) {
 	r := watchedDaemon(t, metered(t))
 	defer r.end(t)
 	conn, err := net.Dial("tcp", r.watch.listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer conn.Close()
 	if _, err := io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
 		t.Fatal(err)
@@ -259,9 +255,7 @@ func TestATokenForMetricsIsOneWordOfSomeLength(t *testing.T) {
 		strings.Repeat("t", 16) + "\nmore": false,
 	} {
 		name := filepath.Join(dir, "token")
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(name, []byte(content), 0o600))
 		token, err := readScrapeToken(config.Metrics{TokenFile: name})
 		if (err == nil) != want || want && token.Reveal() != strings.TrimSpace(content) {
 			t.Errorf("%q: %v", content, err)
@@ -287,9 +281,7 @@ func TestATokenForMetricsIsOneWordOfSomeLength(t *testing.T) {
 func TestAPortThatIsTakenIsToldBeforeAnythingIsServed(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer taken.Close()
 	cfg := settingsFor(env.ShortDir(t))
 	cfg.Metrics.Listen = taken.Addr().String()

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/internal/instance"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -158,9 +159,7 @@ func TestALostDatabaseFileIsLoggedOnce(t *testing.T) {
 	if log.Len() > 0 {
 		t.Errorf("before, the log says %s", &log)
 	}
-	if err := os.Remove(instance.Database(cfg)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Remove(instance.Database(cfg)))
 	sweep()
 	sweep()
 	if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, `"level":"error"`) || !strings.Contains(said, "pushbox backup FILE") {

@@ -16,6 +16,7 @@ import (
 	"pushbox/internal/directory"
 	"pushbox/internal/hint"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/ldaptest"
 )
 
@@ -48,9 +49,7 @@ func options(s *ldaptest.Server) directory.Options {
 func open(t *testing.T, o directory.Options) *directory.Directory {
 	t.Helper()
 	d, err := directory.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return d
 }
 
@@ -154,9 +153,7 @@ func TestWhoLeavesIsGone(t *testing.T) {
 	ids := make(map[string]string)
 	for _, name := range []string{"ann", "bob"} {
 		p, err := signIn(t.Context(), d, name, "right-"+name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if again, err := find(t, d, p.ID); err != nil || !reflect.DeepEqual(again, p) {
 			t.Errorf("%s: %+v, %v", name, again, err)
 		}
@@ -187,9 +184,7 @@ func TestWhoLeavesIsGone(t *testing.T) {
 func relay(t *testing.T, to string) (url string, made *atomic.Int32, cut func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	made = new(atomic.Int32)
 	open := make(chan net.Conn, 100)
@@ -226,9 +221,7 @@ func TestManyPeopleAreFoundOverOneConnection(t *testing.T) {
 	o.URL, made, cut = relay(t, s.URL)
 	d := open(t, o)
 	p, err := signIn(t.Context(), d, "ann", "right-ann")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	l, before := d.Line(), made.Load()
 	defer l.Close()
 	look := func() {
@@ -254,9 +247,7 @@ func TestManyPeopleAreFoundOverOneConnection(t *testing.T) {
 func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
 	t.Parallel()
 	endless, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = endless.Close() })
 	sent := make(chan int, 1)
 	go func() {
@@ -286,9 +277,7 @@ func TestADirectoryThatCannotBeAskedIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := ldaptest.New(t, office())
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
 	cures := map[string]string{
 		"another authority":        "ldap.ca_file",
@@ -338,9 +327,7 @@ func TestACheckNamesTheOptionThatDoesNotFit(t *testing.T) {
 	s := ldaptest.New(t, office())
 	whole := options(s)
 	whole.AllowedGroups, whole.AdminGroups = []string{groupDN("staff")}, []string{groupDN("admins")}
-	if err := open(t, whole).Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, open(t, whole).Check(t.Context()))
 	for want, change := range map[string]func(*directory.Options){
 		"ldap.base":             func(o *directory.Options) { o.Base = "ou=nobody," + ldaptest.Base },
 		"ldap.group_base":       func(o *directory.Options) { o.GroupBase = "ou=nothing," + ldaptest.Base },

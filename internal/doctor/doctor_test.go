@@ -14,15 +14,14 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // healthy returns an installation without problems, whose server runs.
 func healthy(t *testing.T) *Subject {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pb") // a path that leaves room for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := &Subject{
@@ -36,18 +35,12 @@ func healthy(t *testing.T) *Subject {
 	s.Config.DataDir = dir
 	s.Config.Limits.MinFreeSpace = 1
 	for _, name := range []string{s.File, s.Database, s.Facts.Key} {
-		if err := os.WriteFile(name, []byte("listen: 127.0.0.1:0\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(name, []byte("listen: 127.0.0.1:0\n"), 0o600))
 	}
 	l, err := net.Listen("unix", s.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
-	if err := os.Chmod(s.Socket, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Chmod(s.Socket, 0o600))
 	return s
 }
 
@@ -101,9 +94,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 	}
 	chmod := func(t *testing.T, name string, mode os.FileMode) {
 		t.Helper()
-		if err := os.Chmod(name, mode); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Chmod(name, mode))
 	}
 	broken := errors.New("it is broken")
 	for name, test := range map[string]struct {
@@ -116,15 +107,11 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		}, "configuration", "listen (here): is wrong", Problem},
 		"a file that others write": {func(t *testing.T, s *Subject) { chmod(t, s.File, 0o620) }, "configuration", "other users can write", Problem},
 		"a key that others read": {func(t *testing.T, s *Subject) {
-			if err := os.WriteFile(s.File, []byte("master_key: x\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.WriteFile(s.File, []byte("master_key: x\n"), 0o600))
 			chmod(t, s.File, 0o644)
 		}, "configuration", "has a secret", Problem},
 		"a password that others read": {func(t *testing.T, s *Subject) {
-			if err := os.WriteFile(s.File, []byte("mail:\n  password: x\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.WriteFile(s.File, []byte("mail:\n  password: x\n"), 0o600))
 			chmod(t, s.File, 0o644)
 		}, "configuration", "has a secret", Problem},
 		"no directory":                {func(_ *testing.T, s *Subject) { s.Config.DataDir += "/no" }, "data directory", "there is no", Problem},
@@ -135,9 +122,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"no database":                 {func(_ *testing.T, s *Subject) { s.Database += "x" }, "database", "there is no", Warning},
 		"a database that was deleted": {func(t *testing.T, s *Subject) {
 			s.Facts.Lost = true
-			if err := os.Remove(s.Database); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.Remove(s.Database))
 		}, "database", "was deleted or replaced", Problem},
 		"a key for others": {func(t *testing.T, s *Subject) { chmod(t, s.Facts.Key, 0o640) }, "master key", "other users can open", Problem},
 		"a key beside the database": {func(t *testing.T, s *Subject) {
@@ -149,9 +134,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"a link to a key beside the database": {func(t *testing.T, s *Subject) {
 			link := s.Facts.Key + ".link"
 			place(t, s, filepath.Join(s.Config.DataDir, "master.key"))
-			if err := os.Symlink(s.Facts.Key, link); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.Symlink(s.Facts.Key, link))
 			s.Facts.Key = link
 		}, "master key", "is in the directory of the database", Warning},
 		"an old key beside the database": {func(t *testing.T, s *Subject) {
@@ -161,9 +144,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 			left(t, s, "master.key.next")
 		}, "master key", "keys from rotations are in the directory of the database", Warning},
 		"an old key beside its successor": {func(t *testing.T, s *Subject) {
-			if err := os.WriteFile(s.Facts.Key+".old-20260101T000000Z", []byte("old"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.WriteFile(s.Facts.Key+".old-20260101T000000Z", []byte("old"), 0o600))
 		}, "master key", "it fits the database", OK},
 		"another key":                 {func(_ *testing.T, s *Subject) { s.Facts.KeyFault = "it is another" }, "master key", "the next start would fail: it is another", Problem},
 		"no socket":                   {func(_ *testing.T, s *Subject) { s.Socket += "x" }, "control socket", "no such file", Problem},
@@ -207,9 +188,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 // left leaves a file of that name beside the database.
 func left(t *testing.T, s *Subject, name string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(filepath.Dir(s.Database), name), []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(filepath.Dir(s.Database), name), []byte("old"), 0o600))
 }
 
 // older makes the database one of an older schema, whose upgrade needs that much room.
@@ -234,12 +213,8 @@ func TestAnUpgradeIsAnnouncedWithWhatItNeeds(t *testing.T) {
 // place makes a key file, which the server has from then on.
 func place(t *testing.T, s *Subject, path string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	env.OK(t, os.WriteFile(path, nil, 0o600))
 	s.Facts.Key = path
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pushbox/internal/clientip"
+	"pushbox/internal/testkit/env"
 )
 
 // wants fails the test unless a finding has that grade, says that, and has a cure
@@ -67,21 +68,15 @@ func TestSwapOnADiskIsNamed(t *testing.T) {
 func signed(t *testing.T, name string, from, to time.Time) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		NotBefore: from, NotAfter: to, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return cert, key
 }
 
@@ -121,9 +116,7 @@ func TestWhatIsWrongWithACertificate(t *testing.T) {
 func TestLinksMayLeadToTheOtherDoor(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse("https://inside.example.com/push")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	s := &Subject{URL: u}
 	for base, grade := range map[string]Grade{"": "", "https://INSIDE.example.com/push": "", "https://push.example.com/push": Warning, "http://inside.example.com/push": Warning} {
 		s.Config.BaseURL, s.Config.PublicListen = base, ""
@@ -149,9 +142,7 @@ func wantsBase(t *testing.T, s *Subject, grade Grade) {
 func TestWhatIsWrongWithAProxy(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse("https://push.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	good := func() clientip.Report {
 		return clientip.Report{
 			Peer: "127.0.0.1", Trusted: true, Scheme: "https", Host: "push.example.com", Client: "198.51.100.1",

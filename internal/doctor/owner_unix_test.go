@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // service is the user that a server runs as.
@@ -21,9 +22,7 @@ func give(t *testing.T, uid int, paths ...string) {
 		t.Skip("only root can give files away")
 	}
 	for _, path := range paths {
-		if err := os.Chown(path, uid, uid); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Chown(path, uid, uid))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/backup"
+	"pushbox/internal/testkit/env"
 )
 
 // backedUp is a healthy installation with a backup a day, and some that were made so
@@ -20,14 +21,10 @@ func backedUp(t *testing.T, ago ...time.Duration) *Subject {
 	t.Helper()
 	s := healthy(t)
 	s.Config.Backup.Schedule, s.Config.Backup.Dir = 24*time.Hour, filepath.Join(s.Config.DataDir, "kept")
-	if err := os.Mkdir(s.Config.Backup.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(s.Config.Backup.Dir, 0o700))
 	for _, d := range ago {
 		name := backup.Name(s.Clock().Add(-d), d > 48*time.Hour) // of both kinds
-		if err := os.WriteFile(filepath.Join(s.Config.Backup.Dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(filepath.Join(s.Config.Backup.Dir, name), nil, 0o600))
 	}
 	return s
 }
@@ -82,17 +79,13 @@ func TestFilesOfSecretsAreForTheServerToRead(t *testing.T) {
 	s := healthy(t)
 	wants(t, "none", of(t, s, "files of secrets"), Skipped, "no setting")
 	path := filepath.Join(s.Config.DataDir, "secret")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, nil, 0o600))
 	for setting, field := range map[string]*string{
 		"tls.key_file": &s.Config.TLS.KeyFile, "metrics.token_file": &s.Config.Metrics.TokenFile, "webhooks.secret_file": &s.Config.Webhooks.SecretFile,
 	} {
 		*field = path
 		for mode, grade := range map[os.FileMode]Grade{0o600: OK, 0o640: OK, 0o644: Problem, 0o660: Problem, 0o604: Problem} {
-			if err := os.Chmod(path, mode); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.Chmod(path, mode))
 			wants(t, mode.String(), of(t, s, "files of secrets"), grade, setting+": ")
 		}
 		*field = path + ".none"
@@ -165,16 +158,10 @@ func TestFilesOfACertificateThatTheServerCannotUseAreNamed(t *testing.T) {
 		"one that has expired":      {over, asPEM(t, itsKey), "expired at 2029-12-31T23:59:59Z", "put the new certificate there", Skipped, "no server is running"},
 		"a key that cannot be read": {cert, []byte("none"), "", "", Skipped, "no server is running"},
 	} {
-		if err := os.WriteFile(s.Config.TLS.CertFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: test.cert.Raw}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(s.Config.TLS.KeyFile, test.key, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(s.Config.TLS.CertFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: test.cert.Raw}), 0o600))
+		env.OK(t, os.WriteFile(s.Config.TLS.KeyFile, test.key, 0o600))
 		if string(test.key) == "none" {
-			if err := os.Remove(s.Config.TLS.KeyFile); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.Remove(s.Config.TLS.KeyFile))
 		}
 		s.Running = true
 		found := allOf(t, s, "certificate")
@@ -197,8 +184,6 @@ func TestFilesOfACertificateThatTheServerCannotUseAreNamed(t *testing.T) {
 func asPEM(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }

@@ -10,13 +10,12 @@ import (
 	"testing"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/testkit/env"
 )
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func wantText(t *testing.T, path, want string) {
@@ -97,9 +96,7 @@ func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
 	left, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_ = left.Close()
 	its := []string{left.Name() + ".new-7", left.Name() + ".schema4"}
 	for _, name := range its {
@@ -109,9 +106,7 @@ func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
 	for _, other := range others {
 		write(t, other, "x")
 	}
-	if err := durable.RemoveLeftovers(path); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, durable.RemoveLeftovers(path))
 	wantNothing(t, left.Name())
 	for _, name := range its {
 		wantNothing(t, name)
@@ -144,9 +139,7 @@ func TestAFileThatCannotBeReplacedStays(t *testing.T) {
 	}
 	wantText(t, path, "old")
 	write(t, temp, "new")
-	if err := os.Mkdir(filepath.Join(dir, "directory"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(filepath.Join(dir, "directory"), 0o700))
 	if replaced, err := durable.Replace(temp, filepath.Join(dir, "directory")); replaced || err == nil {
 		t.Errorf("a directory: %v, %v", replaced, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/unnamed"
 )
 
@@ -36,9 +37,7 @@ func TestAFileWithAnotherNameIsNotOverwritten(t *testing.T) {
 	write(t, path, "live")
 	for name, make := range map[string]func(string, string) error{"a link": os.Link, "a symbolic link": os.Symlink} {
 		second := path + ".new-1"
-		if err := make(path, second); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, make(path, second))
 		f := unnamed.Open(t, path)
 		if err := durable.RemoveLeftovers(path); err != nil {
 			t.Error(err)
@@ -55,9 +54,7 @@ func TestLeftoversAndWhatIsReplacedAreOverwritten(t *testing.T) {
 	write(t, path, "old")
 	write(t, path+".new-12", "left over")
 	old, left := unnamed.Open(t, path), unnamed.Open(t, path+".new-12")
-	if err := errors.Join(durable.RemoveLeftovers(path), durable.WriteFile(path, []byte("new"))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(durable.RemoveLeftovers(path), durable.WriteFile(path, []byte("new"))))
 	old.Want(t, "the old content", "")
 	left.Want(t, "the leftover", "")
 	wantText(t, path, "new")
@@ -70,9 +67,7 @@ func TestWhatCannotBeOpenedIsOnlyRemoved(t *testing.T) {
 		t.Error(err)
 	}
 	empty := filepath.Join(dir, "directory")
-	if err := os.Mkdir(empty, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(empty, 0o700))
 	if err := durable.Scrub(empty); err != nil {
 		t.Error(err)
 	}

@@ -8,21 +8,18 @@ import (
 	"testing"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/testkit/env"
 )
 
 func TestWhatIsWrittenReplacesWhatWasThereAndIsForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
 	for _, text := range []string{"first", "a second, longer one", ""} {
-		if err := durable.WriteFile(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, durable.WriteFile(path, []byte(text)))
 		wantText(t, path, text)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if mode := info.Mode().Perm(); mode != 0o600 && runtime.GOOS != "windows" {
 		t.Errorf("its mode is %04o", mode)
 	}
@@ -36,9 +33,7 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 		t.Error("a directory that is not there took a file")
 	}
 	path := filepath.Join(dir, "file")
-	if err := os.MkdirAll(filepath.Join(path, "inside"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.MkdirAll(filepath.Join(path, "inside"), 0o700))
 	if err := durable.WriteFile(path, []byte("text")); err == nil {
 		t.Error("a directory was replaced")
 	}
@@ -49,9 +44,7 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 func wantAlone(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if len(entries) != 1 {
 		t.Errorf("there are %v", entries)
 	}

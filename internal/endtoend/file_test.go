@@ -12,14 +12,13 @@ import (
 	"testing/iotest"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func encrypted(t testing.TB, key Key, number, size int) []byte {
 	t.Helper()
 	sealed, err := io.ReadAll(key.Encrypt(number, bytes.NewReader(pattern(size))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return sealed
 }
 
@@ -63,9 +62,7 @@ func TestAnEmptyChunkBehindOthersIsRefused(t *testing.T) {
 	sealed := make([]byte, prefixSize)
 	for i, plain := range [][]byte{pattern(chunkSize), nil} {
 		nonce, err := e.step(i == 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		sealed = e.aead.Seal(sealed, nonce, plain, nil)
 	}
 	if _, err := decrypt(key, 1, sealed); !errors.Is(err, ErrOpen) {

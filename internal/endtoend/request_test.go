@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/wraptest"
 )
 
@@ -64,13 +65,9 @@ func TestTheExamplesOfWrappedKeysAreMadeAndRead(t *testing.T) {
 		}
 		key := Key{secret.New(string(unhex(t, v.Key)))}
 		ephemeral, err := wraptest.Ephemeral(t, public).Curve().NewPrivateKey(unhex(t, v.Ephemeral))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		wrapped, err := decode(v.Wrapped)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		made := wraptest.Wrap(t, key.Fragment(), public, ephemeral)
 		if !bytes.Equal(made, wrapped) || !IsWrappedKey(made) {
 			t.Errorf("%s: made %x", v.Name, made)
@@ -103,14 +100,10 @@ func TestForeignKeysOfRequestsAreRefused(t *testing.T) {
 		}
 	}
 	own, err := ParseRequestFragment(refused.Fragment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, v := range refused.WrappedKeys {
 		wrapped, err := decode(v[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if key, err := own.Unwrap(wrapped); !errors.Is(err, reasons[v[2]]) || !key.IsZero() {
 			t.Errorf("a wrapped key with %s: %v", v[0], err)
 		}
@@ -119,9 +112,7 @@ func TestForeignKeysOfRequestsAreRefused(t *testing.T) {
 		}
 	}
 	over, err := decode(all.Made[0].Wrapped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := (RequestKey{p256: own.p256}).Unwrap(over); !errors.Is(err, ErrOpen) {
 		t.Errorf("without a key of that curve: %v", err)
 	}
@@ -132,9 +123,7 @@ func TestNothingShowsThePrivateKeysOfARequest(t *testing.T) {
 	var all requestVectors
 	readVectors(t, "requests.json", &all)
 	own, err := ParseRequestFragment(all.Made[0].Fragment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
 		shown := fmt.Sprintf(verb, own)
 		for _, key := range []string{own.p256.Reveal(), own.x25519.Reveal()} {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 type pushVector struct {
@@ -33,18 +34,14 @@ func readVectors(t testing.TB, name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(b, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 }
 
 func unhex(t testing.TB, texts ...string) (all []byte) {
 	t.Helper()
 	for _, text := range texts {
 		b, err := hex.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		all = append(all, b...)
 	}
 	return all
@@ -120,9 +117,7 @@ func TestWhatIsNotGenuineIsRefused(t *testing.T) {
 		}
 	}
 	key, err := ParseFragment(refused.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, v := range refused.Envelopes {
 		if c, err := key.Open(secret.New(v[1])); !errors.Is(err, reasons[v[2]]) || !c.Text.IsZero() {
 			t.Errorf("an envelope with %s: %v", v[0], err)

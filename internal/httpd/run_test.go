@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pushbox/internal/httpd"
+	"pushbox/internal/testkit/env"
 )
 
 // A site is a server under test whose handler says when it begins.
@@ -24,9 +25,7 @@ type site struct {
 func start(t *testing.T, drain time.Duration, work func(r *http.Request)) *site {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	s := &site{url: "http://" + l.Addr().String(), begun: make(chan struct{}, 1), stop: stop, ended: make(chan error, 1)}
 	srv := &http.Server{
@@ -46,9 +45,7 @@ func (s *site) get(t *testing.T) <-chan error {
 	t.Helper()
 	answer := make(chan error, 1)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	go func() {
 		res, err := http.DefaultClient.Do(req)
 		if err == nil {
@@ -105,12 +102,8 @@ func TestARequestThatOutlastsTheDrainIsCutOff(t *testing.T) {
 func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, l.Close())
 	srv := &http.Server{ReadHeaderTimeout: time.Minute}
 	if err := httpd.Run(t.Context(), l, srv, time.Second); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Run returned %v, not that its listener is closed", err)

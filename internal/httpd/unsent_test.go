@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // What a peer does not read must not look as if it had been sent: a deadline that
@@ -38,9 +40,7 @@ func takeLittle(t *testing.T, wrap func(net.Listener) net.Listener, dial func(st
 	t.Helper()
 	const most = 512 << 10
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	address := l.Addr().String()
 	l = wrap(l)
 	taken := make(chan int, 1)
@@ -59,9 +59,7 @@ func takeLittle(t *testing.T, wrap func(net.Listener) net.Listener, dial func(st
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, l, srv, time.Minute) }()
 	conn, err := dial(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer conn.Close()
 	raw := conn
 	if c, ok := conn.(*tls.Conn); ok {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -21,9 +22,7 @@ func TestADirectoryIsForItsOwnerAlone(t *testing.T) {
 		0o770: "refuse", 0o720: "refuse", 0o702: "refuse", 0o777: "refuse",
 	} {
 		dir := t.TempDir()
-		if err := os.Chmod(dir, mode); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Chmod(dir, mode))
 		warning, err := checkDir(dir)
 		got := ""
 		switch {
@@ -35,18 +34,14 @@ func TestADirectoryIsForItsOwnerAlone(t *testing.T) {
 		if got != want {
 			t.Errorf("%04o: %q instead of %q (%s, %v)", mode, got, want, warning, err)
 		}
-		if err := os.Chmod(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Chmod(dir, 0o700))
 	}
 }
 
 func TestAFileIsNoDataDirectory(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, nil, 0o600))
 	if _, err := checkDir(name); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a file: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/hint"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -58,9 +59,7 @@ func TestAKeyThatIsStillInItsOldPlaceIsNamed(t *testing.T) {
 		if !errors.Is(err, record.ErrKey) || strings.Contains(hint.Of(err), "pushbox key import "+old) != there {
 			t.Errorf("%t: %v (%s)", there, err, hint.Of(err))
 		}
-		if err := os.RemoveAll(old); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.RemoveAll(old))
 	}
 }
 
@@ -68,9 +67,7 @@ func TestTheKeyThatWasMadeIsTheKeyThatIsLoaded(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(t.TempDir())
 	first, _, err := MasterKey(cfg, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	second, _, err := MasterKey(cfg, true)
 	if err != nil || string(first.Text()) != string(second.Text()) {
 		t.Errorf("another key was loaded (%v)", err)
@@ -88,9 +85,7 @@ func TestAKeyThatIsMangledIsNeitherUsedNorReplacedNorShown(t *testing.T) {
 	for _, exists := range []bool{true, false} {
 		cfg := settingsFor(t.TempDir())
 		const text = "pushbox-key-1:marker\n"
-		if err := os.WriteFile(cfg.KeyFile(), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(cfg.KeyFile(), []byte(text), 0o600))
 		_, made, err := MasterKey(cfg, exists)
 		if !errors.Is(err, seal.ErrKey) || made != "" || strings.Contains(err.Error(), "marker") {
 			t.Errorf("got %v", err)

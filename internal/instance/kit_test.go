@@ -19,15 +19,11 @@ func settingsFor(dir string) config.Config {
 func opened(t *testing.T, cfg config.Config) *store.Store {
 	t.Helper()
 	s, _, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return s
 }
 
 func closed(t *testing.T, s *store.Store) {
 	t.Helper()
-	if err := Close(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, Close(t.Context(), s))
 }

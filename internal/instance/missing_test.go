@@ -52,9 +52,7 @@ func TestReadingAKeyMakesNone(t *testing.T) {
 // touch makes an empty file.
 func touch(t *testing.T, path string) {
 	t.Helper()
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, nil, 0o600))
 }
 
 // While a command waited for the database, the one that had it put another key into
@@ -64,14 +62,10 @@ func TestAKeyThatWasReplacedWhileACommandWaitedIsReadAgain(t *testing.T) {
 	cfg := settingsFor(env.ShortDir(t))
 	closed(t, opened(t, cfg))
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: Database(cfg)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer func() { _ = engine.Close() }()
 	now, err := seal.LoadKeyFile(cfg.KeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	o := Options{Config: cfg, Note: func(say string) { t.Errorf("it said %q", say) }}
 	if got := o.finishRotation(t.Context(), engine, seal.NewRootKey()); !got.Equal(now) {
 		t.Error("the key from before is used")

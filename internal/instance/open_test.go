@@ -68,17 +68,13 @@ func TestAStoreThatDoesNotOpenIsLeftAloneAndLetGo(t *testing.T) {
 	t.Parallel()
 	cfg, other := settingsFor(t.TempDir()), settingsFor(t.TempDir())
 	for _, c := range []config.Config{cfg, other} {
-		if err := os.Chmod(c.DataDir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Chmod(c.DataDir, 0o700))
 		if _, _, err := open(t, c, true); err != nil {
 			t.Fatal(err)
 		}
 	}
 	before, err := os.ReadFile(Database(cfg))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	wrong := cfg
 	wrong.MasterKeyFile = other.KeyFile()
 	for range 2 { // the second time it must not be in use
@@ -120,9 +116,7 @@ func TestASecondNameOfTheKeyIsRemovedWithTheDatabaseLocked(t *testing.T) {
 	closed(t, holder)
 
 	key, err := os.ReadFile(cfg.KeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	given := cfg
 	given.MasterKey = secret.New(string(key))
 	if notes, _, err := open(t, given, false); err != nil || len(notes) != 0 {
@@ -147,17 +141,13 @@ func TestAKeyMayBeWhereNothingCanBeListedOrRemoved(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(env.ShortDir(t))
 	keys := filepath.Join(env.ShortDir(t), "keys")
-	if err := os.Mkdir(keys, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(keys, 0o700))
 	cfg.MasterKeyFile = filepath.Join(keys, "master.key")
 	closed(t, opened(t, cfg))
 	stray := strayKey(t, cfg)
 	defer func() { _ = os.Chmod(keys, 0o700) }()
 	for _, mode := range []fs.FileMode{0o100, 0o500} {
-		if err := os.Chmod(keys, mode); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Chmod(keys, mode))
 		if err := os.WriteFile(filepath.Join(keys, "probe"), nil, 0o600); err == nil {
 			t.Skip("this user may do everything")
 		}
@@ -173,9 +163,7 @@ func TestAKeyMayBeWhereNothingCanBeListedOrRemoved(t *testing.T) {
 func TestADirectoryThatThisUserCannotOpenIsAnErrorWithACure(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(filepath.Join(env.ShortDir(t), "data"))
-	if err := os.Mkdir(cfg.DataDir, 0); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(cfg.DataDir, 0))
 	defer func() { _ = os.Chmod(cfg.DataDir, 0o700) }()
 	if _, err := os.ReadDir(cfg.DataDir); err == nil {
 		t.Skip("this user may do everything")

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // The service runs as the owner of the directories, and root may run a command before it
@@ -19,9 +21,7 @@ func TestWhatRootMakesBelongsToTheOwnerOfItsDirectory(t *testing.T) {
 	const service = 65534
 	owned := func(uid int) string {
 		dir := t.TempDir()
-		if err := os.Chown(dir, uid, uid); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Chown(dir, uid, uid))
 		return dir
 	}
 	for name, test := range map[string]struct {
@@ -39,9 +39,7 @@ func TestWhatRootMakesBelongsToTheOwnerOfItsDirectory(t *testing.T) {
 		closed(t, opened(t, cfg))
 		for path, want := range map[string]uint32{cfg.KeyFile(): test.want, Database(cfg): service} {
 			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if got := info.Sys().(*syscall.Stat_t).Uid; got != want {
 				t.Errorf("%s: %s belongs to %d, want %d", name, filepath.Base(path), got, want)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func TestTheAddressOfTheDatabaseComesFromItsSettingOrItsFile(t *testing.T) {
@@ -16,9 +17,7 @@ func TestTheAddressOfTheDatabaseComesFromItsSettingOrItsFile(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	for name, c := range map[string]struct {

@@ -87,9 +87,7 @@ func imageDir(t *testing.T) (dir string, remove func()) {
 	if errors.Is(err, fs.ErrNotExist) {
 		dir, err = os.MkdirTemp("", "pb")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return dir, func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
@@ -129,9 +127,7 @@ func TestAPowerCutDuringTheFirstStartDoesNoHarm(t *testing.T) {
 	s := opened(t, settingsFor(disk.Dir))
 	disk.Mark(markOpen)
 	p, err := s.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	disk.Mark(markKept)
 	closed(t, s)
 	log := disk.Log()
@@ -147,9 +143,7 @@ func TestAPowerCutDuringTheFirstStartDoesNoHarm(t *testing.T) {
 			images++
 			dir, remove := imageDir(t)
 			defer remove()
-			if err := replay.Image(dir, keep); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, replay.Image(dir, keep))
 			wantStart(t, settingsFor(dir), p.Token, acknowledged)
 			if t.Failed() {
 				t.Logf("the power went before entry %d of %d (%s); what was not synced: %v; all before: %v", cut, len(log), how, replay.Pending(), log[:cut])

@@ -42,9 +42,7 @@ func everyImage(t *testing.T, log []faultfs.Entry, every int, fn func(cfg config
 			images++
 			dir, remove := imageDir(t)
 			defer remove()
-			if err := replay.Image(dir, keep); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, replay.Image(dir, keep))
 			fn(settingsFor(dir))
 			if t.Failed() {
 				t.Logf("the power went before entry %d of %d (%s); what was not synced: %v; all before: %v", cut, len(log), how, replay.Pending(), log[marked:cut])
@@ -122,14 +120,10 @@ func TestAPowerCutDuringARotationOfTheKeyDoesNoHarm(t *testing.T) {
 	disk := faultfs.Mount(t)
 	cfg := settingsFor(disk.Dir)
 	token, err := start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	s := opened(t, cfg)
 	old, err := os.ReadFile(cfg.KeyFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	disk.Mark(markOpen)
 	if _, err := s.RotateKey(t.Context(), store.Actor{Role: store.Operator}, false, func(int64, int64) {}); err != nil {
 		t.Fatal(err)
@@ -165,14 +159,10 @@ func TestARotationOfTheKeyOnADiskThatFailsDoesNoHarm(t *testing.T) {
 	for _, times := range []int{1, forever} {
 		for n, met := first, true; met && !t.Failed(); n += step {
 			token, err := start(t.Context(), cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			s := opened(t, cfg)
 			old, err := os.ReadFile(cfg.KeyFile())
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			disk.SetFault(faultfs.Fault{Kinds: everything, N: n, Times: times, Err: syscall.EIO})
 			if _, err := s.RotateKey(t.Context(), store.Actor{Role: store.Operator}, false, func(int64, int64) {}); err != nil {
 				failed++
@@ -202,26 +192,18 @@ func TestAPowerCutDuringAnUpgradeDoesNoHarm(t *testing.T) {
 	cfg := settingsFor(disk.Dir)
 	const golden = "../../testdata/databases/schema-4"
 	image, err := os.ReadFile(filepath.Join(golden, "pushbox.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	putFile(t, Database(cfg), image)
 	key, err := os.ReadFile(filepath.Join(golden, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	putFile(t, cfg.KeyFile(), key)
-	if err := durable.SyncDir(cfg.DataDir); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, durable.SyncDir(cfg.DataDir))
 	disk.Mark(markOpen)
 	closed(t, opened(t, cfg))
 	before, after := 0, 0
 	everyImage(t, disk.Log(), 31, func(cfg config.Config) {
 		found, err := os.ReadFile(Database(cfg))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if bytes.Equal(found, image) {
 			before++
 		} else {
@@ -247,9 +229,7 @@ func TestAPowerCutDuringAnUpgradeDoesNoHarm(t *testing.T) {
 func putFile(t *testing.T, path string, b []byte) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_, err = f.Write(b)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 const (
@@ -56,9 +58,7 @@ func TestAReservationCanBeResized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory(4*unit, memoryWait)
 		large := m.mustReserve(t, 4*unit)
-		if err := large.Resize(t.Context(), unit); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, large.Resize(t.Context(), unit))
 		other := m.mustReserve(t, 3*unit)
 		mustBeBusy(t, func() error { return large.Resize(t.Context(), unit+1) })
 		time.AfterFunc(memoryWait/2, other.Release)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestAClientCountsForTheNetworksAroundIt(t *testing.T) {
@@ -118,9 +120,7 @@ func TestANetworkHasItsShareOfAQueue(t *testing.T) {
 	t.Parallel()
 	q := NewPool(1).NewQueue(1, 16, 8)
 	first, err := q.Join("192.0.2.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var places []*Place
 	for _, c := range []struct {
 		client string
@@ -214,9 +214,7 @@ func TestAQueueLeavesRoomForTheOther(t *testing.T) {
 	}
 	join := func(q *Queue) *Place {
 		p, err := q.Join("")
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return p
 	}
 	first, second, other := join(a), join(a), join(b)

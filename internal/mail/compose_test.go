@@ -10,6 +10,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/lang"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -29,17 +30,13 @@ func letterOf(to string) store.Mail {
 func written(t *testing.T, x text) mailtest.Mail {
 	t.Helper()
 	m, err := x.message(mail.Address{Name: "Pusch ü, \"Co\"", Address: "push@example.org"}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var b bytes.Buffer
 	if _, err := m.WriteTo(&b); err != nil {
 		t.Fatal(err)
 	}
 	read, err := mail.ReadMessage(bytes.NewReader(b.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return mailtest.Mail{Header: read.Header, Raw: b.Bytes()}
 }
 

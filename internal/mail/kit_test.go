@@ -94,9 +94,7 @@ func (w *world) send(to string, changes ...func(*store.NewPush)) store.PushInfo 
 		change(&in)
 	}
 	p, err := w.CreatePush(w.t.Context(), w.ann, in)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	env.OK(w.t, err)
 	return p
 }
 
@@ -129,9 +127,7 @@ func (w *world) wantLog(texts ...string) {
 func parts(t *testing.T, m mailtest.Mail) map[string]string {
 	t.Helper()
 	message, err := mail.ReadMessage(bytes.NewReader(m.Raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	media, params, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
 	if err != nil || media != "multipart/alternative" {
 		t.Fatalf("it is %s, %v", media, err)
@@ -143,17 +139,13 @@ func parts(t *testing.T, m mailtest.Mail) map[string]string {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		media, _, _ := mime.ParseMediaType(p.Header.Get("Content-Type"))
 		if encoding := p.Header.Get("Content-Transfer-Encoding"); encoding != "quoted-printable" {
 			t.Fatalf("a part is encoded as %s", encoding)
 		}
 		text, err := io.ReadAll(quotedprintable.NewReader(p))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		all[media] = strings.ReplaceAll(string(text), "\r\n", "\n")
 	}
 }
@@ -162,9 +154,7 @@ func parts(t *testing.T, m mailtest.Mail) map[string]string {
 func subject(t *testing.T, m mailtest.Mail) string {
 	t.Helper()
 	text, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return text
 }
 

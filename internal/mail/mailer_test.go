@@ -119,18 +119,14 @@ func TestARefusedSenderHoldsAllMailUp(t *testing.T) {
 func TestMailWaitsForAServerThatIsDown(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	w := newWorld(t)
 	w.server = &Server{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Encryption: None, From: mail.Address{Address: "push@example.org"}}
 	w.send("bob@example.net")
 	w.start()
 	for range 3 {
 		conn, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		_ = conn.Close() // before a greeting
 	}
 	s := mailtest.New(t, mailtest.Setup{Listener: l})
@@ -155,12 +151,8 @@ func TestCodesAndNewsOfAFreezeAreSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	eve, err := w.SignIn(t.Context(), client, "eve@example.net", password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.MailCode(t.Context(), client, eve.Secret, "fr"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, w.MailCode(t.Context(), client, eve.Secret, "fr"))
 	w.start()
 	first := s.Wait(t, 1)[0]
 	w.drained()
@@ -172,9 +164,7 @@ func TestCodesAndNewsOfAFreezeAreSent(t *testing.T) {
 		t.Errorf("the code %s: %v", code, err)
 	}
 	p, err := w.CreatePush(t.Context(), w.ann, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Passphrase: secret.New("right"), Name: secret.New("name-marker")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for range 2 {
 		if _, err := w.Retrieve(t.Context(), client, p.Token, secret.New("wrong"), nil); err == nil {
 			t.Fatal("it is right")
@@ -217,9 +207,7 @@ func TestMailOfAPushThatHasEndedIsNotSent(t *testing.T) {
 			w := newWorld(t)
 			w.server = through(s, StartTLS)
 			p := w.send("bob@example.net,carol@example.net", func(in *store.NewPush) { in.Views = &once })
-			if err := end(w, p); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, end(w, p))
 			w.start()
 			w.drained()
 			w.wantLog()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/mailtest"
 )
 
@@ -75,9 +76,7 @@ func user(name, password string) func(*Server) {
 func TestASilentServerIsLeft(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer l.Close()
 	ctx, leave := context.WithCancel(t.Context())
 	go func() {

@@ -11,6 +11,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/metrics"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store/storetest"
 )
@@ -24,9 +25,7 @@ func BenchmarkRequest(b *testing.B) {
 		h, err := server.New(server.Options{
 			Config: config.Default(), Store: f.Store, Log: zerolog.New(io.Discard), Version: "3.0.0", Monitoring: server.Monitoring{Observer: o},
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		env.OK(b, err)
 		return h
 	}
 	var took [2]time.Duration

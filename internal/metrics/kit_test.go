@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"pushbox/internal/metrics"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -71,13 +72,9 @@ func allFamilies(t testing.TB) map[string]*dto.MetricFamily {
 func families(t testing.TB, m *metrics.Metrics) map[string]*dto.MetricFamily {
 	t.Helper()
 	_, text, err := m.Expose()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	p := expfmt.NewTextParser(model.LegacyValidation)
 	all, err := p.TextToMetricFamilies(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return all
 }

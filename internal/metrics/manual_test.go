@@ -16,6 +16,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"pushbox/internal/metrics"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/golden"
 	"pushbox/store"
 )
@@ -69,9 +70,7 @@ func TestManualAlertsAndDashboardNameOnlyMetricsThatThereAre(t *testing.T) {
 	all := allFamilies(t)
 	for _, file := range []string{manual, alerts, board} {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		names := metricName.FindAllString(string(text), -1)
 		for _, name := range names {
 			family := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")
@@ -88,9 +87,7 @@ func TestManualAlertsAndDashboardNameOnlyMetricsThatThereAre(t *testing.T) {
 func TestTheDashboardShowsEveryMetric(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(board)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, name := range ours(allFamilies(t)) {
 		if !strings.Contains(string(text), name) {
 			t.Errorf("%s lacks %s", board, name)
@@ -106,17 +103,13 @@ func TestAlertsAndDashboardAskForValuesThatLabelsHave(t *testing.T) {
 	var text []byte
 	for _, file := range []string{alerts, board} {
 		one, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		text = append(text, one...)
 	}
 	var exposed []byte
 	for _, m := range []*metrics.Metrics{attached(), overPostgres(nil)} {
 		_, one, err := m.Expose()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		exposed = append(exposed, one...)
 	}
 	asked := matcher.FindAllStringSubmatch(string(text), -1)
@@ -140,18 +133,14 @@ func TestPromtoolTakesTheDashboardsQueries(t *testing.T) {
 		t.Skip("promtool is not installed here (Debian: prometheus)")
 	}
 	text, err := os.ReadFile(board)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var dashboard struct {
 		Panels []struct {
 			Title   string
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal(text, &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal(text, &dashboard))
 	rules, queries := "groups:\n  - name: dashboard\n    rules:\n", 0
 	for _, p := range dashboard.Panels {
 		for _, q := range p.Targets {
@@ -161,9 +150,7 @@ func TestPromtoolTakesTheDashboardsQueries(t *testing.T) {
 		}
 	}
 	name := filepath.Join(t.TempDir(), "rules.yml")
-	if err := os.WriteFile(name, []byte(rules), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, []byte(rules), 0o600))
 	if out, err := exec.CommandContext(t.Context(), tool, "check", "rules", name).CombinedOutput(); err != nil || queries < 20 {
 		t.Errorf("%d queries: %v\n%s", queries, err, out)
 	}
@@ -173,9 +160,7 @@ func TestPromtoolTakesTheDashboardsQueries(t *testing.T) {
 func TestAlertsFollowTheSweepPeriod(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(alerts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	limit := fmt.Sprintf("%.0f", (15 * store.SweepPeriod).Seconds())
 	found := regexp.MustCompile(`pushbox_sweep_[a-z_]+ > ([0-9]+)`).FindAllStringSubmatch(string(text), -1)
 	for _, m := range found {
@@ -195,9 +180,7 @@ func TestPromtoolTakesMetricsAlertsAndTheManualsConfiguration(t *testing.T) {
 		t.Skip("promtool is not installed here (Debian: prometheus)")
 	}
 	_, text, err := attached().Expose()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	check := exec.CommandContext(t.Context(), tool, "check", "metrics")
 	check.Stdin = bytes.NewReader(text)
 	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
@@ -209,17 +192,13 @@ func TestPromtoolTakesMetricsAlertsAndTheManualsConfiguration(t *testing.T) {
 		}
 	}
 	text, err = os.ReadFile(manual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_, block, _ := strings.Cut(string(text), "```yaml\n")
 	block, _, _ = strings.Cut(block, "```")
 	uncommented := strings.NewReplacer("# auth", "auth", "#   cred", "  cred").Replace(block)
 	for _, content := range []string{block, uncommented} {
 		name := filepath.Join(t.TempDir(), "prometheus.yml")
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(name, []byte(content), 0o600))
 		if out, err := exec.CommandContext(t.Context(), tool, "check", "config", "--syntax-only", name).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", content, err, out)
 		}

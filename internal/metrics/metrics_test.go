@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/metrics"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -17,9 +18,7 @@ import (
 func wantSamples(t *testing.T, m *metrics.Metrics, lines string, others ...string) {
 	t.Helper()
 	_, text, err := m.Expose()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for line := range strings.Lines(strings.TrimSpace(lines) + "\n") {
 		if line = strings.TrimSpace(line) + "\n"; !strings.Contains("\n"+string(text), "\n"+line) {
 			name, _, _ := strings.Cut(line, " ")

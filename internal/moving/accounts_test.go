@@ -9,6 +9,7 @@ import (
 
 	"pushbox/internal/moving"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/storetest"
 )
 
@@ -63,9 +64,7 @@ func TestAnAccountThatWasMadeHereJoinsIfTheOperatorSaysSo(t *testing.T) {
 func TestAnAccountThatCouldNotBeUsedDoesNotCome(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(testdata + "v2.sqlite.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for change, came := range map[string]int{
 		"0,NULL,NULL,NULL":           2, // nothing had to be confirmed
 		"0,NULL,'sent','waits',NULL": 1,

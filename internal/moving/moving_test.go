@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/moving"
 	"pushbox/internal/pwpush"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -42,17 +43,11 @@ type told struct{ leftOut, remarks []string }
 func options(t *testing.T, dump string) (moving.Options, *told) {
 	t.Helper()
 	text, err := os.ReadFile(testdata + dump)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	keys, err := pwpush.NewKeys(secret.New(masterKey), secret.New(formerKey+","+pwpush.DefaultMasterKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	files, err := pwpush.OpenStorage(testdata + "storage")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = files.Close() })
 	said := new(told)
 	return moving.Options{
@@ -67,18 +62,14 @@ func options(t *testing.T, dump string) (moving.Options, *told) {
 func whole(t *testing.T, o moving.Options) string {
 	t.Helper()
 	text, err := io.ReadAll(o.Dump)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return string(text)
 }
 
 func mustRun(t *testing.T, f *storetest.Fixture, o moving.Options) moving.Result {
 	t.Helper()
 	r, err := moving.Run(t.Context(), f.Store, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return r
 }
 
@@ -86,9 +77,7 @@ func mustRun(t *testing.T, f *storetest.Fixture, o moving.Options) moving.Result
 func retrieve(t *testing.T, f *storetest.Fixture, link, passphrase string) (store.PushInfo, []string) {
 	t.Helper()
 	token, err := store.ParseToken(link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	p, err := f.Store.Retrieve(t.Context(), storetest.Anonymous, token, secret.New(passphrase), nil)
 	if err != nil {
 		t.Fatalf("retrieve: %v", err)
@@ -147,9 +136,7 @@ func TestWhatAnOwnerHadIsThere(t *testing.T) {
 	}
 	owner := store.Actor{Account: ann.ID}
 	list, err := f.Pushes(t.Context(), owner, true, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	i := slices.IndexFunc(list, func(p store.PushInfo) bool { return p.URLToken() == "ab12-cd34_ef" })
 	if i < 0 || list[i].Note.Reveal() != "a note\nof two lines" {
 		t.Fatalf("the list has %d pushes, without this one and its note", len(list))
@@ -176,9 +163,7 @@ func TestASecondRunAddsNothing(t *testing.T) {
 	o, _ := options(t, "v2.pg.sql")
 	first := mustRun(t, f, o)
 	token, err := store.ParseToken("older-key-00")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := f.DeletePush(t.Context(), storetest.Anonymous, token); err != nil {
 		t.Fatal(err)
 	}
@@ -217,9 +202,7 @@ func TestKeysThatOpenNothingEndARunBeforeItChangesAnything(t *testing.T) {
 	f := newStore(t)
 	o, _ := options(t, "v2.pg.sql")
 	keys, err := pwpush.NewKeys(secret.New(strings.Repeat("ab", 32)), secret.Text{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	o.Keys = keys
 	if _, err := moving.Run(t.Context(), f.Store, o); !errors.Is(err, pwpush.ErrSealed) {
 		t.Error(err)

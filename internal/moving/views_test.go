@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pushbox/internal/moving"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -45,9 +46,7 @@ func changed(t *testing.T, dump string, pairs ...string) (moving.Options, *told)
 func here(t *testing.T, f *storetest.Fixture, link string) (store.PushInfo, error) {
 	t.Helper()
 	token, err := store.ParseToken(link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return f.Preview(t.Context(), token)
 }
 
@@ -165,9 +164,7 @@ func TestALabelThatIsTooLongIsCut(t *testing.T) {
 		}
 	}
 	owner, err := f.AccountByEmail(t.Context(), "o'hara@example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	list, err := f.Pushes(t.Context(), store.Actor{Account: owner.ID}, true, 1)
 	if err != nil || len(list) != 1 || list[0].Name.Reveal() != long[:store.MaxName-1] || list[0].Note.Reveal() != note[:store.MaxNote] {
 		t.Errorf("%d pushes, %v", len(list), err)
@@ -181,21 +178,13 @@ func TestALabelThatIsTooLongIsCut(t *testing.T) {
 func sealed(t *testing.T, table, column, text string) string {
 	t.Helper()
 	master, err := hex.DecodeString(masterKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	key, err := hkdf.Key(sha512.New384, master, []byte(table), strings.Repeat("\xb4", 32)+column, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	block, err := aes.NewCipher(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	box, err := cipher.NewGCM(block)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	nonce := make([]byte, box.NonceSize())
 	return base64.StdEncoding.EncodeToString(box.Seal(nonce, nonce, []byte(text), nil))
 }

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/openid"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/oidctest"
 )
 
@@ -40,14 +41,10 @@ func visit(t *testing.T, to string) url.Values {
 	t.Helper()
 	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := browser.Get(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_ = answer.Body.Close()
 	at, err := answer.Location()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if !strings.HasPrefix(at.String(), back+"?") {
 		t.Fatalf("the provider sends the browser to %s", at)
 	}
@@ -57,9 +54,7 @@ func visit(t *testing.T, to string) url.Values {
 func begin(t *testing.T, c *openid.Provider) (to string, f openid.Flow) {
 	t.Helper()
 	to, f, err := c.Begin(t.Context(), back)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return to, f
 }
 
@@ -352,9 +347,7 @@ func TestTheScopeOfGroupsIsAskedForWhereItIsOffered(t *testing.T) {
 		p := oidctest.New(t)
 		p.Discovery = c.offers
 		to, _, err := client(t, p, c.change).Begin(t.Context(), back)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if visit(t, to); p.Asked().Get("scope") != c.want {
 			t.Errorf("%s: it asks for %q", name, p.Asked().Get("scope"))
 		}
@@ -372,9 +365,7 @@ func TestAWrongSecretIsNamed(t *testing.T) {
 		t.Errorf("a wrong one: %v", err)
 	}
 	to, flow, err := c.Begin(t.Context(), back)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_, err = c.Finish(t.Context(), back, flow, visit(t, to))
 	if wantErr(t, err, openid.ErrToken); !strings.Contains(err.Error(), "client_secret") || strings.Contains(err.Error(), "canary") {
 		t.Error(err)
@@ -439,9 +430,7 @@ func TestForgedLogoutTokensAskTheProviderRarely(t *testing.T) {
 	now := time.Now()
 	p.Now = func() time.Time { return now }
 	c := client(t, p)
-	if err := c.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, c.Check(t.Context()))
 	asked := p.Visits()
 	send := func(token string, want error, visits int) {
 		t.Helper()

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
+	"pushbox/internal/testkit/env"
 )
 
 // Look reads the first page of the owner's live or expired pushes.
@@ -61,9 +63,7 @@ func (c *Crowd) VerifyLists() {
 	for _, state := range []string{"active", "expired"} {
 		for page := 1; ; page++ {
 			l, err := c.List(state, page)
-			if err != nil {
-				c.T.Fatal(err)
-			}
+			env.OK(c.T, err)
 			for _, r := range l {
 				if _, twice := listed[r.Name]; twice || r.Expired != (state == "expired") {
 					c.T.Errorf("P9: %s is listed twice, or as %s by mistake", r.Name, state)

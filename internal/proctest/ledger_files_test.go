@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A fileLedger is a ledger with one push of one file, for the answers to requests.
@@ -19,9 +21,7 @@ func newFileLedger(t *testing.T) *fileLedger {
 	w := &fileLedger{l: NewLedger(), p: &Push{Limit: 3, Owned: true, files: []File{{Seed: 1, Size: 1000}}}}
 	w.l.sendCreate(w.p)
 	w.l.keep(w.p, Record{ExpiresAt: time.Now().Add(time.Hour)})
-	if err := w.viewed(2, w.p.Payload, 1000); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, w.viewed(2, w.p.Payload, 1000))
 	w.grant = w.p.grants[0]
 	return w
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/tools/tool"
 )
 
@@ -22,9 +23,7 @@ type Server struct {
 func StartServer(t *testing.T, dir string, environ ...string) *Server {
 	t.Helper()
 	p, err := Start(dir, append(LoadEnviron(), environ...), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	EndWith(t, p.Kill)
 	return &Server{Process: p, T: t}
 }
@@ -86,9 +85,7 @@ func (s *Server) end(signal string, want int) {
 func Run(t *testing.T, dir, stdin string, args ...string) string {
 	t.Helper()
 	out, err := tool.Output(t.Context(), dir, LoadEnviron(), stdin, "pushbox", args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
@@ -40,17 +41,11 @@ func WithStore(t *testing.T, dir string, use func(*store.Store, record.Engine) e
 	t.Helper()
 	data := filepath.Join(dir, "data")
 	key, err := seal.LoadKeyFile(filepath.Join(data, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: filepath.Join(data, "pushbox.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	s, err := store.Open(t.Context(), engine, key, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := errors.Join(use(s, engine), s.Close(t.Context())); err != nil {
 		t.Error(err)
 	}

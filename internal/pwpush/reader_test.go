@@ -13,6 +13,7 @@ import (
 
 	"pushbox/internal/pwpush"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/golden"
 )
 
@@ -25,9 +26,7 @@ const (
 func keys(t *testing.T, master string, previous ...string) pwpush.Keys {
 	t.Helper()
 	k, err := pwpush.NewKeys(secret.New(master), secret.New(strings.Join(previous, ",")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return k
 }
 
@@ -52,9 +51,7 @@ func rows(dump io.Reader) (all []pwpush.Row, bad []*pwpush.RowError, err error) 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return b
 }
 
@@ -73,9 +70,7 @@ func shown(t *testing.T, k pwpush.Keys, all []pwpush.Row) string {
 	t.Helper()
 	open := func(s pwpush.Sealed) string {
 		plain, err := k.Open(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return plain.Reveal()
 	}
 	var lines []string

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/pwpush"
+	"pushbox/internal/testkit/env"
 )
 
 // blobsOf returns the files of the fixtures.
@@ -29,9 +30,7 @@ func blobsOf(t *testing.T) (all []pwpush.Blob) {
 func content(t *testing.T, dir string, b pwpush.Blob) (string, error) {
 	t.Helper()
 	s, err := pwpush.OpenStorage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer func() { _ = s.Close() }()
 	r, err := s.Open(b)
 	if err != nil {
@@ -64,9 +63,7 @@ func TestADamagedFileIsNoticed(t *testing.T) {
 	for what, text := range map[string]string{"changed": "That the file says.\n", "cut": whole[:19], "longer": whole + "x", "empty": ""} {
 		dir := t.TempDir()
 		name := filepath.Join(dir, b.Key[:2], b.Key[2:4], b.Key)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
 		if _, err := content(t, dir, b); !errors.Is(err, pwpush.ErrContent) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -11,19 +11,16 @@ import (
 	"testing"
 
 	"pushbox/internal/sdnotify"
+	"pushbox/internal/testkit/env"
 )
 
 func TestOnlyTheStreamOfTheJournalIsTheJournal(t *testing.T) {
 	t.Parallel()
 	f, err := os.Create(filepath.Join(t.TempDir(), "stream"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	s := info.Sys().(*syscall.Stat_t)
 	right := fmt.Sprintf("JOURNAL_STREAM=%d:%d", s.Dev, s.Ino)
 	for value, want := range map[string]bool{

@@ -22,20 +22,14 @@ import (
 func manager(t *testing.T, name string) (receive func() string) {
 	t.Helper()
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return func() string {
 		t.Helper()
-		if err := c.SetReadDeadline(time.Now().Add(env.Patience)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, c.SetReadDeadline(time.Now().Add(env.Patience)))
 		b := make([]byte, 1000)
 		n, err := c.Read(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return string(b[:n])
 	}
 }
@@ -44,9 +38,7 @@ func manager(t *testing.T, name string) (receive func() string) {
 func socketPath(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return filepath.Join(dir, "notify")
 }
@@ -62,9 +54,7 @@ func TestMessagesArriveAsTheProtocolHasThem(t *testing.T) {
 			t.Parallel()
 			receive := manager(t, name)
 			n, err := sdnotify.From([]string{"NOTIFY_SOCKET=" + name})
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			for _, step := range []struct {
 				send func() error
 				want string
@@ -74,9 +64,7 @@ func TestMessagesArriveAsTheProtocolHasThem(t *testing.T) {
 				{n.Reloading, `\ARELOADING=1\nMONOTONIC_USEC=\d+\z`},
 				{n.Stopping, `\ASTOPPING=1\z`},
 			} {
-				if err := step.send(); err != nil {
-					t.Fatal(err)
-				}
+				env.OK(t, step.send())
 				if got := receive(); !regexp.MustCompile(step.want).MatchString(got) {
 					t.Errorf("%q is not %s", got, step.want)
 				}
@@ -93,29 +81,21 @@ func TestAReloadIsStampedWithTheMonotonicClock(t *testing.T) {
 	name := socketPath(t)
 	receive := manager(t, name)
 	n, err := sdnotify.From([]string{"NOTIFY_SOCKET=" + name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	uptime := func() float64 { // the same as that clock, except for suspends
 		b, err := os.ReadFile("/proc/uptime")
 		if err != nil {
 			t.Skip(err)
 		}
 		s, err := strconv.ParseFloat(strings.Fields(string(b))[0], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return s
 	}
 	var stamps []float64
 	for range 2 {
-		if err := n.Reloading(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, n.Reloading())
 		usec, err := strconv.ParseFloat(strings.TrimPrefix(receive(), "RELOADING=1\nMONOTONIC_USEC="), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		stamps = append(stamps, usec/1e6)
 	}
 	if stamps[0] > stamps[1] || stamps[0] <= 0 || stamps[1] > uptime()+1 {
@@ -160,9 +140,7 @@ func TestNothingIsSentWithoutASocket(t *testing.T) {
 		}
 	}
 	gone, err := sdnotify.From([]string{"NOTIFY_SOCKET=" + socketPath(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := gone.Ready(); err == nil {
 		t.Error("a message to a missing manager did not fail")
 	}

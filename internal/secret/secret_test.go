@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func TestNothingPrintsASecret(t *testing.T) {
@@ -31,9 +32,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 		fmt.Fprintf(&out, verb+"\n", holder)
 	}
 	j, err := json.Marshal(holder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	out.Write(j)
 	log := zerolog.New(&out)
 	log.Info().Stringer("a", s).Interface("b", holder).Any("c", s).Err(fmt.Errorf("broke on %v: %w", s, errors.ErrUnsupported)).Send()

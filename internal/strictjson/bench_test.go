@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/internal/strictjson"
+	"pushbox/internal/testkit/env"
 )
 
 const createBody = `{"push":{"kind":"text","payload":"correct horse battery staple, and what else one sends: ` +
@@ -86,9 +87,7 @@ func BenchmarkCreateWithEncodingJSON(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var body struct{ Push create }
-		if err := json.NewDecoder(strings.NewReader(createBody)).Decode(&body); err != nil {
-			b.Fatal(err)
-		}
+		env.OK(b, json.NewDecoder(strings.NewReader(createBody)).Decode(&body))
 	}
 }
 
@@ -97,9 +96,7 @@ func BenchmarkLongString(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := strictjson.NewDecoder(strings.NewReader(text)).End(); err != nil {
-			b.Fatal(err)
-		}
+		env.OK(b, strictjson.NewDecoder(strings.NewReader(text)).End())
 	}
 }
 
@@ -109,9 +106,7 @@ func BenchmarkLongStringAsAStream(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r, err := strictjson.NewDecoder(strings.NewReader(text)).Text()
-		if err != nil {
-			b.Fatal(err)
-		}
+		env.OK(b, err)
 		if _, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, r)); err != nil {
 			b.Fatal(err)
 		}

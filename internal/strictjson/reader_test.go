@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"pushbox/internal/strictjson"
+	"pushbox/internal/testkit/env"
 )
 
 // stringsToRead are strings as they are in a JSON text, quotes and all.
@@ -30,16 +31,12 @@ func TestAStringIsReadAsAStreamAsItIsReadWhole(t *testing.T) {
 	t.Parallel()
 	for _, text := range stringsToRead() {
 		want, err := strictjson.NewDecoder(strings.NewReader(text)).String(1 << 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		for name, r := range readers(text) {
 			for _, size := range []int{1, 2, 3, 100, 1 << 10, 64 << 10} {
 				d := strictjson.NewDecoder(r)
 				stream, err := d.Text()
-				if err != nil {
-					t.Fatal(err)
-				}
+				env.OK(t, err)
 				got, err := readBy(stream, size)
 				if err != nil || got != want {
 					t.Errorf("%.40q, %s, by %d: %d bytes of %d, %v", text, name, size, len(got), len(want), err)
@@ -77,9 +74,7 @@ func TestReadingAStringYieldsWhatThereIsWithoutWaiting(t *testing.T) {
 	defer w.Close()
 	go func() { _, _ = io.WriteString(w, `"begun`) }()
 	stream, err := strictjson.NewDecoder(r).Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	p := make([]byte, 100)
 	if n, err := stream.Read(p); err != nil || string(p[:n]) != "begun" {
 		t.Errorf("%q, %v", p[:n], err)
@@ -137,9 +132,7 @@ func TestErrorsOfTheDecoderComeThroughTheReaderAndStay(t *testing.T) {
 	for _, c := range badStrings {
 		d := strictjson.NewDecoder(strings.NewReader(`"` + c.inside + `"     `))
 		stream, err := d.Text()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		_, err = io.ReadAll(stream)
 		if !errors.Is(err, strictjson.ErrSyntax) || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: %v", c.name, err)
@@ -150,9 +143,7 @@ func TestErrorsOfTheDecoderComeThroughTheReaderAndStay(t *testing.T) {
 	}
 	d := strictjson.NewDecoder(io.MultiReader(strings.NewReader(`"abc`), iotest.ErrReader(os.ErrDeadlineExceeded)))
 	stream, err := d.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if got, err := io.ReadAll(stream); string(got) != "abc" || err != os.ErrDeadlineExceeded {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -165,9 +156,7 @@ func TestALongStringIsReadInLittleMemory(t *testing.T) { // not parallel: it cou
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	stream, err := strictjson.NewDecoder(text).Text()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	n, err := io.Copy(io.Discard, struct{ io.Reader }{stream})
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; err != nil || n != size || got > 256<<10 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pushbox/internal/terminal"
+	"pushbox/internal/testkit/env"
 )
 
 func TestAPseudoTerminalIsATerminal(t *testing.T) {
@@ -16,9 +17,7 @@ func TestAPseudoTerminalIsATerminal(t *testing.T) {
 	if !terminal.Is(f) {
 		t.Error("it does not count as one")
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.Close())
 	if terminal.Is(f) {
 		t.Error("once it is closed it still counts as one")
 	}

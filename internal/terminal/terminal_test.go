@@ -7,22 +7,17 @@ import (
 	"testing"
 
 	"pushbox/internal/terminal"
+	"pushbox/internal/testkit/env"
 )
 
 func TestFilesPipesAndBuffersAreNoTerminals(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for what, stream := range map[string]any{"a file": file, "a pipe": r, "the null device": null, "a buffer": new(bytes.Buffer), "nil": nil, "a nil file": (*os.File)(nil)} {
 		if terminal.Is(stream) {
 			t.Errorf("%s counts as a terminal", what)

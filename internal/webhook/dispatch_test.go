@@ -79,9 +79,7 @@ func (w *world) start() {
 func (w *world) hook(url string) store.HookInfo {
 	w.t.Helper()
 	h, err := w.AddHook(w.t.Context(), storetest.Operator, "ann@example.com", secret.New(url), []record.Event{record.EventView})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	env.OK(w.t, err)
 	return h
 }
 
@@ -90,9 +88,7 @@ func (w *world) views(n int) {
 	w.t.Helper()
 	limit := 100
 	p, err := w.CreatePush(w.t.Context(), w.ann, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Views: &limit})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	env.OK(w.t, err)
 	for range n {
 		if _, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}, nil); err != nil {
 			w.t.Fatal(err)
@@ -223,9 +219,7 @@ func TestMessagesForEndedSubscriptionsAreNotSent(t *testing.T) {
 	w, r := newWorld(t), newReceiver(t, nil)
 	h := w.hook(r.URL)
 	w.views(40)
-	if err := w.RemoveHook(t.Context(), storetest.Operator, h.ID); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, w.RemoveHook(t.Context(), storetest.Operator, h.ID))
 	w.start()
 	w.drained()
 	w.wantLog()

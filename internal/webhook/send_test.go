@@ -110,9 +110,7 @@ func TestNoProxyStandsBetween(t *testing.T) {
 func TestWhyAMessageWasNotSentIsToldWithoutItsURL(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer silent.Close()
 	garbage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		c, _, err := w.(http.Hijacker).Hijack()

@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"pushbox/internal/limit"
+	"pushbox/internal/testkit/env"
 )
 
 // slurped is what a multipart body holds, read in the simplest way there is.
@@ -205,9 +206,7 @@ func FuzzBase64Files(f *testing.F) {
 func inJSON(t *testing.T, text string, escape bool) string {
 	t.Helper()
 	b, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if !escape {
 		return string(b)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
+	"pushbox/internal/testkit/env"
 )
 
 const memoryWait = 5 * time.Second
@@ -42,9 +43,7 @@ func (fileFunc) Expect(int64) error        { return nil }
 func mustReserve(t *testing.T, m *limit.Memory, n int64) *limit.Reservation {
 	t.Helper()
 	r := m.Reserve(limit.Holder{})
-	if err := r.Resize(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, r.Resize(t.Context(), n))
 	return &r
 }
 
@@ -77,9 +76,7 @@ func TestABodyReservesTheMemoryThatItNeedsAtTheTime(t *testing.T) {
 		return nil
 	})
 	for range 2 {
-		if err := r.file(r, 0, func() int64 { return r.read }); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, r.file(r, 0, func() int64 { return r.read }))
 		held("behind a file", UploadMemory+r.text())
 		read(r, freeText)
 		held("with little text behind a file", UploadMemory+r.text()-freeText)
@@ -109,9 +106,7 @@ func TestTextBehindAFileWaitsForMemory(t *testing.T) {
 		const maxText = 8 << 20
 		for _, freed := range []bool{true, false} {
 			r, all := newReader(t, maxText, maxText)
-			if err := r.emptyFile(); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, r.emptyFile())
 			others := mustReserve(t, all, 4*maxText-UploadMemory)
 			if freed {
 				time.AfterFunc(memoryWait/2, others.Release)

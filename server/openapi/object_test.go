@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestObjectsKeepTheirOrderAndTakeWhatTheyMerge(t *testing.T) {
@@ -16,9 +18,7 @@ func TestObjectsKeepTheirOrderAndTakeWhatTheyMerge(t *testing.T) {
 		`{}`: `{}`,
 	} {
 		var o Object
-		if err := yaml.Unmarshal([]byte(text), &o); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, yaml.Unmarshal([]byte(text), &o))
 		if got, err := json.Marshal(o); err != nil || string(got) != want {
 			t.Errorf("%s is %s, %v", text, got, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/config"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -34,9 +35,7 @@ func (a *Server) PushNamed(email string, change func(*store.NewPush, *store.Uplo
 	a.T.Helper()
 	u := a.Store.NewUpload(a.Store.Policy(""))
 	for _, f := range files {
-		if err := u.Add(ctx, bytes.NewReader(f)); err != nil {
-			a.T.Fatal(err)
-		}
+		env.OK(a.T, u.Add(ctx, bytes.NewReader(f)))
 	}
 	in := store.NewPush{Kind: record.File, Files: u}
 	if change != nil {
@@ -44,12 +43,8 @@ func (a *Server) PushNamed(email string, change func(*store.NewPush, *store.Uplo
 	}
 	owner := a.Actor(email)
 	p, err := a.Store.CreatePush(ctx, owner, in)
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	if err := u.Close(ctx); err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
+	env.OK(a.T, u.Close(ctx))
 	return Pushed{a: a, Token: p.Token, owner: owner}
 }
 
@@ -58,9 +53,7 @@ func (a *Server) PushNamed(email string, change func(*store.NewPush, *store.Uplo
 func (a *Server) Actor(email string) store.Actor {
 	a.T.Helper()
 	accounts, err := a.Store.Accounts(ctx)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	for _, account := range accounts {
 		if account.Email == email {
 			return store.Actor{Account: account.ID, Client: "192.0.2.1", IP: "192.0.2.1"}

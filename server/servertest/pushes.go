@@ -7,6 +7,7 @@ import (
 	"pushbox/config"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -26,9 +27,7 @@ var ownersPassword = secret.New("a password for tests 17")
 func (a *Server) SignInAgain(email string) http.Header {
 	a.T.Helper()
 	session, err := a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, email, ownersPassword)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return http.Header{"Cookie": {"pushbox_session=" + session.Secret.Reveal()}}
 }
 
@@ -86,13 +85,9 @@ func (a *Server) Trace(urlToken string) Trace {
 func (a *Server) look(urlToken string) store.PushInfo {
 	a.T.Helper()
 	t, err := store.ParseToken(urlToken)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	p, err := a.Store.Preview(ctx, t)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return p
 }
 

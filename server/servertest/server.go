@@ -127,15 +127,11 @@ func start(t *testing.T, cfg config.Config, f *storetest.Fixture, p *pipes) *Ser
 	t.Helper()
 	a := &Server{T: t, Log: new(Log), Store: f, pipes: p}
 	providers, err := instance.Providers(cfg, a.Store.Clock.Now, a.Store.PolicyGroups)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	handler, err := server.New(server.Options{
 		Config: cfg, Providers: providers, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock, Webhooks: webhooks,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	a.Handler = handler
 	a.Client = &http.Transport{MaxIdleConnsPerHost: 16}
 	if p == nil {
@@ -151,9 +147,7 @@ func start(t *testing.T, cfg config.Config, f *storetest.Fixture, p *pipes) *Ser
 func (a *Server) Listen(h http.Handler) (url string) {
 	a.T.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return a.serve(h, l)
 }
 
@@ -194,9 +188,7 @@ func (a *Server) AddTokenUser(email string) http.Header {
 func (a *Server) AddToken(email string) http.Header {
 	a.T.Helper()
 	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{})
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return Bearer(token.Secret.Reveal())
 }
 
@@ -212,9 +204,7 @@ type Answer struct {
 func (a *Server) Do(method, path, body string, headers ...http.Header) Answer {
 	a.T.Helper()
 	got, err := a.Try(method, path, body, headers...)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return got
 }
 

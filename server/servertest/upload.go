@@ -14,6 +14,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -111,13 +112,9 @@ func (a *Server) Post(contentType, body string, caller http.Header) Answer {
 func (a *Server) FilesOf(urlToken string) (files []File) {
 	a.T.Helper()
 	t, err := store.ParseToken(urlToken)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	p, err := a.Store.Retrieve(ctx, store.Actor{Client: "192.0.2.9"}, t, secret.Text{}, nil)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	for i, info := range p.Files {
 		content, err := storetest.Download(a.Store, p.Grant, i)
 		if err != nil || int64(len(content)) != info.Size {
@@ -190,9 +187,7 @@ func (l *Line) Want(status int) Answer {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		l.T.Fatal(err)
-	}
+	env.OK(l.T, err)
 	if res.Close {
 		res.Header.Set("Connection", "close") // which net/http took out
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A Node is a node of a page.
@@ -24,9 +26,7 @@ func (r Answer) Page() Page {
 		r.T.Fatalf("not a page but %q: %s", got, r.Body)
 	}
 	root, err := html.Parse(strings.NewReader(r.Body))
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	env.OK(r.T, err)
 	return Page{r, root}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 //go:embed testdata/accounts.json
@@ -26,9 +27,7 @@ type accountVectors struct {
 func loadAccountVectors(t testing.TB) (a accountVectors, ring *Ring) {
 	t.Helper()
 	_, _, ring = loadVectors(t)
-	if err := json.Unmarshal(accountsJSON, &a); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal(accountsJSON, &a))
 	return a, ring
 }
 
@@ -86,9 +85,7 @@ func TestThePartsOfAnAccountOutliveEveryKEK(t *testing.T) {
 		ring = ring.Drop(KEKs, p.Version)
 	}
 	ring, err := OpenRing(root, ring.Sealed(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if plain, err := ring.OpenAccount(testID, sealed); err != nil || string(plain) != "kept" {
 		t.Errorf("it opens as %q, %v", plain, err)
 	}

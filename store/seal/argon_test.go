@@ -10,6 +10,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func TestACostIsBoundedOnBothSides(t *testing.T) {
@@ -44,9 +45,7 @@ func TestAPasswordIsHashedInPHCForm(t *testing.T) {
 		t.Fatalf("the hash is %s", hash)
 	}
 	salt, err := base64.RawStdEncoding.DecodeString(parts[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	want := argon2.IDKey([]byte(testWords.Reveal()), salt, 2, 19456, 1, 32)
 	if base64.RawStdEncoding.EncodeToString(want) != parts[2] {
 		t.Error("it is not the hash of the password")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 //go:embed testdata/families.json
@@ -48,13 +49,9 @@ type familyVectors struct {
 func loadFamilyVectors(t testing.TB) (v vectors, f familyVectors, ring, first *Ring) {
 	t.Helper()
 	v, root, first := loadVectors(t)
-	if err := json.Unmarshal(familiesJSON, &f); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal(familiesJSON, &f))
 	ring, err := OpenRing(root, f.SealedRing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return v, f, ring, first
 }
 
@@ -77,9 +74,7 @@ func TestTheFrozenFamiliesAreRead(t *testing.T) {
 		}
 	}
 	root, err := ParseRootKey([]byte(v.KeyText))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if now := ring.Sealed(root); len(now) != len(f.SealedRing) || string(now[:plainHead]) != string(f.SealedRing[:plainHead]) {
 		t.Errorf("the ring is sealed as %x now", now)
 	}
@@ -183,9 +178,7 @@ func TestTheFirstKeysOfFamiliesComeFromTheRingOfBefore(t *testing.T) {
 	v, f, _, first := loadFamilyVectors(t)
 	root := NewRootKey()
 	again, err := OpenRing(root, first.Sealed(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for name, ring := range map[string]*Ring{"as it was": first, "sealed again": again} {
 		for _, old := range []hexBytes{v.SealedDetails, f.FirstDetails} {
 			if plain, err := ring.OpenDetails(v.PushID, old); err != nil || string(plain) != f.Details {

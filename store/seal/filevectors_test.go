@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 //go:embed testdata/files.json
@@ -35,9 +36,7 @@ type fileVectors struct {
 func loadFileVectors(t testing.TB) (v vectors, f fileVectors, ring *Ring) {
 	t.Helper()
 	v, _, ring = loadVectors(t)
-	if err := json.Unmarshal(filesJSON, &f); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal(filesJSON, &f))
 	return v, f, ring
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func TestAGrantTokenHasItsForm(t *testing.T) {
@@ -55,9 +56,7 @@ func TestAGrantOpensTheFilesWithoutTheLink(t *testing.T) {
 	r, dek := NewRing(birth), NewDEK()
 	sealed := dek.FilesKey().File(testBlob).Seal(nil, 0, true, []byte("the file"))
 	files, err := r.OpenGrant(testID, testGrant, r.SealGrant(birth, testID, testGrant, dek.FilesKey()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	plain, err := files.File(testBlob).Open(nil, 0, true, sealed)
 	if err != nil || string(plain) != "the file" {
 		t.Errorf("the file does not open: %v", err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // FuzzDerivedKeys compares keys and MACs with those of the standard library.
@@ -20,9 +21,7 @@ func FuzzDerivedKeys(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, secret, salt []byte, info string) {
 		want, err := hkdf.Key(sha256.New, secret, salt, info, keySize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if got := hkdfSHA256(secret, salt, info); !bytes.Equal(got[:], want) {
 			t.Errorf("HKDF(%x, %x, %q) is %x, not %x", secret, salt, info, got, want)
 		}

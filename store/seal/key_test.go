@@ -10,6 +10,7 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func TestNoKeyPrints(t *testing.T) {
@@ -45,9 +46,7 @@ func TestNoKeyPrints(t *testing.T) {
 		}
 	}
 	j, err := json.Marshal(holder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	out.Write(j)
 	out.WriteString(root.String())
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/unnamed"
 )
 
@@ -17,17 +18,13 @@ func TestACreatedKeyFileLoads(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
 	made, err := CreateKeyFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	loaded, err := LoadKeyFile(path)
 	if err != nil || *loaded.s != *made.s {
 		t.Errorf("it loads as another key, or does not load: %v", err)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("its mode is %v", info.Mode())
 	}
@@ -38,9 +35,7 @@ func TestACreatedKeyFileLoads(t *testing.T) {
 func onlyFile(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
 		t.Errorf("the directory holds %v", entries)
 	}
@@ -49,9 +44,7 @@ func onlyFile(t *testing.T, path string) {
 func TestAnExistingFileIsKept(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
-	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, []byte("mine"), 0o600))
 	if k, err := CreateKeyFile(path); !errors.Is(err, fs.ErrExist) || k.s != nil {
 		t.Errorf("the error is %v", err)
 	}
@@ -83,9 +76,7 @@ func TestOfManyCreatorsOneWins(t *testing.T) {
 	}
 	wg.Wait()
 	loaded, err := LoadKeyFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	won := 0
 	for _, k := range keys {
 		if k.s == nil {
@@ -125,9 +116,7 @@ func TestAKeyFileOpenToOthersIsRefused(t *testing.T) {
 		0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o660: true,
 		0o604: false, 0o602: false, 0o601: false, 0o644: false, 0o666: false,
 	} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Chmod(path, mode))
 		_, err := LoadKeyFile(path)
 		switch {
 		case good && err != nil:
@@ -146,9 +135,7 @@ func TestAKeyFileMayBeFourKiBAndNoMore(t *testing.T) {
 		frozenKey + comment:       nil,
 		frozenKey + comment + "x": ErrKey,
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := LoadKeyFile(path); !errors.Is(err, want) {
 			t.Errorf("%d bytes: the error is %v", len(text), err)
 		}
@@ -158,9 +145,7 @@ func TestAKeyFileMayBeFourKiBAndNoMore(t *testing.T) {
 func TestAMalformedKeyFileIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
-	if err := os.WriteFile(path, []byte(frozenKey[:60]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, []byte(frozenKey[:60]), 0o600))
 	_, err := LoadKeyFile(path)
 	if !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), path) || leaks(err) {
 		t.Errorf("the error is %v", err)
@@ -181,15 +166,11 @@ func TestAKeyThatIsNotNeededIsOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	slot, err := NewKeySlot(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := slot.Unstage(); err != nil {
 		t.Errorf("with none: %v", err)
 	}
-	if err := slot.Stage(NewRootKey()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, slot.Stage(NewRootKey()))
 	next := unnamed.Open(t, slot.NextPath())
 	if err := slot.Unstage(); err != nil {
 		t.Error(err)
@@ -205,23 +186,15 @@ func TestANewKeyFileGetsItsModeAndNothingThatHasItsName(t *testing.T) {
 	dir := t.TempDir()
 	path, target := filepath.Join(dir, "key"), filepath.Join(t.TempDir(), "of another")
 	for name, mode := range map[string]os.FileMode{path: 0o640, target: 0o600} {
-		if err := errors.Join(os.WriteFile(name, []byte("x"), mode), os.Chmod(name, mode)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, errors.Join(os.WriteFile(name, []byte("x"), mode), os.Chmod(name, mode)))
 	}
 	slot, err := NewKeySlot(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	temp, err := os.CreateTemp(dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer temp.Close()
 	moved := temp.Name() + ".moved"
-	if err := errors.Join(os.Rename(temp.Name(), moved), os.Symlink(target, temp.Name()), slot.likeKeyFile(temp)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(os.Rename(temp.Name(), moved), os.Symlink(target, temp.Name()), slot.likeKeyFile(temp)))
 	for name, want := range map[string]os.FileMode{moved: 0o640, target: 0o600} {
 		if info, err := os.Stat(name); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)

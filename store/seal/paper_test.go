@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // frozenPaper is the numbered lines of the bytes 0 to 31.
@@ -28,9 +30,7 @@ func paperOf(k RootKey) (lines []string) {
 func frozenRoot(t *testing.T) RootKey {
 	t.Helper()
 	k, err := ParseRootKey([]byte(frozenKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return k
 }
 

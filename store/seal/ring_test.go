@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestAnotherRootKeyDoesNotOpenTheRing(t *testing.T) {
@@ -37,13 +39,9 @@ func TestARingOpensUnderANewRootKey(t *testing.T) {
 	ring := NewRing(birth)
 	wrap := ring.Wrap(birth, testID, testToken, testWords, NewDEK(), Cost{})
 	ring, err := OpenRing(before, ring.Sealed(before))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ring, err = OpenRing(after, ring.Sealed(after))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := ring.OpenWrap(wrap, testID, testToken, testWords); err != nil {
 		t.Errorf("an earlier wrap does not open: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func TestARingRotatesAfterThirtyDays(t *testing.T) {
@@ -186,9 +187,7 @@ func TestARetiredKeyOpensAndIsNotKept(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		kept, err := OpenRing(root, ring.Sealed(root))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if _, err := kept.OpenDetails(testID, details); !errors.Is(err, ErrOpen) {
 			t.Errorf("%s: after a restart the details open: %v", name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 //go:embed testdata/vectors.json
@@ -49,17 +50,11 @@ type vectors struct {
 
 func loadVectors(t testing.TB) (v vectors, root RootKey, ring *Ring) {
 	t.Helper()
-	if err := json.Unmarshal(vectorsJSON, &v); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal(vectorsJSON, &v))
 	root, err := ParseRootKey([]byte(v.KeyText))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ring, err = OpenRing(root, v.SealedRing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return v, root, ring
 }
 
@@ -91,9 +86,7 @@ func TestTheFrozenWrapsOpen(t *testing.T) {
 		{v.WrapProtected, v.Passphrase, true},
 	} {
 		dek, err := ring.OpenWrap(w.wrap, v.PushID, secret.New(v.Token), secret.New(w.passphrase))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if *dek.s != string(v.DEK) {
 			t.Error("it holds another key")
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/cold"
@@ -170,14 +171,10 @@ func SignIn(t testing.TB, f *Fixture) store.NewSession {
 func EnableTOTP(t testing.TB, f *Fixture, session *store.NewSession) (key secret.Text, recovery []secret.Text) {
 	t.Helper()
 	setup, err := f.NewTOTP(ctx, session.Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	old := session.Secret
 	*session, recovery, err = f.Store.EnableTOTP(ctx, Anonymous, old, secret.New(Password), store.Factor{}, setup.Secret, Code(t, f, setup.Secret, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := f.Resume(ctx, old); !errors.Is(err, record.ErrSession) || session.Pending || !session.MFA {
 		t.Errorf("the old session: %v; the new one: %+v", err, session.SessionInfo)
 	}
@@ -189,9 +186,7 @@ func EnableTOTP(t testing.TB, f *Fixture, session *store.NewSession) (key secret
 func Code(t testing.TB, f *Fixture, key secret.Text, d time.Duration) secret.Text {
 	t.Helper()
 	raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(key.Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	mac := hmac.New(sha1.New, raw)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(f.Clock.Now().Add(d).Unix()/30)))
 	sum := mac.Sum(nil)
@@ -203,9 +198,7 @@ func Code(t testing.TB, f *Fixture, key secret.Text, d time.Duration) secret.Tex
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return b
 }
 

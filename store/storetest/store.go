@@ -67,9 +67,7 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 	}
 	if file := f.setup.KeyFile; file != "" {
 		f.setup.Root.File = file
-		if err := seal.KeepKeyFile(file, f.root); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, seal.KeepKeyFile(file, f.root))
 	}
 	f.start()
 	return f

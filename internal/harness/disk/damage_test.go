@@ -29,16 +29,12 @@ func TestTheProgramReportsADamagedFile(t *testing.T) {
 	c.Next(server.URL)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 60 {
-		if err := c.Create(rng); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, c.Create(rng))
 	}
 	server.Stop()
 	path := filepath.Join(dir, "data", "pushbox.db")
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	codes := make(map[int]int)
 	for i := range n {
 		at := damageFile(t, path, whole, rand.New(rand.NewPCG(seed, i+1)))
@@ -63,9 +59,7 @@ func damageFile(t *testing.T, path string, whole []byte, rng *rand.Rand) (at int
 		at = rng.IntN(pages)*page + rng.IntN(heads)
 		damaged[at] ^= 1 << rng.IntN(8)
 	}
-	if err := os.WriteFile(path, damaged, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, damaged, 0o600))
 	return at
 }
 

@@ -81,9 +81,7 @@ type diskServer struct{ *proctest.Process }
 func startOnDisk(t *testing.T, dir string, settings ...string) diskServer {
 	t.Helper()
 	p, err := proctest.Start(dir, append(proctest.LoadEnviron(), settings...), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(p.Kill)
 	return diskServer{p}
 }
@@ -171,9 +169,7 @@ func canMount(t *testing.T) {
 // mountDisk mounts a file system of that many bytes.
 func mountDisk(t *testing.T, dir string, size int64) {
 	t.Helper()
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(dir, 0o700))
 	options := fmt.Sprintf("mode=0700,size=%d", size)
 	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", options, "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Skipf("a small file system cannot be mounted: %v: %s", err, out)
@@ -199,9 +195,7 @@ func newDiskTemplate(t *testing.T) diskTemplate {
 	server.Stop()
 	for _, name := range []string{"pushbox.db", "master.key"} {
 		b, err := os.ReadFile(filepath.Join(dir, "data", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		template.files[name] = b
 	}
 	return template
@@ -212,11 +206,7 @@ func (d diskTemplate) copyTo(t *testing.T, dir string) {
 	t.Helper()
 	for name, b := range d.files {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(strings.TrimRight(string(b), "\x00")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(path, int64(len(b))); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, []byte(strings.TrimRight(string(b), "\x00")), 0o600))
+		env.OK(t, os.Truncate(path, int64(len(b))))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 const unit = "deploy/systemd/pushbox.service"
@@ -31,9 +32,7 @@ func TestTheUnitIsExposedToLittle(t *testing.T) {
 	}
 	for name, text := range map[string]string{"pushbox.service": string(plain), "ports.service": string(plain) + string(ports), "pushbox@5101.service": string(several)} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "/usr/bin/pushbox", "/bin/true")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "/usr/bin/pushbox", "/bin/true")), 0o600))
 		output, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", path).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, output)

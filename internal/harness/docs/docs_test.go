@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/golden"
 )
 
@@ -132,9 +133,7 @@ func newShell(t *testing.T) *shell {
 	t.Helper()
 	s := &shell{t: t, dir: t.TempDir(), env: proctest.Environ()}
 	server, err := proctest.Start(s.dir, s.env, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(server.Kill)
 	s.url = server.URL
 	return s

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // TestTheDrillWorksAsItIsWritten runs every command of docs/backup.md,
@@ -19,9 +20,7 @@ func TestTheDrillWorksAsItIsWritten(t *testing.T) {
 	proctest.APIToken(t, sh.dir)
 	sh.run("curl -sf --data-urlencode 'push[payload]=a secret' " + documented + "/api/v2/pushes")
 	for name, content := range map[string]string{"identity.txt": ageIdentity, "recipient.txt": ageRecipient} {
-		if err := os.WriteFile(filepath.Join(sh.dir, name), []byte(content+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(filepath.Join(sh.dir, name), []byte(content+"\n"), 0o600))
 	}
 	if got := keyless(sh.follow(want), sh.dir); timeless(got) != timeless(want) {
 		t.Errorf("the output is\n%s", got)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // TestTheFilterOfFail2banFindsRefusedSignIns reads the filter as fail2ban does, as far as this
@@ -26,14 +27,10 @@ func TestTheFilterOfFail2banFindsRefusedSignIns(t *testing.T) {
 	const guesser = "203.0.113.7"
 	ask := func(method, path, body string) int {
 		req, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		req.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {server.URL}, "X-Forwarded-For": {guesser}}
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		_ = res.Body.Close()
 		return res.StatusCode
 	}

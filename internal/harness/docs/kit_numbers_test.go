@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -28,14 +29,10 @@ func constants(t *testing.T) func(dir, name string) int64 {
 		if p == nil {
 			files, set := []*ast.File(nil), token.NewFileSet()
 			here, err := build.ImportDir(absolute(t, dir), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			for _, source := range slices.Concat(here.GoFiles, here.TestGoFiles) {
 				parsed, err := parser.ParseFile(set, filepath.Join(here.Dir, source), nil, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				env.OK(t, err)
 				files = append(files, parsed)
 			}
 			// What needs other packages has no value and gives errors.
@@ -85,8 +82,6 @@ func inFile(t *testing.T) func(name, pattern string) string {
 func number(t *testing.T, text string) int {
 	t.Helper()
 	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return n
 }

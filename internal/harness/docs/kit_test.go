@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // absolute is the whole path of a file of the repository. With another one go test would not
@@ -14,9 +16,7 @@ import (
 func absolute(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return path
 }
 
@@ -24,9 +24,7 @@ func absolute(t *testing.T, name string) string {
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(absolute(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return b
 }
 

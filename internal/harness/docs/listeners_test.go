@@ -40,9 +40,7 @@ type recipeServer struct {
 func newRecipeServer(t *testing.T) *recipeServer {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pb") // short: the path of a socket has a limit
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return &recipeServer{t: t, dir: dir}
 }
@@ -54,9 +52,7 @@ func (k *recipeServer) place(text string) string { return strings.NewReplacer(k.
 func (k *recipeServer) write(name, text string) string {
 	k.t.Helper()
 	name = filepath.Join(k.dir, name)
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -71,9 +67,7 @@ func (k *recipeServer) command(settings string) *exec.Cmd {
 func (k *recipeServer) start(cmd *exec.Cmd) *proctest.Process {
 	k.t.Helper()
 	p, err := proctest.StartCommand(cmd)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 	proctest.EndWith(k.t, p.Kill)
 	return p
 }
@@ -157,14 +151,10 @@ func (k *recipeServer) systemd(r recipe) {
 		address := k.place(field("ListenStream"))
 		network := map[bool]string{true: "unix", false: "tcp"}[address[0] == '/']
 		l, err := net.Listen(network, address)
-		if err != nil {
-			k.t.Fatal(err)
-		}
+		env.OK(k.t, err)
 		defer l.Close()
 		f, err := l.(interface{ File() (*os.File, error) }).File()
-		if err != nil {
-			k.t.Fatal(err)
-		}
+		env.OK(k.t, err)
 		defer f.Close()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 		names, at = append(names, field("FileDescriptorName")), append(at, address)
@@ -200,9 +190,7 @@ func TestTheSubPathOfTheManualWorks(t *testing.T) {
 	proxy := exec.Command(nginx, proctest.NginxArgs(k.dir)...)
 	output := new(proctest.Output)
 	proxy.Stdout, proxy.Stderr = output, output
-	if err := proxy.Start(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, proxy.Start())
 	proctest.EndWith(t, func() {
 		_ = proxy.Process.Signal(os.Interrupt)
 		_ = proxy.Wait()

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // TestTheCommandsOfTheMailDocumentWork follows docs/mail.md, with other ports and with
@@ -59,9 +60,7 @@ func TestTheRecipesOfTheMailDocumentAreValid(t *testing.T) {
 	t.Parallel()
 	for n := range 4 {
 		name := filepath.Join(t.TempDir(), "config.yaml")
-		if err := os.WriteFile(name, []byte(block(t, "docs/mail.md", "yaml", n)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(name, []byte(block(t, "docs/mail.md", "yaml", n)), 0o600))
 		l, err := config.Load(config.Source{File: name})
 		if err != nil || !l.Config.Mail.Enabled() {
 			t.Errorf("recipe %d: %v", n+1, err)

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/proctest"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -381,9 +382,7 @@ func TestTheDocumentsNameTheFilesOfTheRelease(t *testing.T) {
 	t.Parallel()
 	release, found := inFile(t)("internal/cli/version.go", `release = "([\d.]+)"`), 0
 	manuals, err := filepath.Glob(absolute(t, "docs/*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, document := range append(manuals, absolute(t, "README.md")) {
 		for _, m := range regexp.MustCompile(`pushbox[-_:](\d+\.\d+\.\d+)`).FindAllStringSubmatch(string(readFile(t, document)), -1) {
 			if found++; m[1] != release {
@@ -476,9 +475,7 @@ func eventRows(t *testing.T, file, title string) [][]string {
 func TestLanguagesAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(absolute(t, "internal/lang/messages/*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	have := make(map[string]bool)
 	for _, f := range files {
 		have[strings.TrimSuffix(filepath.Base(f), ".json")] = true

@@ -22,9 +22,7 @@ func TestTheManualHasEveryHarness(t *testing.T) {
 	text, found := string(readFile(t, testingManual)), 0
 	for _, pattern := range []string{"internal/harness/*/doc.go", "*/harness/*/doc.go"} {
 		docs, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		for _, doc := range docs {
 			found++
 			if !strings.Contains(text, "`"+filepath.Dir(doc)+"`") {
@@ -78,9 +76,7 @@ func lengths(t *testing.T) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return slices.Sorted(maps.Keys(all))
 }
 

@@ -19,6 +19,7 @@ import (
 	"pushbox/internal/proctest"
 	"pushbox/internal/testkit/acmetest"
 	"pushbox/internal/testkit/certtest"
+	"pushbox/internal/testkit/env"
 )
 
 const certDomain = "push.example.com"
@@ -51,13 +52,9 @@ func newHTTPSServer(t *testing.T, settings ...string) *httpsServer {
 func portIn(t *testing.T, address string) int {
 	t.Helper()
 	_, text, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return n
 }
 
@@ -65,9 +62,7 @@ func portIn(t *testing.T, address string) int {
 func (s *httpsServer) start() {
 	s.t.Helper()
 	p, err := proctest.Start(s.dir, s.environ, []string{"--listen", s.address})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, err)
 	s.server = p
 	s.t.Cleanup(p.Kill)
 }
@@ -93,19 +88,13 @@ func (s *httpsServer) client() *http.Client {
 func (s *httpsServer) do(method, url, body string) (*http.Response, string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, err)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := s.client().Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, err)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, err)
 	return res, string(text)
 }
 
@@ -138,9 +127,7 @@ func (s *httpsServer) writePair(cert, key string) {
 	s.t.Helper()
 	certificate, authority := certtest.New(s.t, certDomain)
 	certText, keyText := certtest.PEM(s.t, certificate)
-	if err := errors.Join(os.WriteFile(cert, certText, 0o600), os.WriteFile(key, keyText, 0o600)); err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, errors.Join(os.WriteFile(cert, certText, 0o600), os.WriteFile(key, keyText, 0o600)))
 	s.roots.AppendCertsFromPEM(authority)
 }
 

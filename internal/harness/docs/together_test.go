@@ -117,9 +117,7 @@ func newFullServer(t *testing.T) *fullServer {
 // directory makes a directory with a key file in it.
 func (h *fullServer) directory(name, key string) {
 	h.t.Helper()
-	if err := os.Mkdir(filepath.Join(h.dir, name), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
+	env.OK(h.t, os.Mkdir(filepath.Join(h.dir, name), 0o700))
 	h.write(name+"/master.key", string(readFile(h.t, key)))
 }
 
@@ -174,15 +172,11 @@ func (h *fullServer) pushAndView() {
 		Payload string
 	}
 	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, "https://"+certDomain+"/push/api/v2/pushes", strings.NewReader("push[payload]=seen"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	env.OK(h.t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Authorization", "Bearer "+h.bearer)
 	res, err := h.inside.client().Do(req)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	env.OK(h.t, err)
 	defer res.Body.Close()
 	if err := json.NewDecoder(res.Body).Decode(&push); err != nil || !strings.HasPrefix(push.HTML, "https://"+certDomain+"/push/p/") {
 		h.t.Fatalf("%s, %v, %+v", res.Status, err, push)
@@ -197,14 +191,10 @@ func (h *fullServer) pushAndView() {
 func (h *fullServer) counted(line string) {
 	h.t.Helper()
 	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.metrics+"/metrics", nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	env.OK(h.t, err)
 	req.Header.Set("Authorization", "Bearer "+strings.Repeat("m", 32))
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	env.OK(h.t, err)
 	defer res.Body.Close()
 	if all, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(all), "\n"+line+"\n") {
 		h.t.Errorf("the metrics lack %s: %s, %v", line, res.Status, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // keyless replaces what differs each time: directories, keys and their times.
@@ -44,9 +45,7 @@ func TestTheCommandsAboutKeysWorkWithAServerAndWithout(t *testing.T) {
 		s.run("rm data/pushbox.db.schema6")
 		if online {
 			server, err := proctest.Start(s.dir, s.env, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			t.Cleanup(server.Kill)
 		}
 		wantFollowed(t, s, text, 4)
@@ -81,17 +80,13 @@ func newIdleShell(t *testing.T, from string) *shell {
 	t.Helper()
 	s := &shell{t: t, url: documented, dir: t.TempDir(), env: proctest.Environ()}
 	data := filepath.Join(s.dir, "data")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(data, 0o700))
 	for _, name := range []string{"pushbox.db", "master.key"} {
 		b, err := os.ReadFile(filepath.Join(from, name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(data, name), b, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 	}
 	return s
 }

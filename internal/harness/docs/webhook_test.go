@@ -37,21 +37,15 @@ func TestTheReceiverOfTheDocumentVerifiesMessages(t *testing.T) {
 	}()
 	bearer := proctest.APIToken(t, dir)
 	ours := func(text string) string { return strings.ReplaceAll(text, "9000", port) }
-	if err := os.WriteFile(filepath.Join(dir, "receiver.py"), []byte(ours(block(t, document, "python", 0))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(dir, "receiver.py"), []byte(ours(block(t, document, "python", 0))), 0o600))
 	commands, printed := commandsOf(block(t, document, "console", 0))
 	// The trap comes first, so that a command that fails also ends the receiver.
 	script := "set -e\ntrap 'kill $!' EXIT\n" + ours(strings.Join(commands, "")) + "read end\n"
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, proctest.Environ(), output, output, proctest.Patience
 	end, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, cmd.Start())
 	defer func() { _ = cmd.Wait() }()
 	defer func() { _ = end.Close() }() // ends the shell, which ends the receiver
 	for _, line := range printed {
@@ -65,9 +59,7 @@ func TestTheReceiverOfTheDocumentVerifiesMessages(t *testing.T) {
 	if err := a.Call(http.MethodPost, proctest.PushesPath, bearer, map[string]proctest.NewPush{"push": {Payload: "seen", Views: 1}}, http.StatusCreated, &made); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Call(http.MethodGet, proctest.PushesPath+"/"+made.Token, "", nil, http.StatusOK, &got); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.Call(http.MethodGet, proctest.PushesPath+"/"+made.Token, "", nil, http.StatusOK, &got))
 	for _, event := range []string{"view", "last_view", "expire"} {
 		waitFor(t, output, "(?m)^"+event+" text$")
 	}
@@ -102,13 +94,9 @@ func TestTheSecretOfTheDocumentIsTaken(t *testing.T) {
 		t.Fatalf("the file is %v, %v", info, err)
 	}
 	settings := block(t, "docs/webhooks.md", "yaml", 1)
-	if err := os.WriteFile(filepath.Join(dir, "pushbox.yaml"), []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(dir, "pushbox.yaml"), []byte(settings), 0o600))
 	proctest.StartServer(t, dir, "PUSHBOX_CONFIG=pushbox.yaml").Stop()
-	if err := os.WriteFile(filepath.Join(dir, "instance.secret"), []byte("not-a-secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(dir, "instance.secret"), []byte("not-a-secret\n"), 0o600))
 	_, err := proctest.Start(dir, append(proctest.LoadEnviron(), "PUSHBOX_CONFIG=pushbox.yaml"), nil)
 	if err == nil || !strings.Contains(err.Error(), "webhooks.secret_file: it must be whsec_") || !strings.Contains(err.Error(), "hint: make one: ") || strings.Contains(err.Error(), "not-a-secret") {
 		t.Errorf("not a secret: %v", err)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // Turns that a reader has to read twice, and what to write in their place. Each sentence that has
@@ -62,7 +64,5 @@ func TestWordsArePlain(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 }

@@ -130,9 +130,7 @@ func newBackupServer(t *testing.T) backupServer {
 func (b backupServer) fillUp(t *testing.T, mebibytes int) {
 	t.Helper()
 	for n := range mebibytes {
-		if err := b.create(fmt.Sprintf("heavy %d", n), strings.Repeat("x", 1<<20-100)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, b.create(fmt.Sprintf("heavy %d", n), strings.Repeat("x", 1<<20-100)))
 	}
 }
 
@@ -141,9 +139,7 @@ func (b backupServer) fillUp(t *testing.T, mebibytes int) {
 func (b backupServer) idle(t *testing.T) {
 	t.Helper()
 	client, err := admin.NewClient(admin.SocketPath(filepath.Join(b.dir, "data")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	env.Eventually(t, "the server is idle", func() bool {
 		_, err := admin.Compact.Call(t.Context(), client, admin.None{})
 		return !errors.Is(err, record.ErrBusy)
@@ -161,9 +157,7 @@ func (b backupServer) restoreDir(t *testing.T) (dir string) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "data", "master.key"), key, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return dir
 }
 
@@ -177,9 +171,7 @@ func killed(t *testing.T, dir string, after time.Duration, args ...string) (ende
 		cmd.Dir, cmd.Env = dir, proctest.LoadEnviron()
 		var stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = io.Discard, &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, cmd.Start())
 		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 		err := cmd.Wait()
 		timer.Stop()
@@ -198,9 +190,7 @@ func killed(t *testing.T, dir string, after time.Duration, args ...string) (ende
 func names(t *testing.T, dir, pattern string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return found
 }
 

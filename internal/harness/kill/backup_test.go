@@ -53,9 +53,7 @@ func TestNoLinkDeliversMoreThanItsLimitAcrossARestore(t *testing.T) {
 	t.Parallel()
 	b := newBackupServer(t)
 	for n := range 20 {
-		if err := b.create(fmt.Sprint("push ", n), ""); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, b.create(fmt.Sprint("push ", n), ""))
 	}
 	viewAll := func(s *sender, part func(n int) bool) (delivered int) {
 		n := 0
@@ -64,9 +62,7 @@ func TestNoLinkDeliversMoreThanItsLimitAcrossARestore(t *testing.T) {
 				continue
 			}
 			got, err := s.view(token)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if got != "" {
 				delivered++
 			}
@@ -77,9 +73,7 @@ func TestNoLinkDeliversMoreThanItsLimitAcrossARestore(t *testing.T) {
 	proctest.Run(t, b.dir, "", "backup", "box.db")
 	viewAll(b.sender, func(n int) bool { return n%3 == 0 })
 	b.Stop()
-	if err := os.Rename(filepath.Join(b.dir, "data", "pushbox.db"), filepath.Join(b.dir, "lost.db")); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Rename(filepath.Join(b.dir, "data", "pushbox.db"), filepath.Join(b.dir, "lost.db")))
 	proctest.Run(t, b.dir, "", "restore", "box.db")
 	back := proctest.StartServer(t, b.dir)
 	if n := viewAll(newSender(back.URL), func(int) bool { return true }); n != 0 {
@@ -112,9 +106,7 @@ func TestAKilledBackupLeavesAWholeFileOrNone(t *testing.T) {
 		proctest.Run(t, restoreDir, "", "restore", file)
 		proctest.CheckFile(t, restoreDir)
 		for _, name := range []string{file, filepath.Join(restoreDir, "data", "pushbox.db")} {
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.Remove(name))
 		}
 	}
 	try := func(after time.Duration) {
@@ -176,9 +168,7 @@ func TestAKilledRestoreLeavesAWholeDatabaseOrNone(t *testing.T) {
 		if left := names(t, data, "*.new-*"); len(left) > 0 {
 			t.Errorf("there is %v", left)
 		}
-		if err := os.Remove(filepath.Join(data, "pushbox.db")); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Remove(filepath.Join(data, "pushbox.db")))
 	}
 	t.Logf("%d times a database, %d times none, %d files left behind", whole, none, leftovers)
 	if kills >= 20 && (none == 0 || leftovers == 0) {

@@ -81,9 +81,7 @@ func TestAKillDuringAStartDoesNoHarm(t *testing.T) {
 		c := &proctest.Crowd{T: t, Ledger: proctest.NewLedger(), Bearer: proctest.APIToken(t, dir)}
 		c.Next(server.URL)
 		for range 3 {
-			if err := c.Create(rng); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, c.Create(rng))
 		}
 		c.Verify(c.Ledger.All())
 		server.Stop()

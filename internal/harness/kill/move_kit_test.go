@@ -43,9 +43,7 @@ func newMover(t *testing.T, mebibytes int) *mover {
 	b := newBackupServer(t)
 	b.fillUp(t, mebibytes)
 	for n := range 50 {
-		if err := b.create(fmt.Sprint("push ", n), ""); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, b.create(fmt.Sprint("push ", n), ""))
 	}
 	for token := range b.answered() {
 		if _, err := b.view(token); err != nil {
@@ -64,25 +62,15 @@ func newMover(t *testing.T, mebibytes int) *mover {
 func (m *mover) digest(e record.Engine) string {
 	m.t.Helper()
 	sealed, err := e.KeyRing(m.t.Context())
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	key, err := seal.LoadKeyFile(filepath.Join(m.dir, "data", "master.key"))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	ring, err := seal.OpenRing(key, sealed)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	if err := e.Unlock(m.t.Context(), ring, nil); err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
+	env.OK(m.t, e.Unlock(m.t.Context(), ring, nil))
 	n, sum := 0, sha256.New()
 	for r, err := range e.Dump(m.t.Context()) {
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		env.OK(m.t, err)
 		n++
 		fmt.Fprintf(sum, "%d %x %x\n", r.Kind, r.Key, r.Value)
 	}
@@ -92,9 +80,7 @@ func (m *mover) digest(e record.Engine) string {
 func (m *mover) inFile(name string) string {
 	m.t.Helper()
 	e, _, err := bolt.Open(m.t.Context(), bolt.Options{Path: filepath.Join(m.dir, "data", name)})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	defer e.Close()
 	return m.digest(e)
 }
@@ -102,9 +88,7 @@ func (m *mover) inFile(name string) string {
 func (m *mover) postgres() *postgres.DB {
 	m.t.Helper()
 	e, _, err := postgres.Open(m.t.Context(), postgres.Options{URL: m.url, Dir: m.dir, Moved: true})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	return e
 }
 
@@ -165,13 +149,9 @@ func (m *mover) judge() (file, database bool) {
 	e := m.postgres()
 	defer e.Close()
 	mark, err := e.Departure(m.t.Context())
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	sealed, err := e.KeyRing(m.t.Context())
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	database = sealed != nil && mark == (postgres.Departure{})
 	if file && database {
 		m.t.Fatal("P1: two places may be served")
@@ -200,9 +180,7 @@ func (m *mover) refuses(url string) {
 func (m *mover) next() {
 	m.t.Helper()
 	for _, name := range names(m.t, filepath.Join(m.dir, "data"), "pushbox.db.moved") {
-		if err := os.Remove(name); err != nil {
-			m.t.Fatal(err)
-		}
+		env.OK(m.t, os.Remove(name))
 	}
 }
 
@@ -221,9 +199,7 @@ func (m *mover) newGate(at int64, after bool) *gate {
 	m.t.Helper()
 	dir := env.ShortDir(m.t)
 	l, err := net.Listen("unix", filepath.Join(dir, filepath.Base(m.cluster.Socket())))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	g := &gate{url: strings.Replace(m.url.Reveal(), m.cluster.Dir, dir, 1), at: at, after: after, process: make(chan *os.Process, 1)}
 	var all sync.WaitGroup
 	all.Go(func() {

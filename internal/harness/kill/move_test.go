@@ -28,9 +28,7 @@ func TestAKilledMoveGoesOn(t *testing.T) {
 				n++
 				cmd, stderr := m.command(m.url.Reveal(), moveArgs(back)...)
 				begun := time.Now()
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				env.OK(t, cmd.Start())
 				timer := time.AfterFunc(time.Duration(r.Int64N(int64(usual[back]))), func() { _ = cmd.Process.Kill() })
 				err := cmd.Wait()
 				timer.Stop()

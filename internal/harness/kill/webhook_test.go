@@ -129,9 +129,7 @@ func (a *viewers) counted(t *testing.T) map[string]int {
 		var p struct {
 			Remaining int `json:"views_remaining"`
 		}
-		if err := a.Call(http.MethodGet, proctest.PushesPath+"/"+token, a.bearer, nil, http.StatusOK, &p); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, a.Call(http.MethodGet, proctest.PushesPath+"/"+token, a.bearer, nil, http.StatusOK, &p))
 		counted[token] = hookLimit - p.Remaining
 		if counted[token] < views {
 			t.Errorf("P3: %d views are counted, %d were delivered", counted[token], views)

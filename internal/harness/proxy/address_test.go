@@ -33,9 +33,7 @@ func (v *route) create(c *http.Client, bearer string) (token string) {
 	}
 	body := strings.NewReader(`{"push":{"payload":"sphinx of black quartz"}}`)
 	a, err := ask(v.T, c, http.MethodPost, proctest.PushesPath, header, body)
-	if err != nil {
-		v.Fatal(err)
-	}
+	env.OK(v, err)
 	a.want(v.T, http.StatusCreated)
 	_, rest, _ := strings.Cut(a.body, `"html_url":"`+site+"/p/")
 	var ok bool
@@ -57,9 +55,7 @@ func (v *route) addresses() {
 		Logs []struct{ IP, Kind string }
 	}
 	err := v.filer("1").Call(v.Context(), http.MethodGet, proctest.PushesPath+"/"+token+"/audit", "", nil, http.StatusOK, &audit)
-	if err != nil {
-		v.Fatal(err)
-	}
+	env.OK(v, err)
 	for i, want := range []string{v.net + "1", v.net + "2"} {
 		if len(audit.Logs) != 2 || audit.Logs[i].IP != want {
 			v.Fatalf("entry %d is not of %s: %+v", i, want, audit.Logs)
@@ -91,9 +87,7 @@ func (v *route) cookies() {
 	header.Set("Origin", site)
 	form := strings.NewReader("email=ann@example.com&password=correct+horse+battery+staple")
 	a, err := ask(v.T, v.client("5"), http.MethodPost, "/users/sign_in", header, form)
-	if err != nil {
-		v.Fatal(err)
-	}
+	env.OK(v, err)
 	a.want(v.T, http.StatusSeeOther)
 	i := slices.IndexFunc(a.Cookies(), func(c *http.Cookie) bool { return c.Name == "__Host-pushbox" })
 	if i < 0 || !a.Cookies()[i].Secure {
@@ -166,13 +160,9 @@ func (v *route) keepAlive() {
 	}}
 	for range requests {
 		req, err := http.NewRequestWithContext(httptrace.WithClientTrace(v.Context(), trace), http.MethodGet, site+"/robots.txt", nil)
-		if err != nil {
-			v.Fatal(err)
-		}
+		env.OK(v, err)
 		res, err := c.Do(req)
-		if err != nil {
-			v.Fatal(err)
-		}
+		env.OK(v, err)
 		_, _ = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
 	}

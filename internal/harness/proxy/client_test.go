@@ -19,6 +19,7 @@ import (
 
 	"pushbox/internal/proctest"
 	"pushbox/internal/testkit/certtest"
+	"pushbox/internal/testkit/env"
 )
 
 // The site as its users know it.
@@ -121,9 +122,7 @@ func ask(t *testing.T, c *http.Client, method, url string, header http.Header, b
 	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for name, values := range header {
 		req.Header[name] = values
 	}
@@ -141,9 +140,7 @@ func ask(t *testing.T, c *http.Client, method, url string, header http.Header, b
 func get(t *testing.T, c *http.Client, url string, header http.Header, status int) reply {
 	t.Helper()
 	a, err := ask(t, c, http.MethodGet, url, header, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	a.want(t, status)
 	return a
 }

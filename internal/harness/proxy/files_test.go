@@ -87,9 +87,7 @@ func (v *route) upload(ctx context.Context, spooled int64) (url string) {
 	half := v.size / 2
 	file := &pausingReader{Reader: proctest.Content(7, v.size), left: half, halted: make(chan struct{}), proceed: make(chan struct{}), ended: ctx.Done()}
 	contentType, body, length, err := asWhole(file, v.size)
-	if err != nil {
-		v.Fatal(err)
-	}
+	env.OK(v, err)
 	before := readBytes(v.T, v.server.Pid())
 	type result struct {
 		token string
@@ -157,13 +155,9 @@ func (v *route) abort(ctx context.Context, url string, spooled int64) {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		v.Fatal(err)
-	}
+	env.OK(v, err)
 	res, err := v.client("66").Do(req)
-	if err != nil {
-		v.Fatal(err)
-	}
+	env.OK(v, err)
 	defer res.Body.Close()
 	if _, err := io.CopyN(io.Discard, res.Body, slack); err != nil || res.StatusCode != http.StatusOK {
 		v.Fatalf("%s, %v", res.Status, err)
@@ -203,9 +197,7 @@ func (v *route) downloaded(number string) (bytes int64, ended bool) {
 func (v *route) resume(ctx context.Context, url string) {
 	c := v.client("1")
 	head, err := ask(v.T, c, http.MethodHead, url, nil, nil)
-	if err != nil {
-		v.Fatal(err)
-	}
+	env.OK(v, err)
 	head.want(v.T, http.StatusOK)
 	tag, length := head.Header.Get("ETag"), head.Header.Get("Content-Length")
 	if length != strconv.FormatInt(v.size, 10) || !strings.HasPrefix(tag, `"`) || head.Header.Get("Accept-Ranges") != "bytes" {
@@ -214,15 +206,11 @@ func (v *route) resume(ctx context.Context, url string) {
 	sum, got := sha256.New(), int64(0)
 	for _, part := range []string{"bytes=0-1048575", "bytes=1048576-"} {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			v.Fatal(err)
-		}
+		env.OK(v, err)
 		req.Header.Set("Range", part)
 		req.Header.Set("If-Range", tag)
 		res, err := c.Do(req)
-		if err != nil {
-			v.Fatal(err)
-		}
+		env.OK(v, err)
 		n, err := io.Copy(sum, res.Body)
 		got += n
 		_ = res.Body.Close()
@@ -246,9 +234,7 @@ func (v *route) tooLarge() {
 	for name, length := range map[string]int64{"announced": text, "not announced": -1} {
 		body := io.LimitReader(strings.NewReader(`{"push":{"payload":"`+strings.Repeat("x", text)), text)
 		req, err := http.NewRequestWithContext(v.Context(), http.MethodPost, site+proctest.PushesPath, body)
-		if err != nil {
-			v.Fatal(err)
-		}
+		env.OK(v, err)
 		req.ContentLength = length
 		req.Header.Set("Content-Type", "application/json")
 		res, err := v.client("9").Do(req)

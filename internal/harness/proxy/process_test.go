@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // pids are the proxy's process and its children.
@@ -46,9 +47,7 @@ func (p *proxy) spooled(t *testing.T) (bytes int64) {
 	t.Helper()
 	for _, pid := range p.pids() {
 		open, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		for _, name := range open {
 			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 				bytes += info.Size()
@@ -71,15 +70,11 @@ func (p *proxy) spooled(t *testing.T) (bytes int64) {
 func readBytes(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_, rest, _ := strings.Cut(string(text), "rchar: ")
 	line, _, _ := strings.Cut(rest, "\n")
 	n, err := strconv.ParseInt(line, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return n
 }
 
@@ -89,13 +84,9 @@ func lingering(t *testing.T, address string) (n int) {
 	t.Helper()
 	const timeWait = "06"
 	text, err := os.ReadFile("/proc/net/tcp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	number, err := strconv.Atoi(port(address)[1:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	hex := fmt.Sprintf(":%04X", number)
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)

@@ -61,9 +61,7 @@ func (f *proxied) serve(t *testing.T, address string, settings ...string) {
 	t.Helper()
 	environ := append(proctest.LoadEnviron(), "PUSHBOX_TRUSTED_PROXIES=127.0.0.1", "PUSHBOX_LIMITS_UNKNOWN_TOKENS_PER_MINUTE=3")
 	p, err := proctest.Start(f.dir, append(environ, settings...), []string{"--listen", address})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	proctest.EndWith(t, p.Kill)
 	f.server = &proctest.Server{Process: p, T: t}
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A relay passes connections on to an address. It can be away, and it can lose the answer to
@@ -28,9 +30,7 @@ type relay struct {
 func newRelay(t *testing.T, network, target string) *relay {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	r := &relay{listener: l, network: network, target: target, conns: make(map[net.Conn]bool)}
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // A proxy is a running proxy. The server behind it may be down.
@@ -51,9 +52,7 @@ func startProxy(t *testing.T, kind proxyKind, backends ...string) *proxy {
 func newProxy(t *testing.T, kind proxyKind, backends []string) *proxy {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pushbox-proxy-") // not t.TempDir, which other accounts may not open
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	free := proctest.FreeAddresses(t, 4)
 	p := &proxy{kind: kind, output: new(proctest.Output), ended: make(chan struct{})}
@@ -69,9 +68,7 @@ func newProxy(t *testing.T, kind proxyKind, backends []string) *proxy {
 		p.write(t, filepath.Join(dir, "static.yaml"), replaced(read(t, kind.static), kind.here(p.place)))
 	}
 	p.write(t, filepath.Join(dir, "main.conf"), []byte(kind.main))
-	if err := os.Chown(dir, p.account, p.group); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Chown(dir, p.account, p.group))
 	return p
 }
 
@@ -108,21 +105,15 @@ func replaced(text string, here []string) []byte {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("deploy", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return string(b)
 }
 
 // write writes a file that the proxy may read.
 func (p *proxy) write(t *testing.T, name string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(name, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(name, p.account, p.group); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, content, 0o600))
+	env.OK(t, os.Chown(name, p.account, p.group))
 }
 
 // start runs the program and waits until it forwards requests.
@@ -160,9 +151,7 @@ func (p *proxy) start(t *testing.T) error {
 // stop ends the proxy as an operator does, and waits.
 func (p *proxy) stop(t *testing.T) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	select {
 	case <-p.ended:
 	case <-time.After(proctest.Patience):
@@ -183,14 +172,10 @@ func (p *proxy) logs(t *testing.T) (all map[string]string, access string) {
 	t.Helper()
 	all = map[string]string{"its output": p.output.String()}
 	names, err := filepath.Glob(filepath.Join(p.dir, "*.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, name := range names {
 		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		all[filepath.Base(name)] = string(b)
 	}
 	if access = all[p.kind.log]; p.kind.log == "" {

@@ -102,9 +102,7 @@ func (f *several) serveAt(t *testing.T, i int, key string) {
 		"PUSHBOX_DATABASE_URL="+f.url.Reveal(), "PUSHBOX_LIMITS_STOP_DELAY="+stopDelay.String(),
 		"PUSHBOX_LIMITS_ANONYMOUS_PER_MINUTE=0", "PUSHBOX_LIMITS_TOKEN_PER_MINUTE=0", "PUSHBOX_LIMITS_REQUEST_TIMEOUT=1m")
 	p, err := proctest.Start(f.dirs[i], environ, []string{"--listen", f.addresses[i]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	proctest.EndWith(t, p.Kill)
 	f.servers[i], f.key = &proctest.Server{Process: p, T: t}, key
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 )
 
 // neverTwice checks that a proxy sends no request again once a server may have seen it,
@@ -47,9 +48,7 @@ func (f *proxied) neverTwice(t *testing.T, kind proxyKind, servers ...string) {
 func (v *route) loseAnswer(relays []*relay, method, path, body string) (kept bool) {
 	v.Helper()
 	s, err := v.proxy.session(v.Context(), v.net+"1")
-	if err != nil {
-		v.Fatal(err)
-	}
+	env.OK(v, err)
 	defer s.Close()
 	for range 2 * len(relays) { // so that each server has a connection that waits
 		if status, _, _, err := s.do(http.MethodGet, "/robots.txt", "", ""); err != nil || status != http.StatusOK {

@@ -207,9 +207,7 @@ func (f *fleet) await200() {
 	for _, s := range f.servers {
 		env.Eventually(f.T, "a server is ready", func() bool {
 			res, err := http.Get(s.URL + "/readyz")
-			if err != nil {
-				f.Fatal(err)
-			}
+			env.OK(f, err)
 			return errors.Join(res.Body.Close()) == nil && res.StatusCode == http.StatusOK
 		})
 	}

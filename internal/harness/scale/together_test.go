@@ -64,9 +64,7 @@ func (f *fleet) wantLimits() {
 func (f *fleet) create(in proctest.NewPush) string {
 	f.Helper()
 	var out proctest.Record
-	if err := f.crowds[0].Call(http.MethodPost, proctest.PushesPath, f.bearer, map[string]proctest.NewPush{"push": in}, http.StatusCreated, &out); err != nil {
-		f.Fatal(err)
-	}
+	env.OK(f, f.crowds[0].Call(http.MethodPost, proctest.PushesPath, f.bearer, map[string]proctest.NewPush{"push": in}, http.StatusCreated, &out))
 	return out.Token
 }
 
@@ -82,9 +80,7 @@ func (f *fleet) wantGuesses(most int) {
 		}
 		c := f.crowds[n%len(f.crowds)]
 		req, err := http.NewRequest(http.MethodGet, c.URL+proctest.PushesPath+"/"+token, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		env.OK(f, err)
 		req.Header.Set("X-Push-Passphrase", passphrase)
 		status, answer, err := c.Send(req)
 		if err != nil || status != want {
@@ -104,9 +100,7 @@ func (f *fleet) wantFiles() {
 		return proctest.NewFileClient(f.T, f.servers[n%len(f.servers)].URL, f.bearer)
 	}
 	token, err := at(0).Push(ctx, proctest.Multipart, proctest.Content(7, size))
-	if err != nil {
-		f.Fatal(err)
-	}
+	env.OK(f, err)
 	urls, err := at(1).Show(ctx, token)
 	if err != nil || len(urls) != 1 {
 		f.Fatalf("%d files, %v", len(urls), err)
@@ -114,9 +108,7 @@ func (f *fleet) wantFiles() {
 	_, path, _ := strings.Cut(strings.TrimPrefix(urls[0], "http://"), "/")
 	get := func(n int) (int, []byte) {
 		res, err := http.Get(f.servers[n%len(f.servers)].URL + "/" + path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		env.OK(f, err)
 		defer res.Body.Close()
 		got, err := io.ReadAll(res.Body)
 		if err != nil {

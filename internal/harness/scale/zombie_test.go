@@ -70,9 +70,7 @@ func (f *fleet) once(n int) (tokens []string) {
 	for i := range n {
 		in := map[string]proctest.NewPush{"push": {Payload: payloadOf(i), Name: "once", Views: 1}}
 		var out proctest.Record
-		if err := f.crowds[i%len(f.crowds)].Call(http.MethodPost, proctest.PushesPath, f.bearer, in, http.StatusCreated, &out); err != nil {
-			f.Fatal(err)
-		}
+		env.OK(f, f.crowds[i%len(f.crowds)].Call(http.MethodPost, proctest.PushesPath, f.bearer, in, http.StatusCreated, &out))
 		tokens = append(tokens, out.Token)
 	}
 	return tokens

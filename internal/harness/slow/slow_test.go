@@ -99,9 +99,7 @@ func affordable(t *testing.T, n int) int {
 	t.Helper()
 	const others = 64
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if most := int(min(limit.Max, 1<<20)) - others; most < n {
 		t.Logf("a process may have %d descriptors: %d slow clients, not %d", limit.Max, most, n)
 		return most
@@ -136,9 +134,7 @@ func newTarget(t *testing.T, watch time.Duration) *target {
 	p.short = p.create("daft zebras jump")
 	c := proctest.NewFileClient(t, p.server.URL, proctest.APIToken(t, p.dir))
 	token, err := c.Push(t.Context(), proctest.Multipart, proctest.Content(1, 4<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	urls, err := c.Show(t.Context(), token)
 	if err != nil || len(urls) != 1 {
 		t.Fatal(urls, err)
@@ -151,9 +147,7 @@ func newTarget(t *testing.T, watch time.Duration) *target {
 func (p *target) create(text string) (token string) {
 	p.t.Helper()
 	res, err := http.Post(p.server.URL+proctest.PushesPath, "application/json", strings.NewReader(`{"push":{"payload":"`+text+`"}}`))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	env.OK(p.t, err)
 	defer res.Body.Close()
 	var out struct {
 		Token string `json:"url_token"`
@@ -167,9 +161,7 @@ func (p *target) create(text string) (token string) {
 // descriptors is the number of the server's open descriptors.
 func (p *target) descriptors() int {
 	dir, err := os.Open(fmt.Sprintf("/proc/%d/fd", p.server.Pid()))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	env.OK(p.t, err)
 	defer dir.Close()
 	open, err := dir.Readdirnames(-1)
 	if err != nil || len(open) == 0 {

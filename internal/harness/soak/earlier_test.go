@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/proctest"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
@@ -72,9 +73,7 @@ func createEarlier(t *testing.T, dir string, length time.Duration) (s earlierPus
 		}
 		l.create(t, st, clock)
 	}
-	if err := st.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, st.Close(t.Context()))
 	s.bytes = databaseSize(t, dir)
 	return s
 }
@@ -86,17 +85,13 @@ func (l batch) create(t *testing.T, st *store.Store, clock *storetest.Clock) {
 		in := store.NewPush{Kind: record.Text, Payload: secret.New("correct horse battery staple"), Lifetime: shortestLife}
 		if l.file {
 			in.Kind, in.Files = record.File, st.NewUpload(st.Policy(""))
-			if err := in.Files.Add(t.Context(), proctest.Content(uint64(i), fileOfSoak)); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, in.Files.Add(t.Context(), proctest.Content(uint64(i), fileOfSoak)))
 		}
 		p, err := st.CreatePush(t.Context(), l.by, in)
 		if in.Files != nil && err == nil {
 			err = in.Files.Close(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		*l.tokens = append(*l.tokens, p.Token.Reveal())
 	}
 }
@@ -105,26 +100,18 @@ func (l batch) create(t *testing.T, st *store.Store, clock *storetest.Clock) {
 func openAt(t *testing.T, dir string, clock clock.Clock) *store.Store {
 	t.Helper()
 	data := filepath.Join(dir, "data")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(data, 0o700))
 	key, err := seal.CreateKeyFile(filepath.Join(data, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: filepath.Join(data, "pushbox.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	terms := store.Terms{Enabled: true, Days: store.Range{Default: 7, Min: 1, Max: 90}, Views: store.Range{Default: 5, Min: 1, Max: 100}}
 	st, err := store.Open(t.Context(), engine, key, store.Options{
 		Clock: clock,
 		Terms: map[record.Kind]store.Terms{record.Text: terms, record.File: terms},
 		Files: store.FileLimits{MaxCount: 1, MaxSize: fileOfSoak, Window: shortestLife},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return st
 }
 
@@ -132,13 +119,9 @@ func openAt(t *testing.T, dir string, clock clock.Clock) *store.Store {
 func account(t *testing.T, st *store.Store, s *earlierPushes) store.Actor {
 	t.Helper()
 	a, err := st.AddAccount(t.Context(), storetest.Operator, proctest.Email, secret.New(proctest.Password))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	token, err := st.CreateToken(t.Context(), storetest.Operator, proctest.Email, store.TokenTerms{Label: "soak"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	s.bearer = token.Secret.Reveal()
 	return store.Actor{Account: a.ID}
 }

@@ -71,17 +71,13 @@ func TestMemoryDoesNotGrowWithFiles(t *testing.T) {
 			for i := range test.atOnce {
 				all.Go(func() error { return c.RoundTrip(ctx, test.as, uint64(i), test.size) })
 			}
-			if err := all.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, all.Wait())
 			peak := proctest.PeakMiB(v.Pid())
 			t.Logf("%d of %d MiB each: at most %d MiB of memory", test.atOnce, test.size>>20, peak)
 			if peak >= test.mostMiB && !env.UnderRace {
 				t.Errorf("it took %d MiB", peak)
 			}
-			if err := expireAll(ctx, c); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, expireAll(ctx, c))
 			if peak = proctest.PeakMiB(v.Pid()); peak >= test.mostMiB && !env.UnderRace {
 				t.Errorf("it took %d MiB to expire them", peak)
 			}

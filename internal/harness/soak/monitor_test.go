@@ -62,9 +62,7 @@ func startMonitor(t *testing.T, s *soak) *monitor {
 	log := os.Stderr
 	if name := os.Getenv("PUSHBOX_TEST_SOAK_LOG"); name != "" {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		t.Cleanup(func() { _ = f.Close() })
 		log = f
 	}
@@ -224,8 +222,6 @@ func databaseOf(dir string) string { return filepath.Join(dir, "data", "pushbox.
 func databaseSize(t *testing.T, dir string) int64 {
 	t.Helper()
 	info, err := os.Stat(databaseOf(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return info.Size()
 }

@@ -15,6 +15,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -39,15 +40,11 @@ func idleStacks(t *testing.T) []string {
 	server := proctest.StartServer(t, t.TempDir())
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: proctest.Patience}
 	res, err := c.Get(server.URL + "/healthz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := io.Copy(io.Discard, res.Body); err != nil {
 		t.Fatal(err)
 	}
-	if err := res.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, res.Body.Close())
 	return stacksOf(t, server)
 }
 

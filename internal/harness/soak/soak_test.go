@@ -73,9 +73,7 @@ func newSoak(t *testing.T, seed uint64, length time.Duration) *soak {
 	s := &soak{t: t, dir: t.TempDir(), length: length, seed: seed, idle: idleStacks(t)}
 	s.earlier = createEarlier(t, s.dir, length)
 	s.bearer = s.earlier.bearer
-	if err := os.Mkdir(s.temp(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(s.temp(), 0o700))
 	s.server = proctest.StartServer(t, s.dir, "PUSHBOX_PURGE_AFTER="+purgeAfter.String(),
 		"PUSHBOX_FILES_DOWNLOAD_WINDOW="+soakWindow.String(), "TMPDIR="+s.temp())
 	s.begun = time.Now()

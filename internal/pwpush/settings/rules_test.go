@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 // own are the settings and sections of pushbox that no variable of Password Pusher decides.
@@ -46,9 +47,7 @@ func TestEverySettingHasARuleOrIsPushboxsOwn(t *testing.T) {
 func TestEveryVariableOfPasswordPusherHasARule(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/variables.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	names, rules := strings.Fields(string(text)), known()
 	for _, name := range names {
 		if !rules[name] && !isIcon(strings.ToUpper(name)) {

@@ -9,6 +9,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/pwpush/settings"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/golden"
 )
 
@@ -20,9 +21,7 @@ func convert(t *testing.T, text string) settings.Conversion {
 		t.Fatal(notes, err)
 	}
 	c, err := settings.Convert(vars)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return c
 }
 
@@ -182,9 +181,7 @@ func TestNoKeyAndNoPasswordIsWritten(t *testing.T) {
 	t.Parallel()
 	const marker = "hunter2-marker"
 	names, err := os.ReadFile("testdata/variables.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	texts := map[string]bool{ // settings that show their text
 		"PWP__BRAND__TITLE": true, "PWP__BRAND__TAGLINE": true, "PWP__BRAND__DISCLAIMER": true, "PWP__SIGNUP_EMAIL_REGEXP": true,
 		"PWP__ALLOWED_HOSTS": true, "PWP__HOST_DOMAIN": true, "PWP__RELATIVE_ROOT": true, "PWP__MAIL__SMTP_ADDRESS": true, "PWP__MAIL__SMTP_USER_NAME": true,
@@ -205,21 +202,15 @@ func TestNoKeyAndNoPasswordIsWritten(t *testing.T) {
 func TestAComposeFileBecomesASettingsFile(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/compose.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	vars, notes, err := settings.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if len(notes) != 2 || !strings.Contains(notes[0], "worker also reads an env_file") || !strings.Contains(notes[1], "differ in PWP__LOG_LEVEL") {
 		t.Errorf("the notes are %q", notes)
 	}
 	c, err := settings.Convert(vars)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	golden.File(t, "testdata/compose.golden.yaml", written(t, c))
 	loads(t, c)
 }
@@ -237,9 +228,7 @@ func written(t *testing.T, c settings.Conversion) string {
 func loads(t *testing.T, c settings.Conversion) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(name, []byte(written(t, c)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, []byte(written(t, c)), 0o600))
 	loaded, err := config.Load(config.Source{File: name})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, written(t, c))
@@ -261,16 +250,12 @@ func loads(t *testing.T, c settings.Conversion) {
 // FuzzConvert checks that whatever can be read becomes settings that load.
 func FuzzConvert(f *testing.F) {
 	names, err := os.ReadFile("testdata/variables.txt")
-	if err != nil {
-		f.Fatal(err)
-	}
+	env.OK(f, err)
 	for _, value := range []string{"1", "true", "a.example.com", "2 hours", "'\"\\\n"} {
 		f.Add(strings.Join(strings.Fields(string(names)), "="+value+"\n") + "=" + value)
 	}
 	compose, err := os.ReadFile("testdata/compose.yml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	env.OK(f, err)
 	f.Add(string(compose))
 	f.Fuzz(func(t *testing.T, text string) {
 		vars, _, err := settings.Read(strings.NewReader(text))
@@ -278,9 +263,7 @@ func FuzzConvert(f *testing.F) {
 			return
 		}
 		c, err := settings.Convert(vars)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		loads(t, c)
 	})
 }

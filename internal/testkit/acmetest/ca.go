@@ -77,9 +77,7 @@ func New(t testing.TB, o Options) *CA {
 	c.Directory = s.URL + "/dir"
 	c.RootFile = filepath.Join(t.TempDir(), "root.pem")
 	root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	if err := os.WriteFile(c.RootFile, root, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(c.RootFile, root, 0o600))
 	return c
 }
 
@@ -116,9 +114,7 @@ func (c *CA) AskToRenew(leaf *x509.Certificate) error {
 func resolver(t testing.TB) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

@@ -13,6 +13,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // New makes a certificate authority, and a certificate for a name or an
@@ -21,9 +23,7 @@ func New(t testing.TB, name string) (certificate tls.Certificate, authority []by
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 	}
 	root, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(err)
@@ -53,8 +53,6 @@ func New(t testing.TB, name string) (certificate tls.Certificate, authority []by
 func PEM(t testing.TB, c tls.Certificate) (certificate, key []byte) {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }

@@ -1,5 +1,5 @@
 // Package env reads from the environment the length of long tests, and the seed of
-// random ones. It also gives tests a clock, addresses, a directory with a short path, and waits.
+// random ones. It also gives tests a clock, addresses, a directory with a short path, waits, and a check of errors.
 package env
 
 import (
@@ -15,6 +15,14 @@ import (
 
 // Patience is how long a test waits for what must happen, before it fails. It only turns a hang into a failure: no test may be faster than it to pass.
 const Patience = 2 * time.Minute
+
+// OK ends the test if there is an error.
+func OK(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
 
 // Seed is the value of PUSHBOX_TEST_SEED, else random. It is in the test's log, so that a
 // failure can be repeated.

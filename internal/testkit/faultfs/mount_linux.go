@@ -35,9 +35,7 @@ func Mount(t testing.TB) *FS {
 	}
 	fs := &FS{Dir: t.TempDir(), t: t}
 	ours, theirs, err := socketPair()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	server := exec.Command(os.Args[0])
 	server.Env = append(os.Environ(), serveEnv+"="+fs.Dir)
 	server.Stderr = os.Stderr

@@ -9,24 +9,21 @@ import (
 	"syscall"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/faultfs"
 )
 
 func create(t *testing.T, path string) *os.File {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
 
 func must(t *testing.T, errs ...error) {
 	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(errs...))
 }
 
 func syncDir(t *testing.T, dir string) {

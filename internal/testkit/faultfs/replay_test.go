@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/faultfs"
 )
 
@@ -17,18 +18,12 @@ func image(t *testing.T, log []faultfs.Entry, at int, keep faultfs.Keep) map[str
 	t.Helper()
 	r, dir, files := faultfs.NewReplay(log), t.TempDir(), make(map[string]string)
 	r.Advance(at)
-	if err := r.Image(dir, keep); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, r.Image(dir, keep))
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, n := range names {
 		b, err := os.ReadFile(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		files[filepath.Base(n)] = string(b)
 	}
 	return files
@@ -111,9 +106,7 @@ func TestTwoNamesOfAFileStayOneFile(t *testing.T) {
 	}
 	r, dir := faultfs.NewReplay(log), t.TempDir()
 	r.Advance(len(log))
-	if err := r.Image(dir, all); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, r.Image(dir, all))
 	a, errA := os.Stat(filepath.Join(dir, "a"))
 	b, errB := os.Stat(filepath.Join(dir, "b"))
 	if errA != nil || errB != nil || !os.SameFile(a, b) {

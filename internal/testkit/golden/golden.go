@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 var update = flag.Bool("update", false, "write the files that tests compare with")
@@ -22,15 +24,11 @@ func Update() bool { return *update }
 func File(t testing.TB, name, text string) {
 	t.Helper()
 	if Update() {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(name, []byte(text), 0o644))
 		return
 	}
 	have, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if string(have) != text {
 		t.Errorf("%s is stale at line %d; -update writes it", name, firstDifference(string(have), text))
 	}
@@ -41,9 +39,7 @@ func File(t testing.TB, name, text string) {
 func Section(t testing.TB, name, begins, ends, text string) {
 	t.Helper()
 	have, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	before, rest, begun := strings.Cut(string(have), begins+"\n")
 	_, after, ended := strings.Cut(rest, ends+"\n")
 	if !begun || !ended {
@@ -67,9 +63,7 @@ func Digest(t testing.TB, name string, number int, text string) {
 	case strings.Contains("\n"+string(have), fmt.Sprintf("\n%d ", number)):
 		t.Errorf("%s has another digest for %d: take the next number, and then -update", name, number)
 	case Update():
-		if err := os.WriteFile(name, append(have, line...), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(name, append(have, line...), 0o644))
 	default:
 		t.Errorf("%s does not have %d; -update adds it", name, number)
 	}

@@ -4,15 +4,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestUpdateWritesTheFileAndTheSection(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "manual.md")
 	begin := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	want := func(text string) {
 		t.Helper()
@@ -37,9 +37,7 @@ func TestUpdateWritesTheFileAndTheSection(t *testing.T) {
 
 func TestANumberKeepsItsDigest(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "formats.txt")
-	if err := os.WriteFile(name, []byte("1 00\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, []byte("1 00\n"), 0o600))
 	for _, updates := range []bool{false, true} {
 		*update = updates
 		var failed recorder
@@ -58,9 +56,7 @@ func TestANumberKeepsItsDigest(t *testing.T) {
 func TestAStaleFileFailsTheTest(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "manual.md")
-	if err := os.WriteFile(name, []byte("one\ntwo\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(name, []byte("one\ntwo\n"), 0o600))
 	var failed recorder
 	File(&failed, name, "one\n2\n")
 	if !failed.failed {

@@ -75,17 +75,13 @@ rootpw PASSWORD
 access to attrs=userPassword by anonymous auth by * none
 access to * by dn.exact=SEARCHER read by anonymous auth by * none
 `))
-	if err := os.Mkdir(filepath.Join(s.dir, "data"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(filepath.Join(s.dir, "data"), 0o700))
 	plain, secure := env.FreeAddress(t), env.FreeAddress(t)
 	s.URL, s.SecureURL = "ldap://"+plain, "ldaps://"+secure
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "-d", "0", "-f", settings, "-h", s.URL+" "+s.SecureURL)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, cmd.Start())
 	s.stop = func() {
 		cancel()
 		_ = cmd.Wait() // it was killed
@@ -103,9 +99,7 @@ access to * by dn.exact=SEARCHER read by anonymous auth by * none
 func (s *Server) write(name, text string) string {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -178,7 +172,5 @@ func (s *Server) do(f func(*ldap.Conn) error) {
 		}
 		_ = c.Close()
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	env.OK(s.t, err)
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"pushbox/internal/testkit/env"
 )
 
 // The client that providers know.
@@ -57,9 +59,7 @@ type Provider struct {
 func New(t testing.TB) *Provider {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	p := &Provider{
 		t: t, key: key, codes: make(map[string]url.Values), Now: time.Now,
 		Person: Claims{"sub": "subject-1", "sid": "session-1", "email": "pat@example.com", "email_verified": true},

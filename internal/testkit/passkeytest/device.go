@@ -12,6 +12,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // The flags of what a device says.
@@ -42,9 +44,7 @@ type Device struct {
 func New(t testing.TB, origin string) *Device {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	id := make([]byte, 16)
 	_, _ = rand.Read(id)
 	return &Device{T: t, Origin: origin, Flags: Present | Verified, ID: id, key: key}
@@ -71,9 +71,7 @@ func (d *Device) Create(text string) string {
 	d.T.Helper()
 	o := d.read(text)
 	handle, err := base64.RawURLEncoding.DecodeString(o.User.ID)
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	env.OK(d.T, err)
 	d.Handle = handle
 	data := append(d.data(o.RP.ID, attested), make([]byte, 16)...) // no AAGUID
 	data = append(binary.BigEndian.AppendUint16(data, uint16(len(d.ID))), d.ID...)
@@ -95,9 +93,7 @@ func (d *Device) Get(text string) string {
 	hash := sha256.Sum256(client)
 	sum := sha256.Sum256(append(data[:len(data):len(data)], hash[:]...))
 	signature, err := ecdsa.SignASN1(rand.Reader, d.key, sum[:])
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	env.OK(d.T, err)
 	response := map[string]any{"clientDataJSON": encode(client), "authenticatorData": encode(data), "signature": encode(signature)}
 	if d.Handle != nil {
 		response["userHandle"] = encode(d.Handle)
@@ -108,9 +104,7 @@ func (d *Device) Get(text string) string {
 // PublicKey is the key in COSE form.
 func (d *Device) PublicKey() []byte {
 	point, err := d.key.PublicKey.Bytes() // 4, x, y
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	env.OK(d.T, err)
 	b := append([]byte("\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20"), point[1:33]...)
 	return append(append(b, "\x22\x58\x20"...), point[33:]...)
 }
@@ -119,9 +113,7 @@ func (d *Device) client(ceremony string, o options) []byte {
 	b, err := json.Marshal(map[string]any{
 		"type": cmp.Or(d.Ceremony, ceremony), "challenge": cmp.Or(d.Challenge, o.Challenge), "origin": d.Origin, "crossOrigin": false,
 	})
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	env.OK(d.T, err)
 	return b
 }
 
@@ -134,9 +126,7 @@ func (d *Device) answer(response map[string]any) string {
 	b, err := json.Marshal(map[string]any{
 		"id": encode(d.ID), "rawId": encode(d.ID), "type": "public-key", "response": response, "clientExtensionResults": map[string]any{},
 	})
-	if err != nil {
-		d.T.Fatal(err)
-	}
+	env.OK(d.T, err)
 	return string(b)
 }
 

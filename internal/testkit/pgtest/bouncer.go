@@ -46,17 +46,11 @@ pool_mode = transaction
 default_pool_size = 5
 max_client_conn = 2000
 `, Need(t).Dir, bouncerPort, dir)
-	if err := os.WriteFile(settings, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(settings, []byte(text), 0o644))
 	c := &Cluster{Dir: dir}
 	attr, err := unprivileged(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.run(program, []string{"-q", settings}, attr); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, c.run(program, []string{"-q", settings}, attr))
 	t.Cleanup(func() { c.end(syscall.SIGKILL) })
 	env.Eventually(t, "PgBouncer listens", func() bool {
 		select {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // Database returns the address of a new, empty database, which is dropped when the test
@@ -18,9 +19,7 @@ import (
 func (c *Cluster) Database(t testing.TB) secret.Text {
 	t.Helper()
 	url, drop, err := c.NewDatabase()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() {
 		if err := drop(); err != nil {
 			t.Error(err)
@@ -64,18 +63,14 @@ func with(ctx context.Context, address string, use func(*pgx.Conn) error) error 
 // Raw runs statements in a database, as a test that damages it does.
 func Raw(t testing.TB, url secret.Text, statements ...string) {
 	t.Helper()
-	if err := execute(t.Context(), url.Reveal(), strings.Join(statements, ";")); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, execute(t.Context(), url.Reveal(), strings.Join(statements, ";")))
 }
 
 // Count returns the number that a query gives.
 func Count(t testing.TB, url secret.Text, query string) (n int64) {
 	t.Helper()
 	err := with(t.Context(), url.Reveal(), func(conn *pgx.Conn) error { return conn.QueryRow(t.Context(), query).Scan(&n) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return n
 }
 

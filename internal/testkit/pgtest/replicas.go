@@ -48,14 +48,10 @@ func NewReplicas(t testing.TB, n int) *Replicas {
 	if errors.Is(err, errMissing) && os.Getenv(Required) == "" {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	r.nodes = append(r.nodes, first)
 	for len(r.nodes) < n {
-		if err := r.copy(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, r.copy())
 	}
 	names := make([]string, n)
 	for i := range names {
@@ -63,18 +59,12 @@ func NewReplicas(t testing.TB, n int) *Replicas {
 	}
 	settings := append(slices.Clone(replicated), fmt.Sprintf("synchronous_standby_names=ANY 1 (%s)", strings.Join(names, ", ")))
 	for _, c := range r.nodes {
-		if err := c.start(settings); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, c.start(settings))
 	}
 	for _, c := range r.nodes {
-		if err := c.await(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, c.await())
 	}
-	if err := first.do("create database " + database); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, first.do("create database "+database))
 	return r
 }
 
@@ -199,9 +189,7 @@ func (r *Replicas) Promote() {
 			r.primary, most = n, at
 		}
 	}
-	if err := r.nodes[r.primary].do("select pg_promote()"); err != nil {
-		r.t.Fatal(err)
-	}
+	env.OK(r.t, r.nodes[r.primary].do("select pg_promote()"))
 	for _, n := range standbys {
 		if n != r.primary {
 			r.follow(n, r.nodes[r.primary].conninfo(nodeName(n)))
@@ -213,9 +201,7 @@ func (r *Replicas) Promote() {
 func (r *Replicas) follow(n int, conninfo string) {
 	r.t.Helper()
 	c := r.nodes[n]
-	if err := errors.Join(c.do("alter system set primary_conninfo = '"+conninfo+"'"), c.do("select pg_reload_conf()")); err != nil {
-		r.t.Fatal(err)
-	}
+	env.OK(r.t, errors.Join(c.do("alter system set primary_conninfo = '"+conninfo+"'"), c.do("select pg_reload_conf()")))
 }
 
 // number is what a query gives at a node.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A File is such a file.
@@ -21,9 +23,7 @@ func Open(t *testing.T, path string) File {
 		t.Skip("a file that is open keeps its name there")
 	}
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return File{f}
 }
@@ -32,9 +32,7 @@ func Open(t *testing.T, path string) File {
 func (f File) Want(t *testing.T, what, text string) {
 	t.Helper()
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<30))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if text == "" {
 		b = bytes.Trim(b, "\x00")
 	}

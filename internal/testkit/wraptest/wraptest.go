@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 const keySize = 32
@@ -22,9 +23,7 @@ const keySize = 32
 func Ephemeral(t testing.TB, public []byte) *ecdh.PrivateKey {
 	t.Helper()
 	key, err := curveOf(public).GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return key
 }
 
@@ -39,33 +38,21 @@ func curveOf(public []byte) ecdh.Curve {
 func Wrap(t testing.TB, fragment secret.Text, public []byte, ephemeral *ecdh.PrivateKey) []byte {
 	t.Helper()
 	key, err := base64.RawURLEncoding.DecodeString(fragment.Reveal()[1:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	number, name := byte(2), "p256"
 	if len(public) == keySize {
 		number, name = 1, "x25519"
 	}
 	to, err := curveOf(public).NewPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	shared, err := ephemeral.ECDH(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	own := ephemeral.PublicKey().Bytes()
 	wrapping, err := hkdf.Key(sha256.New, shared, nil, "pushbox end-to-end 1 wrapped key "+name+" "+string(own)+string(public), keySize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	block, err := aes.NewCipher(wrapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	gcm, err := cipher.NewGCM(block)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return gcm.Seal(append([]byte{number}, own...), make([]byte, gcm.NonceSize()), key[:keySize], nil)
 }

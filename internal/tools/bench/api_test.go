@@ -87,9 +87,7 @@ type heap struct{ rows, keys, values int }
 func heaps(t *testing.T, path string) map[string]heap {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: env.Patience, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer db.Close()
 	all := make(map[string]heap)
 	err = db.View(func(tx *bbolt.Tx) error {
@@ -101,9 +99,7 @@ func heaps(t *testing.T, path string) map[string]heap {
 			})
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return all
 }
 
@@ -111,15 +107,11 @@ func heaps(t *testing.T, path string) map[string]heap {
 func TestABareCreateWritesTheRowsOfACreate(t *testing.T) {
 	t.Parallel()
 	b, err := parse([]string{"bolt", "--pushbox", os.Args[0], "--stored", "3", "--payload", "100"}, &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	b.dir = t.TempDir()
 	box, bare := b.subjects[0], b.subjects[1]
 	b.stored, box.stored = 3, 5
-	if err := errors.Join(b.ready(t.Context(), box), box.stop(), b.ready(t.Context(), bare)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(b.ready(t.Context(), box), box.stop(), b.ready(t.Context(), bare)))
 	if len(bare.tokens) != 3 {
 		t.Errorf("there are %d pushes to view", len(bare.tokens))
 	}
@@ -143,9 +135,7 @@ func TestABareCreateWritesTheRowsOfACreate(t *testing.T) {
 		t.Fatalf("there are %d pushes, %v", len(ids), err)
 	}
 	_, _, err = f.do(local.call("GET", 200, "", false)(ids[0]))
-	if err := errors.Join(err, f.db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(err, f.db.Close()))
 	old, got := before[viewBucket], heaps(t, bareFile)[viewBucket]
 	if entry := len(f.values[3]); got.rows != old.rows+1 || got.keys != old.keys+8 || got.values != old.values+idLen+12+entry {
 		t.Errorf("a view makes the journal %v of %v", got, old)

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // both runs a test with each client, connected to a server with that handler.
@@ -25,9 +27,7 @@ func both(t *testing.T, token string, limit time.Duration, h http.HandlerFunc, t
 	for _, name := range []string{"net", "raw"} {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		c, err := (&subject{urls: []string{s.URL}, token: token}).dial(ctx, &bench{client: name}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		test(t, c)
 		c.close()
 		cancel()
@@ -104,9 +104,7 @@ func TestAPITokensGoToTheirServerOnly(t *testing.T) {
 		return name + "=" + s.URL
 	}
 	file := t.TempDir() + "/token"
-	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(file, []byte("s3cret\n"), 0o600))
 	if _, err := small(t, "--url", server("a"), "--token-file", "a="+file, "--url", server("b"), "--connections", "1"); err != nil {
 		t.Fatal(err)
 	}

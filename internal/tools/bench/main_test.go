@@ -62,9 +62,7 @@ func measure(t *testing.T, args ...string) map[string]map[string]string {
 	t.Helper()
 	out, err := small(t, append(args, "--json")...)
 	var r report
-	if err := errors.Join(err, json.Unmarshal([]byte(out), &r)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(err, json.Unmarshal([]byte(out), &r)))
 	rows := make(map[string]map[string]string)
 	for _, row := range r.Rows {
 		cells := make(map[string]string)
@@ -140,9 +138,7 @@ func TestPassphrasesAreMeasuredRightAndWrong(t *testing.T) {
 func TestTheTableHasALineForEachOperationAndItsMarks(t *testing.T) {
 	t.Parallel()
 	out, err := small(t, "--pushbox", "new="+os.Args[0], "--pushbox", "old="+os.Args[0], "--connections", "16", "--only", "view,create")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, want := range []string{
 		"| connections | server | operation | per second | to bare | by CPU | to beside | by CPU | to older | by CPU | p50 ms |",
 		"\n| 16 | bare | bare | ", "\n| 16 | new | view | ", "\n| 16 | new | create | ", "\n| 16 | old | view | ", "\n| 16 | old | create | ",
@@ -191,9 +187,7 @@ func TestServersOverPostgreSQLAreComparedWithBareStatements(t *testing.T) {
 		}
 	}
 	c, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var left int
 	err = c.QueryRow(t.Context(), "select count(*) from pg_namespace where nspname like 'bench%'").Scan(&left)
 	if err = errors.Join(err, c.Close(t.Context())); err != nil || left > 0 {
@@ -220,9 +214,7 @@ func TestAServerThatRefusesOrDoesNotStartIsQuoted(t *testing.T) {
 	script := t.TempDir() + "/script"
 	// A shell writes it: another test that starts a program may hold what this process writes.
 	text := `printf '#!/bin/sh\n[ $1 = config ] || { echo no way >&2; exit 3; }\n' > "$0" && chmod 700 "$0"`
-	if err := exec.CommandContext(t.Context(), "sh", "-c", text, script).Run(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, exec.CommandContext(t.Context(), "sh", "-c", text, script).Run())
 	for _, test := range []struct{ flag, value, want, detail string }{
 		{"--url", "strict=" + s.URL, "store pushes in strict: POST was answered 422", "is too large"},
 		{"--pushbox", "odd=" + script + "/none", "start odd: ", ""},

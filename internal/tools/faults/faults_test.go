@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/golden"
 	"pushbox/internal/tools/tool"
 )
@@ -26,18 +27,14 @@ import (
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return dir
 }
 
 func faults(t *testing.T) []fault {
 	t.Helper()
 	all, err := choose(root(t), nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return all
 }
 
@@ -69,9 +66,7 @@ func newCompiler(t *testing.T) *compiler {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-json=Dir,ImportPath,Export,GoFiles,Standard", "./...")
 	cmd.Dir, cmd.Env = root(t), append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath") // as the program is built
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	c := &compiler{root: root(t), files: make(map[string][]string), fset: token.NewFileSet()}
 	exports := make(map[string]string)
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
@@ -80,9 +75,7 @@ func newCompiler(t *testing.T) *compiler {
 			GoFiles                 []string
 			Standard                bool
 		}
-		if err := d.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, d.Decode(&p))
 		if exports[p.ImportPath] = p.Export; !p.Standard {
 			c.files[p.Dir] = p.GoFiles
 		}
@@ -139,9 +132,7 @@ func TestEachFaultNamesTestsThatExist(t *testing.T) {
 	dir := root(t)
 	there := make(map[string]map[string]bool)
 	text, err := os.ReadFile(filepath.Join(dir, drills, "drill_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	named := strings.ReplaceAll(string(text), "/", "-")
 	for _, f := range faults(t) {
 		for _, h := range f.by {
@@ -163,15 +154,11 @@ func TestEachFaultNamesTestsThatExist(t *testing.T) {
 func testsOf(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	names := make(map[string]bool)
 	for _, path := range paths {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		for _, d := range file.Decls {
 			if f, is := d.(*ast.FuncDecl); is && f.Recv == nil {
 				names[f.Name.Name] = true

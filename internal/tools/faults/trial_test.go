@@ -32,9 +32,7 @@ func seeded(old, text string, tests ...string) fault {
 func sampleRoot(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(sample)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return dir
 }
 
@@ -76,9 +74,7 @@ func trySample(t *testing.T, f fault) verdict {
 	dir := sampleRoot(t)
 	before := readSample(t, dir)
 	trial, err := newTrial(dir, 2*time.Second, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	v, err := trial.try(t.Context(), f)
 	if err := errors.Join(err, trial.end()); err != nil {
 		t.Error(err)
@@ -95,9 +91,7 @@ func trySample(t *testing.T, f fault) verdict {
 func readSample(t *testing.T, dir string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "sum.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return b
 }
 
@@ -105,9 +99,7 @@ func TestATrialEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	f := seeded("sum += n", "for n > 0 {\n}", "TestNoNumbers", "TestSums")
 	trial, err := newTrial(sampleRoot(t), time.Minute, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if v, err := trial.meet(t.Context(), f.by[0], ""); err != nil || v.fate != missed { // which builds the program
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -188,9 +180,7 @@ func TestFileSystemsThatATestLeftAreUnmounted(t *testing.T) {
 	outer := filepath.Join(dir, "a disk")
 	inner := filepath.Join(outer, "another")
 	for _, path := range []string{outer, inner} {
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.Mkdir(path, 0o700))
 		if said, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "none", path).CombinedOutput(); err != nil {
 			t.Skipf("only root may mount, and on Linux: %v: %s", err, said)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/cli"
+	"pushbox/internal/testkit/env"
 )
 
 var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
@@ -17,9 +18,7 @@ var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
 func TestLinksLeadToFilesOfTheSamePlace(t *testing.T) {
 	t.Parallel()
 	documents, err := aJob(t).documents(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for place, in := range map[string]func(string) bool{
 		"the archive": func(name string) bool { return !forPackages(name) },
 		"a package":   forReaders,
@@ -52,9 +51,7 @@ func TestLinksLeadToFilesOfTheSamePlace(t *testing.T) {
 func TestTheManualHasCommandsAndExitCodes(t *testing.T) {
 	t.Parallel()
 	documents, err := aJob(t).documents(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	text := string(documents["pushbox.1"].content)
 	for _, p := range cli.Pages()[1:] {
 		if !strings.Contains(text, "\n.SS "+roff(strings.TrimPrefix(p.Path, "pushbox "))+"\n") {
@@ -101,9 +98,7 @@ func TestHelpTextsAreEscaped(t *testing.T) {
 func TestShellsReadTheirCompletions(t *testing.T) {
 	t.Parallel()
 	documents, err := aJob(t).documents(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for shell, ending := range shells {
 		script := string(documents["completions/pushbox."+ending].content)
 		if !strings.Contains(script, "pushbox") {

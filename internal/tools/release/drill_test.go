@@ -49,9 +49,7 @@ func TestTheDebianPackageWorksFromInstallToPurge(t *testing.T) {
 	do(t, "mmdebstrap", "--quiet", "--variant=minbase", "--include=systemd,systemd-sysv,dbus,curl,procps", "bookworm", root)
 	equip(t, filepath.Join(root, "drill"), deb)
 	do(t, "cp", archive, filepath.Join(root, "drill"))
-	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/drill.service"), []byte(drillUnit), fileMode); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(root, "etc/systemd/system/drill.service"), []byte(drillUnit), fileMode))
 	do(t, "systemctl", "--root="+root, "enable", "drill.service")
 	ctx, cancel := context.WithTimeout(t.Context(), drillLimit)
 	defer cancel()
@@ -67,9 +65,7 @@ func TestTheDebianPackageWorksFromInstallToPurge(t *testing.T) {
 // older version of the package.
 func equip(t *testing.T, dir, deb string) {
 	t.Helper()
-	if err := os.Mkdir(dir, dirMode); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(dir, dirMode))
 	do(t, "cp", "testdata/drill.sh", dir)
 	do(t, "cp", deb, filepath.Join(dir, "new.deb"))
 	old := filepath.Join(dir, "old")
@@ -79,9 +75,7 @@ func equip(t *testing.T, dir, deb string) {
 	settings := filepath.Join(old, "etc/pushbox/config.yaml")
 	do(t, "install", "-D", filepath.Join(old, "usr/share/pushbox/config.yaml"), settings)
 	do(t, "sed", "-i", "1i # of an older version", settings)
-	if err := os.WriteFile(filepath.Join(old, "DEBIAN/conffiles"), []byte("/etc/pushbox/config.yaml\n"), fileMode); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(old, "DEBIAN/conffiles"), []byte("/etc/pushbox/config.yaml\n"), fileMode))
 	do(t, "dpkg-deb", "--root-owner-group", "-Znone", "-b", old, filepath.Join(dir, "old.deb"))
 }
 

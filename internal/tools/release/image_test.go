@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pushbox/internal/testkit/env"
 )
 
 // These are the parts of an OCI image's documents that the test follows.
@@ -50,9 +52,7 @@ func TestAnImageIsAConsistentLayout(t *testing.T) {
 	for _, of := range []target{"linux/amd64", "linux/arm64", "linux/armv7", "darwin/arm64"} {
 		builds = append(builds, aBuild(t, of))
 	}
-	if err := j.image(t.Context(), builds); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, j.image(t.Context(), builds))
 	l := unpacked{t, untar(t, read(t, j.dist, "pushbox-1.2.3-oci.tar"))}
 	var version struct {
 		Layout string `json:"imageLayoutVersion"`
@@ -95,9 +95,7 @@ func (l unpacked) machine(d descriptor, want platform) {
 		l.t.Errorf("the image is checked by %q", check)
 	}
 	z, err := gzip.NewReader(bytes.NewReader([]byte(l.blob(m.Layers[0]))))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	env.OK(l.t, err)
 	layer, err := io.ReadAll(z)
 	if err != nil || "sha256:"+digest(layer) != c.RootFS.DiffIDs[0] {
 		l.t.Fatalf("the layer is not the one that the configuration names: %v", err)
@@ -141,9 +139,7 @@ func untar(t *testing.T, archive []byte) map[string]string {
 			t.Fatal(err)
 		}
 		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if owned := h.Name == "data/" || h.Name == "key/"; owned != (h.Uid == containerUser && h.Mode == 0o700) {
 			t.Errorf("%s: %d, mode %o", h.Name, h.Uid, h.Mode)
 		}
@@ -153,23 +149,17 @@ func untar(t *testing.T, archive []byte) map[string]string {
 
 func decode(t *testing.T, text string, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal([]byte(text), into))
 }
 
 // TestABillOfMaterialsIsCycloneDX checks a bill against the schemas of a library.
 func TestABillOfMaterialsIsCycloneDX(t *testing.T) {
 	t.Parallel()
 	j, b := aJob(t), aBuild(t, "linux/arm64")
-	if err := j.bill(b); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, j.bill(b))
 	text := read(t, j.dist, "pushbox-1.2.3-linux-arm64.cdx.json")
 	library, err := j.tool(t.Context(), "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	c := jsonschema.NewCompiler()
 	for name, file := range map[string]string{
 		"bom-1.5.schema.json":  "bom-1.5.schema.json",
@@ -177,21 +167,13 @@ func TestABillOfMaterialsIsCycloneDX(t *testing.T) {
 		"jsf-0.82.schema.json": "jsf-0.82.schemax.json",
 	} {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(read(t, library, "schema", file)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.AddResource("http://cyclonedx.org/schema/"+name, doc); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
+		env.OK(t, c.AddResource("http://cyclonedx.org/schema/"+name, doc))
 	}
 	schema, err := c.Compile("http://cyclonedx.org/schema/bom-1.5.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := schema.Validate(doc); err != nil {
 		t.Error(err)
 	}

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // aJob makes a release of the source tree of these tests, into a new directory.
 func aJob(t *testing.T) job {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	s := source{root: root, version: "1.2.3", commit: "0123456789abcdef", time: time.Unix(1_700_000_000, 0).UTC()}
 	return job{source: s, dist: t.TempDir(), work: t.TempDir()}
 }
@@ -26,9 +26,7 @@ func aJob(t *testing.T) job {
 func aBuild(t *testing.T, of target) build {
 	t.Helper()
 	info, err := buildinfo.ReadFile(executable(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return build{target: of, content: []byte("the program for " + of), info: info, files: files{
 		"LICENSE":              document([]byte("own conditions")),
 		"README.md":            document([]byte("read me")),
@@ -40,27 +38,21 @@ func aBuild(t *testing.T, of target) build {
 func executable(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return self
 }
 
 func read(t *testing.T, name ...string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(name...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return b
 }
 
 func write(t *testing.T, content string, name ...string) {
 	t.Helper()
 	path := filepath.Join(name...)
-	if err := (files{filepath.Base(path): document([]byte(content))}).writeBelow(filepath.Dir(path)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, (files{filepath.Base(path): document([]byte(content))}).writeBelow(filepath.Dir(path)))
 }
 
 // do runs a program that must not fail, and returns its output.

@@ -76,14 +76,10 @@ func TestACopyIsTheTreeAsItIs(t *testing.T) {
 	write(t, "second", dir, "changed")
 	write(t, "new", dir, "sub", "new")
 	write(t, "", dir, "ignored")
-	if err := os.Remove(filepath.Join(dir, "gone")); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Remove(filepath.Join(dir, "gone")))
 	s := source{root: dir, commit: git(t, dir, "rev-parse", "HEAD")}
 	copied := filepath.Join(t.TempDir(), "copy")
-	if err := s.copyTo(t.Context(), copied); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, s.copyTo(t.Context(), copied))
 	for _, args := range [][]string{{"rev-parse", "HEAD"}, {"status", "--porcelain"}, {"tag"}} {
 		if a, b := git(t, dir, args...), git(t, copied, args...); a != b {
 			t.Errorf("git %s: %q there, %q in the copy", strings.Join(args, " "), a, b)
@@ -125,9 +121,7 @@ func TestEachDependencyIsExplained(t *testing.T) {
 	document := string(read(t, "../../../docs/dependencies.md"))
 	for _, dir := range []string{"../../..", "tools"} {
 		list, err := run(t.Context(), dir, nil, "go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all")
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		seen := 0
 		for module := range strings.SplitSeq(list, "\n") {
 			if module == "" {
@@ -155,9 +149,7 @@ func TestMinisignVerifiesTheSignature(t *testing.T) {
 	j.sign = filepath.Join(j.work, "pushbox.key")
 	do(t, "minisign", "-G", "-W", "-s", j.sign, "-p", public)
 	write(t, "the sums\n", sums)
-	if err := j.signSums(t.Context(), strings.NewReader("")); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, j.signSums(t.Context(), strings.NewReader("")))
 	if said := do(t, "minisign", "-V", "-p", public, "-m", sums); !strings.Contains(said, "pushbox 1.2.3, commit 0123456789abcdef") {
 		t.Errorf("it says %s", said)
 	}

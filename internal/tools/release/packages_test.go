@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestAnArchiveHasItsFilesAndNoTraceOfTheBuild(t *testing.T) {
@@ -24,9 +26,7 @@ func TestAnArchiveHasItsFilesAndNoTraceOfTheBuild(t *testing.T) {
 	for _, name := range []string{"deploy/package/nfpm.yaml", "deploy/pushbox.1", "pushbox.1"} { // the last one is filled in
 		b.files[name] = document(nil)
 	}
-	if err := j.archive(b); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, j.archive(b))
 	z, err := gzip.NewReader(bytes.NewReader(read(t, j.dist, "pushbox-1.2.3-windows-amd64.tar.gz")))
 	if err != nil || z.Name != "" || !z.ModTime.IsZero() {
 		t.Fatalf("the gzip header has a time or a name: %+v, %v", z.Header, err)
@@ -88,20 +88,14 @@ func TestEveryFileOfAPackageExists(t *testing.T) {
 	t.Parallel()
 	j, b, dir := aJob(t), aBuild(t, "linux/riscv64"), t.TempDir()
 	documents, err := j.documents(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	maps.Copy(b.files, documents)
-	if err := j.staged(b).writeBelow(dir); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, j.staged(b).writeBelow(dir))
 	var recipe struct {
 		Contents  []struct{ Packager, Src, Dst, Type string }
 		Overrides map[string]struct{ Scripts map[string]string }
 	}
-	if err := yaml.Unmarshal(read(t, dir, "rpm.yaml"), &recipe); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, yaml.Unmarshal(read(t, dir, "rpm.yaml"), &recipe))
 	for _, kind := range []string{"deb", "rpm"} {
 		seen := make(map[string]bool)
 		for _, f := range recipe.Contents {

@@ -7,6 +7,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -140,15 +141,11 @@ func drillUploadsOfOthers(t *testing.T) {
 func tokenOf(a *servertest.Server, by store.Actor) http.Header {
 	a.T.Helper()
 	accounts, err := a.Store.Accounts(ctx)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	for _, account := range accounts {
 		if account.ID == by.Account {
 			token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, account.Email, store.TokenTerms{})
-			if err != nil {
-				a.T.Fatal(err)
-			}
+			env.OK(a.T, err)
 			return servertest.Bearer(token.Secret.Reveal())
 		}
 	}
@@ -172,9 +169,7 @@ func drillTokenOfALostAccount(t *testing.T) {
 		key := servertest.Bearer(b.Post("/users/token", "password", servertest.AnnPassword, "days", "0").Want(http.StatusCreated).Inner("token"))
 		token := a.Create(`"payload":"x"`, key)
 		a.Get(pushes+"/active", key).Want(http.StatusOK)
-		if err := lose(a); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, lose(a))
 		for _, r := range []struct{ method, path, body string }{
 			{"GET", pushes + "/active", ""},
 			{"GET", pushes + "/" + token + "/audit", ""},

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/server/servertest"
 )
@@ -73,9 +74,7 @@ func drillPathInACookie(t *testing.T) {
 	dir := filepath.Dir(a.Store.Path)
 	const canary = "canary-in-a-file-of-the-server"
 	for _, name := range []string{"canary.html", "canary.json", "canary"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(canary), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(canary), 0o600))
 	}
 	plain := a.Get("/users/sign_in").Want(http.StatusOK)
 	up := strings.Repeat("../", 12) + strings.TrimPrefix(dir, "/") + "/canary"

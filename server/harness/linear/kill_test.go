@@ -44,17 +44,11 @@ func startLinearVictim(t *testing.T, home victimHome, clock *storetest.Clock) (v
 	v.cmd.Stderr = os.Stderr
 	v.cmd.WaitDelay = env.Patience
 	in, err := v.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	out, err := v.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	v.orders, v.answers = in, bufio.NewReader(out)
-	if err := v.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, v.cmd.Start())
 	line, err := v.answers.ReadString('\n')
 	if err != nil {
 		_ = v.end()
@@ -95,9 +89,7 @@ func (v *linearVictim) end() error { return errors.Join(v.orders.Close(), v.cmd.
 func (r *linearRun) recordKills(n int64) (history []porcupine.Operation, kills int) {
 	home, rng := victimHome{dir: r.t.TempDir()}, rand.New(rand.NewPCG(r.seed, 1<<63))
 	bearer, err := home.fill(r.clock)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	env.OK(r.t, err)
 	r.bearer = bearer
 	for ; r.calls.Load() < n && !r.t.Failed(); r.life++ {
 		v := r.startLife(home)
@@ -116,9 +108,7 @@ func (r *linearRun) recordKills(n int64) (history []porcupine.Operation, kills i
 // checkHome checks what victims have left.
 func (r *linearRun) checkHome(home victimHome) {
 	s, err := home.open(r.clock)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	env.OK(r.t, err)
 	if err := errors.Join(checkVictim(s), s.Close(ctx)); err != nil {
 		r.t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/seal"
 )
 
@@ -47,18 +48,12 @@ func TestADamagedKeyFileIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
 	key, err := seal.CreateKeyFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	refused := 0
 	try := func(what string, at int, damaged []byte) {
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path, damaged, 0o600))
 		got, err := seal.LoadKeyFile(path)
 		switch {
 		case err == nil && bytes.Equal(got.Text(), key.Text()): // the change is in the text around the key

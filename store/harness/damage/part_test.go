@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/cryptotest"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // rangeEnv makes TestUseOfDamagedFiles the process that tries damages: its value is
@@ -152,9 +154,7 @@ func TestUseOfDamagedFiles(t *testing.T) {
 	if all {
 		to = min(to, uint64(len(w.image)))
 	}
-	if err := os.WriteFile(filepath.Join(dir, wholeFile), w.image, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(filepath.Join(dir, wholeFile), w.image, 0o600))
 	var now progress
 	go now.watch()
 	for i := from; i < to; i++ {

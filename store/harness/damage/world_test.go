@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/clock"
@@ -73,9 +74,7 @@ func newWorld(t *testing.T, dir string, large bool) *world {
 	w := &world{dir: dir, root: seal.NewRootKey()}
 	clock := storetest.NewClock()
 	s, err := w.open(clock, timeLimit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	f := &storetest.Fixture{Store: s, Clock: clock, Path: w.path()}
 	w.addAccounts(t, f)
 	w.addPushes(t, f)
@@ -84,9 +83,7 @@ func newWorld(t *testing.T, dir string, large bool) *world {
 	if problems, err := s.Check(ctx); err != nil || len(problems) > 0 {
 		t.Fatalf("the database has problems before it is damaged: %q, %v", problems, err)
 	}
-	if err := s.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, s.Close(ctx))
 	if w.image, err = os.ReadFile(w.path()); err != nil {
 		t.Fatal(err)
 	}
@@ -129,9 +126,7 @@ func (w *world) addAccounts(t *testing.T, f *storetest.Fixture) {
 	storetest.SignIn(t, f) // which stays pending
 	w.bob = w.addAccount(t, f, "bob@example.com")
 	carol := w.addAccount(t, f, "carol@example.com")
-	if err := f.SetDisabled(ctx, storetest.Operator, carol.Email, true); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetDisabled(ctx, storetest.Operator, carol.Email, true))
 }
 
 func (w *world) addAccount(t *testing.T, f *storetest.Fixture, address string) knownAccount {
@@ -139,14 +134,10 @@ func (w *world) addAccount(t *testing.T, f *storetest.Fixture, address string) k
 	k := knownAccount{Account: storetest.AddMember(t, f, address)}
 	k.by = store.Actor{Account: k.ID, Client: "192.0.2.7", IP: "192.0.2.7", UserAgent: "Browser/1.0"}
 	n, err := f.SignIn(ctx, k.by, address, secret.New(storetest.Password))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, label := range []string{"laptop", "server"} {
 		token, err := f.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: label})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		k.apiToken = token.Secret
 	}
 	k.session = n.Secret
@@ -226,9 +217,7 @@ func (w *world) addFiles(t *testing.T, f *storetest.Fixture, large bool) {
 func (w *world) addLeftovers(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
 	u := f.NewUpload(f.Policy("")) // not closed, as when the process is killed
-	if err := u.Add(ctx, bytes.NewReader(storetest.Content(99, 20_000))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, u.Add(ctx, bytes.NewReader(storetest.Content(99, 20_000))))
 	var tokens []store.Token
 	for range 20 {
 		f.Clock.Advance(time.Millisecond)

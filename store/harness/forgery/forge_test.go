@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A row is one that the file has.
@@ -43,9 +45,7 @@ func rowsOf(t *testing.T, path string, image []byte) (rows []row) {
 	t.Helper()
 	write(t, path, image)
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer db.Close()
 	err = db.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
@@ -55,9 +55,7 @@ func rowsOf(t *testing.T, path string, image []byte) (rows []row) {
 			})
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return rows
 }
 

@@ -67,16 +67,12 @@ func (w *world) wantTruth(t *testing.T, path string) {
 	for range 2 {
 		write(t, path, w.image)
 		f, err := w.open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if problems, err := f.Store.Check(ctx); err != nil || len(problems) > 0 {
 			t.Errorf("before anything is forged: %q, %v", problems, err)
 		}
 		answers := w.ask(f)
-		if err := f.Close(ctx); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.Close(ctx))
 		if w.truth == nil {
 			w.truth = answers
 			continue
@@ -178,9 +174,7 @@ func TestAFileThatSaysThatItIsOlderIsRefused(t *testing.T) {
 				}
 				return nil
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if f, err := w.open(path); !errors.Is(err, record.ErrCorrupt) {
 				t.Errorf("schema %d, with its key ring: %t: it opens with %v", schema, ring, err)
 				if err == nil {

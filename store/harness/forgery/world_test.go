@@ -84,14 +84,10 @@ func newWorld(t *testing.T, dir string) *world {
 	path := filepath.Join(dir, "pushbox.db")
 	for i, part := range []func(*testing.T, *storetest.Fixture){w.fill, w.change, w.view} {
 		f, err := w.open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		part(t, f)
 		w.now = f.Clock.Now()
-		if err := f.Close(ctx); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.Close(ctx))
 		image := storetest.Read(t, path)
 		if w.image = image; i == 0 {
 			w.before = bytes.Clone(image)
@@ -106,13 +102,9 @@ func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 		a := storetest.AddMember(t, f, email)
 		by := store.Actor{Account: a.ID, Client: "192.0.2.7", IP: "192.0.2.7"}
 		n, err := f.SignIn(ctx, by, email, secret.New(storetest.Password))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if _, err := f.AddHook(ctx, storetest.Operator, email, secret.New("https://hooks.example.com/"+email), []record.Event{record.EventView}); err != nil {
 			t.Fatal(err)
 		}
@@ -129,9 +121,7 @@ func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 		w.pushes = append(w.pushes, sent{name: fmt.Sprint(len(w.pushes)), token: p.Token, by: ann, files: 2, grant: storetest.Grant(t, f, storetest.Anonymous, p).Grant})
 	}
 	u := f.NewUpload(f.Policy("")) // not closed, as when the process is killed
-	if err := u.Add(ctx, strings.NewReader("chunks that belong to no push")); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, u.Add(ctx, strings.NewReader("chunks that belong to no push")))
 }
 
 func (w *world) add(t *testing.T, f *storetest.Fixture, s sent) {
@@ -154,9 +144,7 @@ func (w *world) change(t *testing.T, f *storetest.Fixture) {
 	ann, carol := w.accounts[0], w.accounts[2]
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 	}
 	f.Clock.Advance(time.Minute)
 	_, err := f.DeletePush(ctx, ann.by, w.pushes[0].token)
@@ -188,7 +176,5 @@ func (w *world) view(t *testing.T, f *storetest.Fixture) {
 // write writes a file with the content of an image.
 func write(t *testing.T, path string, image []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, image, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, image, 0o600))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -107,9 +108,7 @@ func readExpectation(t *testing.T, dir string) (g expectation) {
 	if err == nil {
 		err = json.Unmarshal(b, &g)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return g
 }
 
@@ -123,9 +122,7 @@ func copyDatabase(t *testing.T, from string) (dir string) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 	}
 	return dir
 }
@@ -133,9 +130,7 @@ func copyDatabase(t *testing.T, from string) (dir string) {
 func (p push) token(t *testing.T) store.Token {
 	t.Helper()
 	token, err := store.ParseToken(p.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return token
 }
 
@@ -150,9 +145,7 @@ func (p push) content() (files [][]byte) {
 func actorOf(t *testing.T, f *storetest.Fixture, address string) store.Actor {
 	t.Helper()
 	all, err := f.Accounts(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, a := range all {
 		if a.Email == address {
 			return store.Actor{Account: a.ID, Client: "192.0.2.1", IP: "192.0.2.1", UserAgent: "Browser/1.0"}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	update "pushbox/internal/testkit/golden"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -53,9 +54,7 @@ func TestMakeAGoldenDatabase(t *testing.T) {
 	m.views() // last, so that they are still in the journal
 	m.At = m.Clock.Now()
 	image, err := os.ReadFile(m.Path) // as a kill would leave it
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	m.record()
 	m.write(image[:storetest.UsedBytes(image)], work)
 }
@@ -73,17 +72,13 @@ func (m *maker) accounts() {
 	storetest.SignIn(m.t, m.Fixture) // and leave the session pending
 	m.token(&ann.Token, storetest.Email)
 	revoked := m.token(&ann.Revoked, storetest.Email)
-	if err := m.RevokeToken(ctx, storetest.Operator, revoked); err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, m.RevokeToken(ctx, storetest.Operator, revoked))
 	others := []account{{Email: "bob@example.com", Password: storetest.Password}, {Email: "carol@example.com", Password: storetest.Password, Disabled: true}}
 	for i := range others {
 		a := &others[i]
 		storetest.AddMember(m.t, m.Fixture, a.Email)
 		n, err := m.SignIn(ctx, storetest.Anonymous, a.Email, secret.New(storetest.Password))
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		env.OK(m.t, err)
 		a.Session = n.Secret.Reveal()
 		if !a.Disabled {
 			a.Subject = "0123456789"
@@ -93,9 +88,7 @@ func (m *maker) accounts() {
 		}
 		m.token(&a.Token, a.Email)
 		if a.Disabled {
-			if err := m.SetDisabled(ctx, storetest.Operator, a.Email, true); err != nil {
-				m.t.Fatal(err)
-			}
+			env.OK(m.t, m.SetDisabled(ctx, storetest.Operator, a.Email, true))
 		}
 	}
 	m.Accounts = append([]account{ann}, others...)
@@ -103,9 +96,7 @@ func (m *maker) accounts() {
 
 func (m *maker) token(text *string, address string) record.TokenID {
 	n, err := m.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: "laptop", Lifetime: 300 * day})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	*text = n.Secret.Reveal()
 	return n.ID
 }
@@ -153,9 +144,7 @@ func (m *maker) beforeTheKeyChanges() {
 			m.Clock.Advance(time.Minute)
 			n, err = m.SignInCode(ctx, storetest.Anonymous, n.Secret, storetest.Code(m.t, m.Fixture, secret.New(a.TOTP), 0))
 		}
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		env.OK(m.t, err)
 		a.Session = n.Secret.Reveal()
 	}
 }
@@ -204,9 +193,7 @@ func (m *maker) files() {
 // leftovers adds chunks of an upload that was cut off.
 func (m *maker) leftovers() {
 	u := m.NewUpload(m.Policy("")) // not closed, as when the process is killed
-	if err := u.Add(ctx, bytes.NewReader(storetest.Content(9, 20_000))); err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, u.Add(ctx, bytes.NewReader(storetest.Content(9, 20_000))))
 }
 
 // hooks adds a webhook, which gets messages about the views after it.
@@ -227,9 +214,7 @@ func (m *maker) newcomer() {
 	if err == nil {
 		err = m.MailCode(ctx, storetest.Anonymous, s.Secret, "")
 	}
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	n.Code = mailedCode(m.t, m.Fixture)
 	m.Newcomer = &n
 }
@@ -240,9 +225,7 @@ func (m *maker) requests() {
 	for _, r := range []request{{Text: "the password of the printer", Answers: []string{"1234"}}, {Text: "the door code", Ended: true}} {
 		m.Clock.Advance(time.Second)
 		made, err := m.CreateRequest(ctx, by, store.NewRequest{Text: secret.New(r.Text), MaxAnswers: new(2)})
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		env.OK(m.t, err)
 		for _, answer := range r.Answers {
 			if _, err := m.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New(answer), Request: made.Token}); err != nil {
 				m.t.Fatal(err)
@@ -294,16 +277,12 @@ func (m *maker) views() {
 // record records the states and counts of all pushes, and the length of the instance log.
 func (m *maker) record() {
 	events, err := m.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	m.Events = len(events)
 	for i := range m.Pushes {
 		p := &m.Pushes[i]
 		got, err := m.Look(ctx, p.token(m.t))
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		env.OK(m.t, err)
 		p.State, p.Views, m.expectation.Waiting = got.State, got.Views, m.Fixture.Waiting()
 		m.Views, m.Entries = m.Views+got.Views, m.Entries+int(got.Seq)
 		if p.Owner != "" {
@@ -316,9 +295,7 @@ func (m *maker) record() {
 			continue
 		}
 		list, err := m.Fixture.Sessions(ctx, a.session())
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		env.OK(m.t, err)
 		a.Sessions = len(list)
 	}
 }
@@ -345,9 +322,7 @@ func (m *maker) write(image []byte, work string) {
 		m.t.Skip(dir + " is there, and stays as it is")
 	}
 	key, err := os.ReadFile(filepath.Join(work, storetest.KeyFile))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	says, err := json.MarshalIndent(m.expectation, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
@@ -357,8 +332,6 @@ func (m *maker) write(image []byte, work string) {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o644)
 		}
 	}
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	env.OK(m.t, err)
 	m.t.Logf("%s: schema %d, %d bytes, %d pushes", dir, m.Schema, len(image), len(m.Pushes))
 }

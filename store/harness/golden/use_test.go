@@ -49,9 +49,7 @@ func TestDatabasesOfEverySchemaOpenWithAllTheirContent(t *testing.T) {
 			w.wantRequests()
 			w.wantAccounts()
 			w.wantUse()
-			if err := f.Close(ctx); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, f.Close(ctx))
 			if ring, err := bolt.ReadKeyRing(ctx, filepath.Join(dir, databaseFile), env.Patience); err != nil || seal.IsFirstRing(ring) {
 				t.Errorf("the key ring is as older databases have it, %v", err)
 			}
@@ -73,9 +71,7 @@ func presentSchema(t *testing.T) int {
 	if err == nil {
 		err = db.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return schemaOf(t, storetest.Read(t, path))
 }
 
@@ -207,9 +203,7 @@ func (w opened) wantFiles(p push, grant secret.Text) {
 // wantNewcomer confirms the address that is to be confirmed. All others are.
 func (w opened) wantNewcomer() {
 	all, err := w.Accounts(ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	env.OK(w.t, err)
 	for _, a := range all {
 		if a.Unconfirmed != (w.g.Newcomer != nil && a.Email == w.g.Newcomer.Email) {
 			w.t.Errorf("%s is confirmed: %v", a.Email, !a.Unconfirmed)

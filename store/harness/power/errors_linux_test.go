@@ -272,14 +272,10 @@ func (r *faultRun) look(t *testing.T) (how string, found []string) {
 	}
 	for _, cut := range cuts {
 		dir, err := os.MkdirTemp(memoryDir(), "pushbox-io-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		cut(dir)
 		found = append(found, judgeImage(t.Context(), dir, after)...)
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.RemoveAll(dir))
 	}
 	return how, found
 }

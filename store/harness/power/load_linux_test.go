@@ -57,21 +57,15 @@ func recordLoad(t *testing.T, fs *faultfs.FS, seed uint64) *recording {
 	}
 	for round := range rounds {
 		s, err := openTracked(ctx, fs.Dir, r.root, clock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		s.ledger = r.ledger
 		if round == 0 {
 			a, err := s.AddAccount(ctx, storetest.Operator, ownerEmail, secret.New("correct horse battery"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			r.owner = store.Actor{Account: a.ID, Client: "192.0.2.1"}
 		}
 		s.owner = r.owner
-		if err := errors.Join(s.work(ctx, seed+uint64(round)), s.Close(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, errors.Join(s.work(ctx, seed+uint64(round)), s.Close(ctx)))
 	}
 	r.log = fs.Log()
 	r.at = make([]int, r.ledger.last+1)

@@ -102,9 +102,7 @@ func scenarios(many int) []scenario {
 
 func (w *world) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	env.OK(w.t, err)
 }
 
 func (w *world) retrieve(p *secretPush) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
@@ -69,9 +70,7 @@ func (w *world) keyFile() string { return filepath.Join(w.dir, storetest.KeyFile
 func (w *world) key() seal.RootKey {
 	w.t.Helper()
 	k, err := seal.LoadKeyFile(w.keyFile())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	env.OK(w.t, err)
 	return k
 }
 
@@ -89,9 +88,7 @@ func (w *world) open(clock *storetest.Clock) {
 		Hooks:    store.HookOptions{Queue: 100, GiveUp: day},
 		Root:     store.RootKeeper{File: w.keyFile()},
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	env.OK(w.t, err)
 	w.sweeper()
 }
 
@@ -133,16 +130,12 @@ func (w *world) stop() error {
 func (w *world) ring() ([]byte, *seal.Ring) {
 	w.t.Helper()
 	sealed, err := w.engine.KeyRing(ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	env.OK(w.t, err)
 	w.knowing.Lock()
 	defer w.knowing.Unlock()
 	if !bytes.Equal(sealed, w.inForce) {
 		r, err := seal.OpenRing(w.key(), sealed)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		env.OK(w.t, err)
 		w.inForce, w.openRing = sealed, r
 	}
 	return sealed, w.openRing
@@ -261,9 +254,7 @@ func (w *world) lookIn(p *pieces, ring *seal.Ring) found {
 	images := [][]byte{storetest.Read(w.t, w.Path)}
 	for _, f := range w.old {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		env.OK(w.t, err)
 		images = append(images, b)
 	}
 	for _, image := range images {
@@ -304,9 +295,7 @@ func (w *world) folded() {
 	w.t.Helper()
 	for range 1000 {
 		s, err := w.Stats()
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		env.OK(w.t, err)
 		if s.Journal == 0 {
 			return
 		}
