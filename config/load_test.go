@@ -12,6 +12,162 @@ import (
 	"pushbox/internal/testkit/env"
 )
 
+// sample returns a value of a setting that is not its default.
+func sample(k config.Setting) string {
+	special := map[string]string{
+		"listen": "[::1]:0", "metrics.listen": "[::1]:0", "default_locale": "de", "base_url": "https://push.example.com", "security_contact": "mailto:security@example.com", "trusted_proxies": "10.0.0.0/8,192.0.2.1",
+		"public_listen": "unix:/run/public.sock", "listen_mode": "0600", "allowed_hosts": "push.example.com", "create_networks": "10.0.0.0/8",
+		"purge_after": "90d", "max_store_size": "1GiB", "client_encryption": "required", "database_url": "postgres:///box", "log.level": "debug", "log.format": "json", "privacy.ipv4_prefix": "24", "privacy.ipv6_prefix": "48",
+		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.connections": "16", "limits.min_free_space": "0", "limits.anonymous_bytes": "1GiB", "limits.account_bytes": "1GiB",
+		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stop_delay": "5s", "limits.stall_timeout": "5m",
+		"files.max_file_size": "400MiB", "files.download_window": "1h",
+		"backup.schedule": "1d", "backup.recipients": "age1abc,age1pq1def", "backup.after": "/bin/true,{}",
+		"require_mfa_tokens_from": "2027-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
+		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",
+		"tls.acme.directory_url": "https://ca.example/acme/acme/directory",
+		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "ldap.url": "ldaps://dc.example.com", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h",
+		"sign_in.break_glass": "ann@example.com", "sign_in.oidc": `[{name: office, issuer: "https://id.example.com", client_id: pushbox}]`,
+		"sign_in.proxy.header": "Remote-Email", "sign_in.proxy.groups_header": "Remote-Groups",
+		"policy.kinds": "text,file", "policy.max_file_size": "1MiB", "policy.account_bytes": "1MiB", "policies": "[{name: office, groups: [staff], kinds: [text], require_passphrase: true}]",
+		"mail.host": "mail.example.com", "mail.tls": "implicit", "mail.give_up": "1h",
+	}
+	if v, ok := special[k.Key]; ok {
+		return v
+	}
+	switch {
+	case k.Default == "true":
+		return "false"
+	case k.Default == "false":
+		return "true"
+	case strings.HasPrefix(k.Default, `"`):
+		return "/some/where"
+	default:
+		return "3"
+	}
+}
+
+// beside is the settings that a setting cannot be given without.
+func beside(k config.Setting) []string {
+	switch {
+	case k.Key == "tls.cert_file":
+		return []string{"PUSHBOX_TLS_KEY_FILE=k"}
+	case k.Key == "tls.key_file":
+		return []string{"PUSHBOX_TLS_CERT_FILE=c"}
+	case k.Key == "tls.redirect_listen", strings.HasPrefix(k.Key, "tls.acme.") && k.Key != "tls.acme.domains":
+		return []string{"PUSHBOX_TLS_ACME_DOMAINS=b.example"}
+	case k.Key == "sign_in.passwords":
+		return []string{"PUSHBOX_SIGN_IN_PROXY_HEADER=Remote-Email"}
+	case strings.HasPrefix(k.Key, "sign_in.proxy.") && strings.HasSuffix(k.Key, "_groups"):
+		return []string{"PUSHBOX_SIGN_IN_PROXY_GROUPS_HEADER=Remote-Groups"}
+	case k.Key == "mail.host":
+		return []string{"PUSHBOX_MAIL_FROM=push@example.com", "PUSHBOX_BASE_URL=https://push.example.com"}
+	case k.Key == "webhooks.url":
+		return []string{"PUSHBOX_WEBHOOKS_SECRET_FILE=/some/where"}
+	case k.Key == "ldap.url":
+		return []string{"PUSHBOX_LDAP_BASE=dc=example"}
+	case strings.HasSuffix(k.Key, "_max"):
+		return []string{strings.TrimSuffix(k.Env, "_MAX") + "_DEFAULT=2"}
+	default:
+		return nil
+	}
+}
+
+func TestEverySettingCanBeGivenInTheEnvironment(t *testing.T) {
+	t.Parallel()
+	keys := config.Keys()
+	if len(keys) < 60 {
+		t.Fatalf("only %d settings were found", len(keys))
+	}
+	for _, k := range keys {
+		t.Run(k.Env, func(t *testing.T) {
+			t.Parallel()
+			src := config.Source{Environ: append(beside(k), k.Env+"="+sample(k))}
+			l := mustLoad(t, src)
+			if v := valueOf(t, l, k.Key); v.Value == k.Default || v.Origin != "environment "+k.Env {
+				t.Errorf("got %+v", v)
+			}
+			for i, v := range l.Values {
+				given := strings.Contains(strings.Join(src.Environ, " "), keys[i].Env+"=")
+				if v.Key != keys[i].Key || !given && (v.Value != keys[i].Default || v.Origin != "default") {
+					t.Errorf("another setting changed: %+v", v)
+				}
+			}
+		})
+	}
+}
+
+func TestKeysAndVariablesAreUnique(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{"PUSHBOX_CONFIG": true}
+	for _, k := range config.Keys() {
+		if seen[k.Key] || seen[k.Env] {
+			t.Errorf("%s or %s is used twice", k.Key, k.Env)
+		}
+		seen[k.Key], seen[k.Env] = true, true
+		if want := "PUSHBOX_" + strings.ToUpper(strings.ReplaceAll(k.Key, ".", "_")); k.Env != want {
+			t.Errorf("%s is %s, want %s", k.Key, k.Env, want)
+		}
+	}
+}
+
+func TestKeysDescribeAllowedValues(t *testing.T) {
+	t.Parallel()
+	want := map[string]config.Setting{
+		"listen":                       {Env: "PUSHBOX_LISTEN", Default: `"127.0.0.1:5100"`},
+		"trusted_proxies":              {Env: "PUSHBOX_TRUSTED_PROXIES", Default: `["127.0.0.0/8", "::1/128"]`},
+		"purge_after":                  {Env: "PUSHBOX_PURGE_AFTER", Default: "365d", Accepts: "0 or at least 1h"},
+		"log.level":                    {Env: "PUSHBOX_LOG_LEVEL", Default: "info", Accepts: "debug, info, warn or error"},
+		"limits.max_body":              {Env: "PUSHBOX_LIMITS_MAX_BODY", Default: "8MiB", Accepts: "from 64KiB to 64MiB"},
+		"limits.token_per_minute":      {Env: "PUSHBOX_LIMITS_TOKEN_PER_MINUTE", Default: "1200", Accepts: "0 or from 1 to 1000000"},
+		"pw.expire_after_days_max":     {Env: "PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX", Default: "90", Accepts: "from 1 to 3650"},
+		"qr.deletable_pushes_default":  {Env: "PUSHBOX_QR_DELETABLE_PUSHES_DEFAULT", Default: "true"},
+		"url.enable_retrieval_step":    {Env: "PUSHBOX_URL_ENABLE_RETRIEVAL_STEP", Default: "true"},
+		"files.expire_after_views_min": {Env: "PUSHBOX_FILES_EXPIRE_AFTER_VIEWS_MIN", Default: "1", Accepts: "from 1 to 100000"},
+		"files.max_file_uploads":       {Env: "PUSHBOX_FILES_MAX_FILE_UPLOADS", Default: "10", Accepts: "from 1 to 100"},
+		"files.max_file_size":          {Env: "PUSHBOX_FILES_MAX_FILE_SIZE", Default: "1GiB", Accepts: "from 1KiB to 1TiB"},
+		"files.download_window":        {Env: "PUSHBOX_FILES_DOWNLOAD_WINDOW", Default: "15m", Accepts: "from 1m to 24h"},
+		"limits.stall_timeout":         {Env: "PUSHBOX_LIMITS_STALL_TIMEOUT", Default: "1m", Accepts: "from 1s to 30m"},
+		"tls.hsts":                     {Env: "PUSHBOX_TLS_HSTS", Default: "180d", Accepts: "0 or from 5m to 730d"},
+		"tls.acme.domains":             {Env: "PUSHBOX_TLS_ACME_DOMAINS", Default: "[]"},
+		"enable_file_pushes":           {Env: "PUSHBOX_ENABLE_FILE_PUSHES", Default: "true"},
+		"enable_requests":              {Env: "PUSHBOX_ENABLE_REQUESTS", Default: "false"},
+	}
+	for _, k := range config.Keys() {
+		section, name, _ := strings.Cut(k.Key, ".")
+		if section == "url" && strings.Contains(name, "deletable") {
+			t.Errorf("viewers never delete url pushes, but there is %s", k.Key)
+		}
+		if section != "files" && section != "policy" && (strings.Contains(name, "max_file") || name == "download_window") {
+			t.Errorf("no other push carries files, but there is %s", k.Key)
+		}
+		if w, ok := want[k.Key]; ok {
+			w.Key, w.Reload = k.Key, k.Reload // see reload_test.go
+			if k != w {
+				t.Errorf("got %+v, want %+v", k, w)
+			}
+			delete(want, k.Key)
+		}
+	}
+	for key := range want {
+		t.Errorf("there is no setting %s", key)
+	}
+}
+
+// In ExecReload= of a unit, systemd names a directory of credentials that cannot be read.
+func TestWhoNeedsNoKeyDoesNotLookForItsFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	env.OK(t, os.WriteFile(file, nil, 0o600))
+	src := config.Source{Environ: []string{"CREDENTIALS_DIRECTORY=" + filepath.Join(file, "below")}}
+	if _, err := config.Load(src); err == nil {
+		t.Error("a credential that cannot be read is no error")
+	}
+	src.NoKey = true
+	if l, err := config.Load(src); err != nil || l.Config.MasterKeyFile != "" {
+		t.Errorf("without a need for the key: %v", err)
+	}
+}
+
 // writeFile returns the name of a file with that text.
 func writeFile(t *testing.T, text string) string {
 	t.Helper()

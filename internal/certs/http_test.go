@@ -1,19 +1,25 @@
 package certs_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"pushbox/config"
+	"pushbox/internal/certs"
 	"pushbox/internal/testkit/env"
 )
 
@@ -177,5 +183,97 @@ func TestRunEndsWhenItIsToldTo(t *testing.T) {
 	}
 	if names := p.certs.Names(); len(names) != 1 || names[0] != domain {
 		t.Errorf("it is for %v", names)
+	}
+}
+
+func TestAKeyWithAPassphraseIsRefusedByThatName(t *testing.T) {
+	t.Parallel()
+	pair := sign(t, time.Hour, domain)
+	dir := t.TempDir()
+	cfg := config.Default()
+	cfg.TLS.CertFile, cfg.TLS.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	env.OK(t, os.WriteFile(cfg.TLS.CertFile, pair.cert, 0o600))
+	for _, c := range []struct {
+		what      string
+		key       *pem.Block
+		encrypted bool
+	}{
+		{"PKCS #8", &pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte("sealed")}, true},
+		{"RFC 1421", &pem.Block{Type: "RSA PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"}, Bytes: []byte("sealed")}, true},
+		{"damaged", &pem.Block{Type: "PRIVATE KEY", Bytes: []byte("damaged")}, false},
+	} {
+		env.OK(t, os.WriteFile(cfg.TLS.KeyFile, pem.EncodeToMemory(c.key), 0o600))
+		_, err := certs.New(certs.Options{Config: cfg, Tell: func(certs.Event) {}})
+		if err == nil || errors.Is(err, certs.ErrPassphrase) != c.encrypted {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		if got := certs.Hint(err); strings.HasPrefix(got, "remove the passphrase") != c.encrypted {
+			t.Errorf("%s: the hint is %s", c.what, got)
+		}
+	}
+}
+
+func TestRootsAreReadFromAFileInPEM(t *testing.T) {
+	t.Parallel()
+	one, two := sign(t, time.Hour, domain), sign(t, time.Hour, another)
+	path := filepath.Join(t.TempDir(), "roots.pem")
+	for _, c := range []struct {
+		what    string
+		content []byte
+		trusted []signed
+	}{
+		{"one", one.cert, []signed{one}},
+		{"two, with words between them", bytes.Join([][]byte{one.cert, two.cert}, []byte("and\n")), []signed{one, two}},
+		{"none", nil, nil},
+		{"a key", one.key, nil},
+		{"too much", bytes.Repeat([]byte("#"), 1<<20+1), nil},
+	} {
+		env.OK(t, os.WriteFile(path, c.content, 0o600))
+		roots, err := certs.ReadRoots(path, false)
+		if (err != nil) != (c.trusted == nil) {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		want := x509.NewCertPool()
+		for _, s := range c.trusted {
+			want.AddCert(s.leaf)
+		}
+		if err == nil && !roots.Equal(want) {
+			t.Errorf("%s: other roots are trusted", c.what)
+		}
+	}
+	if _, err := certs.ReadRoots(filepath.Join(t.TempDir(), "none"), false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestRootsCanBeAddedToThoseOfTheSystem(t *testing.T) {
+	t.Parallel()
+	own := sign(t, time.Hour, domain)
+	path := filepath.Join(t.TempDir(), "roots.pem")
+	env.OK(t, os.WriteFile(path, own.cert, 0o600))
+	want, err := x509.SystemCertPool()
+	if err != nil {
+		want = x509.NewCertPool()
+	}
+	want.AddCert(own.leaf)
+	if got, err := certs.ReadRoots(path, true); err != nil || !got.Equal(want) {
+		t.Errorf("other roots are trusted (%v)", err)
+	}
+}
+
+func TestAFileWithoutAUsableRootSaysWhy(t *testing.T) {
+	t.Parallel()
+	one := sign(t, time.Hour, domain)
+	path := filepath.Join(t.TempDir(), "roots")
+	for want, content := range map[string][]byte{
+		"no certificate in PEM": one.key,
+		"openssl x509":          one.leaf.Raw,
+		"cannot be used: x509:": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: one.leaf.Raw[1:]}),
+	} {
+		env.OK(t, os.WriteFile(path, content, 0o600))
+		if _, err := certs.ReadRoots(path, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }

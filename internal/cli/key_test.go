@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/internal/testkit/env"
+	"pushbox/internal/testkit/unnamed"
 	"pushbox/store/record"
 )
 
@@ -99,3 +101,45 @@ func largestRun(b []byte) (middle int) {
 	}
 	return middle
 }
+
+// The copy has all pages of the database.
+func TestTheCopyOfABackupHasNoNameAndIsOverwritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pushbox.db.new-1")
+	env.OK(t, os.WriteFile(path, []byte("pages"), 0o600))
+	left := unnamed.Open(t, path)
+	taken, err := takeCopy(path)
+	env.OK(t, err)
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("it has its name")
+	}
+	if b, err := io.ReadAll(taken); err != nil || string(b) != "pages" {
+		t.Errorf("it has %q, %v", b, err)
+	}
+	if err := taken.Close(); err != nil {
+		t.Error(err)
+	}
+	left.Want(t, "the copy", "")
+}
+
+// What is read has no end; the file system has one.
+func TestARestoreAsksForRoomAsItReads(t *testing.T) {
+	t.Parallel()
+	var last int64
+	looks := 0
+	room := func() error {
+		if looks++; looks > 2 {
+			return record.ErrFull
+		}
+		return nil
+	}
+	err := copyWatched(t.Context(), io.Discard, endless{}, room, func(done int64) { last = done })
+	if !errors.Is(err, record.ErrFull) || last != 2*copyStep {
+		t.Errorf("%d bytes, %v", last, err)
+	}
+}
+
+// endless is a reader of zeros.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }

@@ -2,6 +2,13 @@ package client
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -102,5 +109,143 @@ func TestALinkIsNotPrinted(t *testing.T) {
 	l := mustLink(t, "https://push.example.com/p/"+aToken)
 	if got := fmt.Sprintf("%v %+v %#v", l, l, l); strings.Contains(got, aToken) {
 		t.Errorf("printed: %s", got)
+	}
+}
+
+// FuzzParseLink holds that a text which is taken for a link names, to net/url, the
+// server that is asked; that the address of its push, and its page, are links of
+// the same push; and that an error says nothing of the text.
+func FuzzParseLink(f *testing.F) {
+	for _, text := range []string{
+		"https://push.example.com/p/" + aToken, "https://Push.example.com:443/deep/er/en/p/" + aToken + "/r", "http://[::1]:5100/f/" + aToken + ".json",
+		"https://push.example.com/api/v2/pushes/" + aToken + "/preview.json", "https://a@push.example.com/p/" + aToken, "https://evil.example\\@push.example.com/p/" + aToken,
+		"https://push.example.com/%70/" + aToken, "//host/p/" + aToken, "https://host:/p/" + aToken, "https://[fe80::1%25en0]/p/" + aToken,
+		"https://host/p/../r/" + aToken, "https://host//p//" + aToken, "https://host/a%2Fb/p/" + aToken, "https://host/%252e%252e/p/" + aToken,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := ParseLink(text)
+		if err != nil {
+			if err != errLink && err != errCut && err != errUser {
+				t.Fatalf("the error is %v", err)
+			}
+			return
+		}
+		u, err := url.Parse(text)
+		if err == nil && strings.Contains(u.Host, "%") {
+			return // a zone, which net/url writes in a form that it may not read
+		}
+		if err != nil || u.User != nil || !strings.Contains(u.Path, l.token.Reveal()) {
+			t.Fatalf("%q is taken for a link to %v", text, l.Server)
+		}
+		asked := l.Server.url("api", "v2", "pushes", l.token.Reveal())
+		usual := map[string]string{"http": "80", "https": "443"}[asked.Scheme]
+		port := func(u *url.URL) string { return strings.TrimPrefix(u.Port(), usual) }
+		if asked.Scheme != strings.ToLower(u.Scheme) || asked.Hostname() != strings.ToLower(u.Hostname()) || port(asked) != port(u) && u.Port() != usual {
+			t.Fatalf("%q asks %s", text, asked)
+		}
+		for _, again := range []string{asked.String(), l.Server.url("p", l.token.Reveal()).String()} {
+			if same, err := ParseLink(again); err != nil || same.token.Reveal() != l.token.Reveal() || !same.Server.SameOrigin(l.Server) {
+				t.Fatalf("%q became %q, which is %v, %v", text, again, same.Server, err)
+			}
+		}
+	})
+}
+
+var rangeForm = regexp.MustCompile(`^(?:bytes )?(?:\*|([0-9+]+)-([0-9+-]+))/([0-9+-]+)$`)
+
+// FuzzContentRange holds that a part which is believed has the form of one, ends
+// with the whole, and is the one that was written.
+func FuzzContentRange(f *testing.F) {
+	for _, text := range []string{"bytes 0-9/10", "bytes 5-9/10", "bytes */10", "bytes 0-9/*", "bytes 0-/10", "0-9/10", "bytes 9-5/10", "bytes 100-9/10", "bytes 0--1/0", "bytes -1-9/10", "bytes 0-9/10/10", "bytes 0-18446744073709551615/18446744073709551616", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		first, total, ok := contentRange(http.Header{"Content-Range": {text}})
+		if !ok {
+			return
+		}
+		found := rangeForm.FindStringSubmatch(text)
+		if found == nil || first < -1 || total < 0 || first >= total && first != -1 {
+			t.Fatalf("%q is a part from %d of %d", text, first, total)
+		}
+		want := []int64{first, total - 1, total}
+		if first == -1 {
+			want = []int64{0, 0, total}
+		}
+		for i, digits := range found[1:] {
+			if n, _ := strconv.ParseInt(digits, 10, 64); n != want[i] {
+				t.Fatalf("%q is taken for %d of %d", text, first, total)
+			}
+		}
+	})
+}
+
+const (
+	large = 64 << 20 // bytes
+	spare = 8 << 20  // bytes that may be allocated on the way, by client and server together
+)
+
+// allocated is how many bytes a call allocates, all goroutines taken together.
+// The test that uses it must not be parallel.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// flow is large bytes through a pipe, which holds none of them.
+func flow() *io.PipeReader {
+	r, w := io.Pipe()
+	go func() { // ends when the last byte was read, or the reader is closed
+		piece := make([]byte, 64<<10)
+		for range large / len(piece) {
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+		_ = w.Close()
+	}()
+	return r
+}
+
+func TestMemoryDoesNotGrowWithAnUpload(t *testing.T) {
+	received := int64(0)
+	f := serving(t, func(w http.ResponseWriter, r *http.Request) {
+		received, _ = io.Copy(io.Discard, r.Body)
+		says(http.StatusCreated, madeBody)(w, r)
+	})
+	for _, size := range []int64{large, -1} {
+		got := allocated(func() {
+			in := NewPush{Files: []Upload{{"large", size, flow()}}}
+			if _, err := f.client().Create(t.Context(), in, nil); err != nil {
+				t.Error(err)
+			}
+		})
+		if received < large || got > spare {
+			t.Errorf("size %d: %d bytes arrived, and %d were allocated", size, received, got)
+		}
+	}
+}
+
+func TestMemoryDoesNotGrowWithADownload(t *testing.T) {
+	f := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", strconv.Itoa(large))
+		r := flow()
+		defer func() { _ = r.Close() }()
+		_, _ = io.CopyBuffer(struct{ io.Writer }{w}, r, make([]byte, 64<<10))
+	})
+	dst := target(t)
+	got := allocated(func() {
+		if err := f.client().Download(t.Context(), f.file(large), dst, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	info, err := os.Stat(dst.Name())
+	if err != nil || info.Size() != large || got > spare {
+		t.Errorf("%v, %d bytes, and %d were allocated", err, info.Size(), got)
 	}
 }

@@ -3,8 +3,13 @@ package clientip_test
 import (
 	"crypto/tls"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
+
+	"pushbox/internal/clientip"
 )
 
 const (
@@ -90,5 +95,47 @@ func TestAHostIsANameOrAnAddressAndAPort(t *testing.T) {
 		if ok != want || ok && got != host || !ok && got != "" {
 			t.Errorf("%q: %q, %v", host, got, ok)
 		}
+	}
+}
+
+func TestLoopbackHosts(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"localhost": true, "LocalHost": true, "127.0.0.1": true, "127.1.2.3": true, "::1": true, "::ffff:127.0.0.1": true,
+		"": false, "0.0.0.0": false, "::": false, "192.0.2.1": false, "2001:db8::1": false, "::ffff:192.0.2.1": false,
+		"localhost.example.com": false, "127.0.0.1:25": false, "[::1]": false,
+	} {
+		if got := clientip.IsLoopback(host); got != want {
+			t.Errorf("%q: %v", host, got)
+		}
+	}
+}
+
+func TestAReportShowsWhatArrivedAndHowItWasUnderstood(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest("GET", "http://inside/doctor/x", nil)
+	r.RemoteAddr = "10.0.0.1:1234"
+	r.Header.Set("X-Forwarded-For", "198.51.100.1")
+	r.Header.Set("X-Forwarded-Proto", "https")
+	r.Header.Set("X-Forwarded-Host", "push.example.com")
+	r.Header.Set("Cookie", "not to be told")
+	received := map[string][]string{
+		"Host": {"inside"}, "X-Forwarded-For": {"198.51.100.1"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"push.example.com"},
+	}
+	trusting := clientip.New([]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")})
+	for _, test := range []struct {
+		proxies clientip.Proxies
+		want    clientip.Report
+	}{
+		{trusting, clientip.Report{Peer: "10.0.0.1", Trusted: true, Received: received, Scheme: "https", Host: "push.example.com", Client: "198.51.100.1"}},
+		{clientip.Proxies{}, clientip.Report{Peer: "10.0.0.1", Received: received, Scheme: "http", Host: "inside", Client: "10.0.0.1"}},
+	} {
+		if got := test.proxies.Report(r); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("got  %+v\nwant %+v", got, test.want)
+		}
+	}
+	r.Header.Set("X-Forwarded-Host", "a b")
+	if got := trusting.Report(r); got.Host != "" {
+		t.Errorf("%q is no host", got.Host)
 	}
 }

@@ -13,7 +13,11 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pushbox/config"
 	"pushbox/internal/backup"
+	"pushbox/internal/hint"
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // following are backups after which a shell runs a script, with {} as its first argument.
@@ -84,5 +88,27 @@ func TestACommandGetsNoSettingOfTheServer(t *testing.T) {
 	got := commandEnviron([]string{"PATH=/bin", "PUSHBOX_MASTER_KEY=marker", "RESTIC_REPOSITORY=r", "CREDENTIALS_DIRECTORY=/c", "NOTIFY_SOCKET=/n", "WATCHDOG_USEC=1", "LISTEN_FDS=1"})
 	if strings.Join(got, " ") != "PATH=/bin RESTIC_REPOSITORY=r" {
 		t.Errorf("it gets %q", got)
+	}
+}
+
+// A secret that is there must not be replaced because it cannot be read.
+func TestTheHintForASecretFitsTheError(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "secret")
+	w := config.Default().Webhooks
+	w.URL, w.SecretFile = secret.New("https://hooks.example.com/x"), file
+	if err := CheckInstanceHook(w); !strings.HasPrefix(hint.Of(err), "make one: ") || !strings.Contains(err.Error(), "webhooks.secret_file") {
+		t.Errorf("a file that is missing: %v; hint: %s", err, hint.Of(err))
+	}
+	env.OK(t, os.WriteFile(file, []byte("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"), 0o600))
+	if err := CheckInstanceHook(w); err != nil {
+		t.Errorf("a secret: %v", err)
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("root can read everything")
+	}
+	env.OK(t, os.Chmod(file, 0))
+	if err := CheckInstanceHook(w); !strings.HasPrefix(hint.Of(err), "let the server's user read it: chown") {
+		t.Errorf("a file that cannot be read: %v; hint: %s", err, hint.Of(err))
 	}
 }

@@ -2,16 +2,22 @@ package daemon
 
 import (
 	"bytes"
+	"context"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rs/zerolog"
 
+	"pushbox/config"
+	"pushbox/internal/admin"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
+	"pushbox/server"
 	"pushbox/store"
 )
 
@@ -90,4 +96,149 @@ func TestTheFirstAccountIsInvitedOnlyWhereThereIsNone(t *testing.T) {
 		t.Error("a logo that is missing is no error")
 	}
 	closed(t, s)
+}
+
+func TestTheGreetingNamesAnAddressThatThisMachineReaches(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"127.0.0.1:5100": "http://127.0.0.1:5100",
+		"192.0.2.7:80":   "http://192.0.2.7:80",
+		"0.0.0.0:5100":   "http://127.0.0.1:5100",
+		"[::]:5100":      "http://localhost:5100",
+		"[::1]:5100":     "http://[::1]:5100",
+	} {
+		addr, err := net.ResolveTCPAddr("tcp", address)
+		env.OK(t, err)
+		if got := localURL(addr); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+	if got := localURL(&net.UnixAddr{Name: "/run/x", Net: "unix"}); got != "http://localhost" {
+		t.Errorf("a Unix socket: %s", got)
+	}
+}
+
+// A person who starts the server for the first time reads where to open it, first.
+func TestTheFirstLineOnATerminalSaysWhereToOpenThePages(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	o := optionsFor(settingsFor(filepath.Join(t.TempDir(), "data")))
+	o.Stderr, o.Config.Log.Format = &out, "console"
+	d, err := open(t.Context(), o)
+	env.OK(t, err)
+	url := localURL(d.endpoints[0].listener.Addr())
+	if err := d.abandon(t.Context()); err != nil {
+		t.Error(err)
+	}
+	first, rest, _ := strings.Cut(out.String(), "\n")
+	if want := "pushbox: open " + url + "/ in a browser"; first != want || !strings.Contains(rest, "pushbox: made the data directory ") {
+		t.Errorf("%q, and then\n%s", first, rest)
+	}
+}
+
+// What the first start made is told even where it then fails.
+func TestAFirstStartThatFailsSaysWhatItMade(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	o := optionsFor(settingsFor(filepath.Join(t.TempDir(), "data")))
+	o.Stderr, o.Config.Log.Format, o.Config.Listen = &out, "console", "unix:"+filepath.Join(t.TempDir(), "missing", "socket")
+	if _, err := open(t.Context(), o); err == nil || !strings.Contains(out.String(), "pushbox: made the key file ") {
+		t.Errorf("%v; it says %q", err, &out)
+	}
+}
+
+func TestTheLogHasEachNewEventOnceAndNoNames(t *testing.T) {
+	t.Parallel()
+	s := opened(t, settingsFor(env.ShortDir(t)))
+	defer closed(t, s)
+	var out bytes.Buffer
+	log := newLogger(&out, config.Log{Level: "info", Format: "json"})
+	f, err := newFollower(t.Context(), s, log)
+	env.OK(t, err)
+	if _, err := f.look(t.Context()); err != nil || out.Len() > 0 {
+		t.Fatalf("before anything was done: %s, %v", &out, err)
+	}
+	by := store.Actor{Role: store.Operator}
+	if _, err := s.AddAccount(t.Context(), by, "ann-marker@example.com", secret.New("correct horse battery")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateToken(t.Context(), by, "ann-marker@example.com", store.TokenTerms{Label: "label-marker"}); err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := f.run(ended); err != nil { // looks once more
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], `"event":"account_create","event_number":2,"actor":"operator","account_id":1`) ||
+		!strings.Contains(lines[1], `"event":"token_create","event_number":3,"actor":"operator","account_id":1,"token_id":1`) {
+		t.Errorf("the log is\n%s", &out)
+	}
+	if strings.Contains(out.String(), "marker") {
+		t.Errorf("the log has names:\n%s", &out)
+	}
+}
+
+// A server tells its administrators what doctor finds, but for checks that ask others.
+func TestAServerExaminesItself(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.Backup.Schedule = 0
+	d, err := open(t.Context(), optionsFor(cfg))
+	env.OK(t, err)
+	defer func() {
+		if err := d.abandon(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	grades := make(map[string]string)
+	for _, f := range d.findings(soon(t), "") {
+		if grades[f.Check] = f.Grade; f.Text == "" || (f.Grade == "problem" || f.Grade == "warning") != (f.Cure != "") {
+			t.Errorf("it says %+v", f)
+		}
+	}
+	for check, want := range map[string]string{"server": "ok", "database": "ok", "clock": "ok", "backups": "warning", "messages": "ok", "mail": "", "proxy": "", "time of the network": ""} {
+		if grades[check] != want {
+			t.Errorf("%s is %q, not %q", check, grades[check], want)
+		}
+	}
+	if grades["free space"] == "" || grades["control socket"] == "problem" {
+		t.Errorf("the grades are %v", grades)
+	}
+}
+
+// After a reload administrators see the new values, and of settings that wait for a restart
+// those that are in force.
+func TestAdministratorsSeeTheSettingsInForce(t *testing.T) {
+	t.Parallel()
+	file := env.ShortDir(t) + "/pushbox.yaml"
+	l := &living{t: t, dir: t.TempDir(), file: file}
+	l.write("purge_after: 24h\nmax_store_size: 1GiB\n")
+	src := config.Source{File: file}
+	loaded, err := config.Load(src)
+	env.OK(t, err)
+	o := optionsFor(loaded.Config)
+	o.Source, o.Values = src, loaded.Values
+	d := &daemon{reloads: newReloader(o, zerolog.Nop())}
+	var told server.Options
+	d.inside(o)(&told)
+	value := func(key string) config.Value {
+		all := told.Monitoring.Settings()
+		return all[slices.IndexFunc(all, func(v config.Value) bool { return v.Key == key })]
+	}
+	before := value("listen_mode")
+	l.write("purge_after: 48h\nlisten_mode: 0600\n")
+	if _, err := d.reloads.reload(t.Context(), admin.None{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := value("purge_after"); got.Value != "2d" || got.Origin == config.OriginDefault {
+		t.Errorf("purge_after is %+v", got)
+	}
+	if got := value("listen_mode"); got != before {
+		t.Errorf("listen_mode is %+v, not %+v", got, before)
+	}
 }

@@ -1,18 +1,25 @@
 package doctor
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pushbox/config"
 	"pushbox/internal/backup"
+	"pushbox/internal/hint"
 	"pushbox/internal/testkit/env"
+	"pushbox/store/postgres"
 )
 
 // backedUp is a healthy installation with a backup a day, and some that were made so
@@ -186,4 +193,157 @@ func asPEM(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	env.OK(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	const name = "sign-in providers"
+	wants(t, "none", of(t, s, name), Skipped, "docs/sign-in.md")
+	s.Providers = []Provider{{Name: "office", Back: "/users/oidc/office/callback", Ask: func(context.Context) error { return nil }}}
+	wants(t, "a good one", of(t, s, name), OK, "the address of this server and /users/oidc/office/callback")
+	s.Config.BaseURL = "https://push.example.com"
+	wants(t, "with base_url", of(t, s, name), OK, "https://push.example.com/users/oidc/office/callback")
+	s.Providers[0].Ask = func(context.Context) error { return errors.New("it is asleep") }
+	wants(t, "a bad one", of(t, s, name), Problem, "office: it is asleep")
+	s.Providers[0].Ask = func(context.Context) error {
+		return hint.With(errors.New("it does not know us"), "take another secret")
+	}
+	if f := of(t, s, name); f.Cure != "take another secret" {
+		t.Errorf("the cure is %q", f.Cure)
+	}
+	s.ProvidersAre = errors.New("no such file")
+	wants(t, "a file that is missing", of(t, s, name), Problem, "no such file")
+}
+
+func TestAProxyOnThisMachineThatNamesPeopleIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	const name = "sign-in providers"
+	s.Config.SignIn.Proxy.Header = "Remote-Email"
+	s.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.5/32"), netip.MustParsePrefix("::1/128")}
+	wants(t, "this machine", of(t, s, name), Warning, "every program on it can sign in")
+	s.Config.TrustedProxies = s.Config.TrustedProxies[:1]
+	wants(t, "another machine", of(t, s, name), OK, "Remote-Email")
+}
+
+func TestPoliciesThatTheSettingsLackAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	const name = "policies"
+	wants(t, "none", of(t, s, name), Skipped, "docs/sign-in.md")
+	s.Config.Policies = []config.NamedPolicy{{Name: "finance"}}
+	wants(t, "one that is there", of(t, s, name), OK, "each policy")
+	s.Facts.LostPolicies = []string{"staff"}
+	wants(t, "one that is lost", of(t, s, name), Warning, "what holds for all holds for them: staff")
+}
+
+func TestPoliciesThatPeopleCanLeaveAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	const name = "policies"
+	s := healthy(t)
+	s.Config.AllowAnonymous = true
+	s.Config.Policies = []config.NamedPolicy{{Name: "as all"}, {Name: "roomy", Policy: config.Policy{AccountPushes: 9, RequirePassphrase: s.Config.Policy.RequirePassphrase}}}
+	wants(t, "none asks for more", of(t, s, name), OK, "each policy")
+	for what, p := range map[string]config.Policy{
+		"a passphrase": {RequirePassphrase: config.On}, "encryption": {RequireEncryption: config.On}, "days": {ExpireAfterDaysMax: 2},
+		"views": {ExpireAfterViewsMax: 2}, "kinds": {Kinds: []string{"text"}},
+	} {
+		s.Config.Policies = []config.NamedPolicy{{Name: "finance", Policy: p}}
+		s.Config.AllowAnonymous, s.Config.CreateNetworks = true, nil
+		wants(t, what, of(t, s, name), Warning, "what holds for all: finance")
+		s.Config.AllowAnonymous = false
+		wants(t, what+", without anonymous clients", of(t, s, name), OK, "each policy")
+		s.Config.CreateNetworks = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+		wants(t, what+", with networks", of(t, s, name), Warning, "finance")
+	}
+}
+
+// overPostgres returns an installation without problems whose database is PostgreSQL.
+func overPostgres(t *testing.T) *Subject {
+	t.Helper()
+	s := healthy(t)
+	s.Database = ""
+	s.Postgres = &postgres.Inspection{
+		Durability: postgres.Durability{Version: 170002, FSync: true, Commit: "on", Named: true, Standbys: 1, Synchronous: 1, StandbysKnown: true},
+		FullPages:  true, Way: postgres.WayVerified, User: "pushbox", Size: 1 << 20, Schema: 1, Knows: 1,
+	}
+	return s
+}
+
+// Of an installation over PostgreSQL the disk of the data directory is not examined.
+func TestNothingIsWrongWithAHealthyInstallationOverPostgres(t *testing.T) {
+	t.Parallel()
+	s := overPostgres(t)
+	all := Run(t.Context(), s)
+	if Count(all, Problem) != 0 {
+		t.Errorf("%+v", all)
+	}
+	want := checksOf(inPostgres)
+	for _, f := range all {
+		i := slices.Index(want, f.Check)
+		if i < 0 {
+			t.Errorf("%s is examined", f.Check)
+			continue
+		}
+		want = slices.Delete(want, i, i+1)
+	}
+	if len(want) > 0 {
+		t.Errorf("%v are not examined", want)
+	}
+}
+
+func TestEachThingThatIsWrongWithPostgresIsFound(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		harm        func(s *Subject, i *postgres.Inspection)
+		check, text string
+		grade       Grade
+	}{
+		"no answer":              {func(s *Subject, _ *postgres.Inspection) { s.Postgres, s.PostgresIs = nil, errors.New("it is gone") }, "database server", "it is gone", Problem},
+		"nothing to judge":       {func(s *Subject, _ *postgres.Inspection) { s.Postgres, s.PostgresIs = nil, errors.New("it is gone") }, "durability", "was not reached", Skipped},
+		"an old release":         {func(_ *Subject, i *postgres.Inspection) { i.Version = 140011 }, "database server", "it is PostgreSQL 14.11", Warning},
+		"no tables":              {func(_ *Subject, i *postgres.Inspection) { i.Schema = 0 }, "database server", "has no tables of pushbox yet", Warning},
+		"a later schema":         {func(_ *Subject, i *postgres.Inspection) { i.Schema, i.Oldest = 2, 2 }, "database server", "has schema 2, and this program knows 1", Problem},
+		"a later schema, usable": {func(_ *Subject, i *postgres.Inspection) { i.Schema, i.Oldest = 2, 1 }, "database server", "this program knows 1, which may still use it", Warning},
+		"an earlier schema":      {func(_ *Subject, i *postgres.Inspection) { i.Knows = 2 }, "database server", "upgrades schema 1 to 2", Warning},
+		"a move":                 {func(_ *Subject, i *postgres.Inspection) { i.Moved = true }, "database server", "servers refuse to use it", Problem},
+		"a release":              {func(*Subject, *postgres.Inspection) {}, "database server", "it is PostgreSQL 17.2", OK},
+		"no fsync":               {func(_ *Subject, i *postgres.Inspection) { i.FSync = false }, "durability", "unknown: fsync is off", Problem},
+		"no synchronous commit":  {func(_ *Subject, i *postgres.Inspection) { i.Commit = "off" }, "durability", "unknown: synchronous_commit is off", Problem},
+		"a standby that is gone": {func(_ *Subject, i *postgres.Inspection) { i.Standbys, i.Synchronous = 0, 0 }, "durability", "no standby that writes wait for is connected", Problem},
+		"another standby":        {func(_ *Subject, i *postgres.Inspection) { i.Synchronous = 0 }, "durability", "no standby that writes wait for is connected", Problem},
+		"a standby that the role may not see": {func(_ *Subject, i *postgres.Inspection) {
+			i.Synchronous, i.StandbysKnown = 0, false
+		}, "durability", "replicated: each write waits for a standby", OK},
+		"a standby in memory":     {func(_ *Subject, i *postgres.Inspection) { i.Commit = "remote_write" }, "durability", "may lack the last writes", Warning},
+		"an asynchronous standby": {func(_ *Subject, i *postgres.Inspection) { i.Named = false }, "durability", "single: no write waits for the 1 standby", Warning},
+		"no standby": {func(_ *Subject, i *postgres.Inspection) {
+			i.Named, i.Standbys = false, 0
+		}, "durability", "single: each write is on the disk of one server", OK},
+		"a clock":             {func(_ *Subject, i *postgres.Inspection) { i.Ahead = -2 * time.Second }, "clock of the database", "it is 2s from that of this machine", Warning},
+		"a clock far away":    {func(_ *Subject, i *postgres.Inspection) { i.Ahead = 6 * time.Second }, "clock of the database", "with more than 5s no server starts", Problem},
+		"no TLS":              {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayOpen }, "way to the database", "it has no TLS", Problem},
+		"TLS with anyone":     {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayUnverified }, "way to the database", "no certificate is verified", Warning},
+		"TLS without a name":  {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayUnnamed }, "way to the database", "the name in the certificate is not verified", Warning},
+		"a socket":            {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayLocal }, "way to the database", "does not leave this machine", OK},
+		"a superuser":         {func(_ *Subject, i *postgres.Inspection) { i.Superuser = true }, "role in the database", "pushbox is a superuser", Warning},
+		"a limit":             {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 1 << 30 }, "room of the database", "holds 1 MiB of the 1 GiB", OK},
+		"a limit that is met": {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 1 << 20 }, "room of the database", "nothing is created", Problem},
+		"no limit":            {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 0 }, "room of the database", "does not report what its disk has free", OK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := overPostgres(t)
+			test.harm(s, s.Postgres)
+			wants(t, name, of(t, s, test.check), test.grade, test.text)
+		})
+	}
+	s := overPostgres(t)
+	s.Postgres.FullPages = false
+	if all := allOf(t, s, "durability"); len(all) != 2 {
+		t.Errorf("half pages: %+v", all)
+	} else {
+		wants(t, "half pages", all[1], Warning, "full_page_writes is off")
+	}
 }

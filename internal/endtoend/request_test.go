@@ -2,9 +2,14 @@ package endtoend
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -130,6 +135,119 @@ func TestNothingShowsThePrivateKeysOfARequest(t *testing.T) {
 			if strings.Contains(shown, key) || strings.Contains(shown, fmt.Sprintf("%x", key)) {
 				t.Errorf("%s writes %s", verb, shown)
 			}
+		}
+	}
+}
+
+type pushVector struct {
+	Name, Key, Fragment, Text, Envelope string
+	Nonces                              [2]string
+	Files                               []fileVector
+}
+
+type fileVector struct {
+	Name, Type, Prefix string
+	Size               int
+	EncryptedSize      int64  `json:"encrypted_size"`
+	EncryptedSHA256    string `json:"encrypted_sha256"`
+}
+
+func readVectors(t testing.TB, name string, into any) {
+	t.Helper()
+	b, err := os.ReadFile("../../testdata/end-to-end/" + name)
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	env.OK(t, err)
+}
+
+func unhex(t testing.TB, texts ...string) (all []byte) {
+	t.Helper()
+	for _, text := range texts {
+		b, err := hex.DecodeString(text)
+		env.OK(t, err)
+		all = append(all, b...)
+	}
+	return all
+}
+
+// pattern is the content of the files in the examples.
+func pattern(size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(i % 251)
+	}
+	return b
+}
+
+func TestTheExamplesAreMadeAndRead(t *testing.T) {
+	t.Parallel()
+	var all []pushVector
+	readVectors(t, "pushes.json", &all)
+	for _, v := range all {
+		key, err := ParseFragment(v.Fragment)
+		if err != nil || key.bytes.Reveal() != string(unhex(t, v.Key)) || key.Fragment().Reveal() != v.Fragment {
+			t.Fatalf("%s: the key became %s, %v", v.Name, key.Fragment().Reveal(), err)
+		}
+		want := Content{Text: secret.New(v.Text), Files: []File{}}
+		for i, f := range v.Files {
+			want.Files = append(want.Files, File{f.Name, f.Type})
+			f.check(t, key, i+1)
+		}
+		made, err := key.seal(want, bytes.NewReader(unhex(t, v.Nonces[:]...)))
+		if err != nil || made.Reveal() != v.Envelope || !IsEnvelope(v.Envelope) {
+			t.Errorf("%s: made %s, %v", v.Name, made.Reveal(), err)
+		}
+		got, err := key.Open(secret.New(v.Envelope))
+		if err != nil || got.Text.Reveal() != v.Text || !reflect.DeepEqual(got.Files, want.Files) {
+			t.Errorf("%s: read %q %v, %v", v.Name, got.Text.Reveal(), got.Files, err)
+		}
+	}
+}
+
+func (f fileVector) check(t *testing.T, key Key, number int) {
+	t.Helper()
+	sealed, err := io.ReadAll(key.encrypt(number, bytes.NewReader(pattern(f.Size)), bytes.NewReader(unhex(t, f.Prefix))))
+	sum := sha256.Sum256(sealed)
+	if err != nil || hex.EncodeToString(sum[:]) != f.EncryptedSHA256 || int64(len(sealed)) != f.EncryptedSize || EncryptedSize(int64(f.Size)) != f.EncryptedSize {
+		t.Errorf("%s: %d bytes of SHA-256 %x, %v", f.Name, len(sealed), sum, err)
+	}
+	if got, err := decrypt(key, number, sealed); err != nil || !bytes.Equal(got, pattern(f.Size)) {
+		t.Errorf("%s: read %d bytes, %v", f.Name, len(got), err)
+	}
+}
+
+func decrypt(key Key, number int, sealed []byte) ([]byte, error) {
+	var out bytes.Buffer
+	d := key.Decrypt(number, &out)
+	_, err := d.Write(sealed)
+	if err == nil {
+		err = d.Close()
+	}
+	return out.Bytes(), err
+}
+
+func TestWhatIsNotGenuineIsRefused(t *testing.T) {
+	t.Parallel()
+	var refused struct {
+		Fragments, Envelopes [][3]string
+		Key                  string
+	}
+	readVectors(t, "refused.json", &refused)
+	reasons := map[string]error{"none": ErrNoKey, "cut": ErrCutKey, "later": ErrLaterKey, "not": ErrNotEncrypted, "open": ErrOpen}
+	for _, v := range refused.Fragments {
+		if _, err := ParseFragment(v[1]); !errors.Is(err, reasons[v[2]]) {
+			t.Errorf("a key with %s: %v", v[0], err)
+		}
+	}
+	key, err := ParseFragment(refused.Key)
+	env.OK(t, err)
+	for _, v := range refused.Envelopes {
+		if c, err := key.Open(secret.New(v[1])); !errors.Is(err, reasons[v[2]]) || !c.Text.IsZero() {
+			t.Errorf("an envelope with %s: %v", v[0], err)
+		}
+		if got := IsEnvelope(v[1]); got != (v[2] == "open") {
+			t.Errorf("an envelope with %s: IsEnvelope says %v", v[0], got)
 		}
 	}
 }

@@ -1,14 +1,23 @@
 package instance
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/hint"
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/bolt"
 	"pushbox/store/record"
+	"pushbox/store/seal"
 )
 
 // TestEachSettingReachesTheStore gives each setting a value of its own.
@@ -91,5 +100,124 @@ func TestTheConfigurationAndTheStoreKnowTheSameEvents(t *testing.T) {
 	}
 	if all := config.Default().Webhooks.Events; !slices.Equal(names, all) {
 		t.Errorf("the store has %q, the configuration %q", names, all)
+	}
+}
+
+// settingsFor are the defaults, on a directory.
+func settingsFor(dir string) config.Config {
+	cfg := config.Default()
+	cfg.DataDir = dir
+	return cfg
+}
+
+// opened opens a store, which the test closes.
+func opened(t *testing.T, cfg config.Config) *store.Store {
+	t.Helper()
+	s, _, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
+	env.OK(t, err)
+	return s
+}
+
+func closed(t *testing.T, s *store.Store) {
+	t.Helper()
+	env.OK(t, Close(t.Context(), s))
+}
+
+func TestTheHintOfAMissingKeyNamesWhereItMayBe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	originals := [2]string{filepath.Join(dir, "plain"), filepath.Join(dir, "encrypted")}
+	cfg := settingsFor(t.TempDir())
+	want := func(text string) {
+		t.Helper()
+		err := missingKey(cfg, cfg.KeyFile(), originals)
+		if !errors.Is(err, record.ErrKey) || !strings.Contains(hint.Of(err), text) {
+			t.Errorf("%v; hint: %s", err, hint.Of(err))
+		}
+	}
+	want("PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back, with `pushbox key import` if it is on paper")
+	touch(t, originals[1])
+	want("decrypt it to a file in memory (docs/install.md, The key apart from the data): " + originals[1])
+	touch(t, originals[0])
+	want("PUSHBOX_MASTER_KEY_FILE=" + originals[0] + " pushbox ...")
+}
+
+func TestReadingAKeyMakesNone(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(t.TempDir())
+	if _, err := ReadKey(cfg); !errors.Is(err, ErrNoDatabase) {
+		t.Errorf("without a database: %v", err)
+	}
+	touch(t, Database(cfg))
+	if _, err := ReadKey(cfg); !errors.Is(err, record.ErrKey) {
+		t.Errorf("with a database: %v", err)
+	}
+	if _, err := os.Stat(cfg.KeyFile()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a key file: %v", err)
+	}
+}
+
+// touch makes an empty file.
+func touch(t *testing.T, path string) {
+	t.Helper()
+	env.OK(t, os.WriteFile(path, nil, 0o600))
+}
+
+// While a command waited for the database, the one that had it put another key into
+// the key file.
+func TestAKeyThatWasReplacedWhileACommandWaitedIsReadAgain(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	closed(t, opened(t, cfg))
+	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: Database(cfg)})
+	env.OK(t, err)
+	defer func() { _ = engine.Close() }()
+	now, err := seal.LoadKeyFile(cfg.KeyFile())
+	env.OK(t, err)
+	o := Options{Config: cfg, Note: func(say string) { t.Errorf("it said %q", say) }}
+	if got := o.finishRotation(t.Context(), engine, seal.NewRootKey()); !got.Equal(now) {
+		t.Error("the key from before is used")
+	}
+}
+
+func TestTheAddressOfTheDatabaseComesFromItsSettingOrItsFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		env.OK(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	for name, c := range map[string]struct {
+		cfg  config.Config
+		want string
+		says string // empty: no error
+	}{
+		"none":          {},
+		"a setting":     {cfg: config.Config{DatabaseURL: secret.New("postgres:///a")}, want: "postgres:///a"},
+		"a file":        {cfg: config.Config{DatabaseURLFile: file("url", "postgres:///b\n")}, want: "postgres:///b"},
+		"an empty file": {cfg: config.Config{DatabaseURLFile: file("empty", "\n")}, says: "is empty"},
+		"no file":       {cfg: config.Config{DatabaseURLFile: filepath.Join(dir, "none")}, says: "database_url_file: "},
+	} {
+		got, err := DatabaseURL(c.cfg)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && !got.IsZero() && got.Reveal() != c.want || got.IsZero() != (c.want == "") {
+			t.Errorf("%s: %q, not %q", name, got.Reveal(), c.want)
+		}
+	}
+}
+
+// A start that begins again, as others start too, says nothing twice.
+func TestWhatWasJustSaidIsNotSaidAgain(t *testing.T) {
+	t.Parallel()
+	var said []string
+	note := onlyNews(func(say string) { said = append(said, say) })
+	for _, say := range []string{"a", "b", "b", "a"} {
+		note(say)
+	}
+	if want := []string{"a", "b", "a"}; !slices.Equal(said, want) {
+		t.Errorf("it says %q, not %q", said, want)
 	}
 }

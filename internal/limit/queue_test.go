@@ -85,3 +85,85 @@ func TestAQueueCanBeResized(t *testing.T) {
 		}
 	})
 }
+
+func TestSlotsAreLimitedInTotalAndPerClient(t *testing.T) {
+	t.Parallel()
+	s := NewSlots(16)
+	take := func(client string, want bool) {
+		t.Helper()
+		if s.Take(Holder{Client: client}) != want {
+			t.Errorf("%q: Take returned %t, with %v taken", client, !want, s.shares.of)
+		}
+	}
+	take("a", true)
+	take("a", true)
+	take("a", false)
+	for range 14 {
+		take("", true) // a holder without a name
+	}
+	take("b", false)
+	take("", false)
+	s.Free(Holder{Client: "a"})
+	take("b", true)
+	s.Free(Holder{Client: "b"})
+	s.Free(Holder{Client: "a"})
+	for range 14 {
+		s.Free(Holder{Client: ""})
+	}
+	if s.Taken() != 0 || len(s.shares.of) != 0 {
+		t.Errorf("%d slots stay taken, by %v", s.Taken(), s.shares.of)
+	}
+	if one := NewSlots(1); !one.Take(Holder{Client: "a"}) || one.Take(Holder{Client: "b"}) {
+		t.Error("a single slot was not taken exactly once")
+	}
+}
+
+// A sender who answers requests needs no account, and may come from many networks.
+func TestAQuarterIsLeftToThoseWhoAnswerNoRequest(t *testing.T) {
+	t.Parallel()
+	s := NewSlots(16)
+	taken := 0
+	for i := range 16 {
+		if s.Take(Holder{Client: string(rune('a' + i)), Link: string(rune('a' + i))}) {
+			taken++
+		}
+	}
+	if taken != 12 || !s.Take(Holder{Client: "b", Account: 1}) {
+		t.Errorf("they take %d of 16, or an account has none", taken)
+	}
+}
+
+func TestHalfIsLeftToThoseWhoAnswerRequestsOfOtherAccounts(t *testing.T) {
+	t.Parallel()
+	s := NewSlots(16)
+	taken := 0
+	for i := range 16 {
+		if s.Take(Holder{Client: string(rune('a' + i)), Link: string(rune('a' + i)), Asker: 1}) {
+			taken++
+		}
+	}
+	if taken != 8 || !s.Take(Holder{Client: "b", Link: "another", Asker: 2}) {
+		t.Errorf("they take %d of 16, or those who answer another account have none", taken)
+	}
+}
+
+func TestSlotsCanBeResized(t *testing.T) {
+	t.Parallel()
+	s := NewSlots(2)
+	if !s.Take(Holder{Client: "a"}) || !s.Take(Holder{Client: "b"}) {
+		t.Fatal("fewer than two slots are free")
+	}
+	s.Resize(3, 2)
+	if !s.Take(Holder{Client: "a"}) || s.Take(Holder{Client: "c"}) {
+		t.Error("there are not three slots, two of them for one client")
+	}
+	s.Resize(1, 0)
+	s.Free(Holder{Client: "a"})
+	s.Free(Holder{Client: "b"})
+	if s.Take(Holder{Client: "c"}) {
+		t.Error("there is more than one slot")
+	}
+	if s.Free(Holder{Client: "a"}); !s.Take(Holder{Client: "c"}) || s.Take(Holder{Client: "c"}) {
+		t.Error("a freed slot cannot be taken, or more than one can")
+	}
+}

@@ -1,16 +1,28 @@
 package metrics_test
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
 	"pushbox/internal/metrics"
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/record"
+	"pushbox/store/storetest"
 )
 
 // wantSamples fails the test unless a scrape has those lines, and none that begins as one
@@ -177,3 +189,129 @@ func TestUnknownLabelsAreNotCounted(t *testing.T) {
 		t.Errorf("%d series became %d", before, n)
 	}
 }
+
+// attached are metrics that ask sources which have everything to tell.
+func attached(changes ...func(*metrics.Sources)) *metrics.Metrics {
+	s := metrics.Sources{
+		Store: func() (store.Stats, error) {
+			return store.Stats{EngineStats: record.EngineStats{Space: record.Space{Size: 1000, Unused: 300}, FreePages: 3, Journal: 5, Live: 7}, Lag: 9 * time.Second}, nil
+		},
+		Server: func() server.Stats {
+			return server.Stats{Uploads: 11, Downloads: 13, RequestMemory: 17, AnswerMemory: 19}
+		},
+		Certificate: func() time.Time { return time.Unix(2_000_000_000, 0) },
+		FreeSpace:   func() (int64, bool) { return 23, true },
+		Messages: func() []metrics.Messages {
+			return []metrics.Messages{
+				{By: "webhook", Waiting: 29, Dropped: 31, Failing: map[string]int{"webhook 3": 37}},
+				{By: "mail", Waiting: 41, Dropped: 43},
+			}
+		},
+		Backups: func() metrics.Backups {
+			return metrics.Backups{Last: time.Unix(1_900_000_000, 0), Every: time.Hour, Done: 47, Failed: 53, AfterDone: 59, AfterFailed: 61}
+		},
+	}
+	for _, change := range changes {
+		change(&s)
+	}
+	m := metrics.New("3.0.0")
+	m.Attach(s)
+	return m
+}
+
+// overPostgres are metrics of a server over PostgreSQL.
+func overPostgres(err error) *metrics.Metrics {
+	return attached(func(s *metrics.Sources) {
+		s.Shared = true
+		s.Store = func() (store.Stats, error) {
+			if err != nil {
+				return store.Stats{EngineStats: record.EngineStats{Shared: &record.SharedStats{Max: 16}}}, err
+			}
+			shared := &record.SharedStats{InUse: 2, Idle: 3, Max: 16, Waits: 5, Waited: 7 * time.Second, Conflicts: 11, Retries: 13, FoundOut: 17, LeftUnknown: 19}
+			return store.Stats{EngineStats: record.EngineStats{Space: record.Space{Size: 1000}, Live: 7, Shared: shared}, Lag: 9 * time.Second}, nil
+		}
+	})
+}
+
+// allFamilies are what scrapes tell, with a file and with PostgreSQL.
+func allFamilies(t testing.TB) map[string]*dto.MetricFamily {
+	t.Helper()
+	all := families(t, attached())
+	maps.Copy(all, families(t, overPostgres(nil)))
+	return all
+}
+
+// families are what a scrape tells, as Prometheus reads it.
+func families(t testing.TB, m *metrics.Metrics) map[string]*dto.MetricFamily {
+	t.Helper()
+	_, text, err := m.Expose()
+	env.OK(t, err)
+	p := expfmt.NewTextParser(model.LegacyValidation)
+	all, err := p.TextToMetricFamilies(bytes.NewReader(text))
+	env.OK(t, err)
+	return all
+}
+
+// BenchmarkRequest measures what metrics cost a request: an empty
+// request to a server without metrics and to one with them, in turns, since machines differ from
+// minute to minute.
+func BenchmarkRequest(b *testing.B) {
+	f := storetest.New(b)
+	handler := func(o server.Observer) *server.Server {
+		h, err := server.New(server.Options{
+			Config: config.Default(), Store: f.Store, Log: zerolog.New(io.Discard), Version: "3.0.0", Monitoring: server.Monitoring{Observer: o},
+		})
+		env.OK(b, err)
+		return h
+	}
+	var took [2]time.Duration
+	both := [2]*server.Server{handler(nil), handler(metrics.New("3.0.0").Requests())}
+	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/healthz"}, RemoteAddr: "127.0.0.1:40000", Header: http.Header{}, Body: http.NoBody}
+	const turn = 2000
+	n := 0
+	for b.Loop() {
+		n += turn
+		for i, h := range both {
+			begin := time.Now()
+			for range turn {
+				h.ServeHTTP(&nowhere{header: make(http.Header)}, r)
+			}
+			took[i] += time.Since(begin)
+		}
+	}
+	plain, counted := float64(took[0])/float64(n), float64(took[1])/float64(n)
+	b.ReportMetric(plain, "ns/plain")
+	b.ReportMetric(counted, "ns/counted")
+	b.ReportMetric(counted-plain, "ns/cost")
+	b.ReportMetric(counted/plain, "ratio")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkObserver measures the counting alone, from all cores at once.
+func BenchmarkObserver(b *testing.B) {
+	o := metrics.New("3.0.0").Requests()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			o.Began()
+			o.Ended(server.Label{Route: "show", Method: http.MethodGet}, http.StatusOK, 3*time.Millisecond)
+		}
+	})
+}
+
+// BenchmarkScrape measures what Prometheus costs.
+func BenchmarkScrape(b *testing.B) {
+	m := attached()
+	for b.Loop() {
+		if _, _, err := m.Expose(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// nowhere is a http.ResponseWriter that keeps nothing.
+type nowhere struct{ header http.Header }
+
+func (n *nowhere) Header() http.Header         { return n.header }
+func (n *nowhere) WriteHeader(int)             {}
+func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }

@@ -1,10 +1,15 @@
 package seal
 
 import (
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"math"
 	"testing"
 	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func TestRenewingAddsAKeyToEachFamilyAndOpensWhatWasSealed(t *testing.T) {
@@ -125,4 +130,209 @@ func TestNothingIsSealedUnderAHeadThatIsNone(t *testing.T) {
 			}
 		}
 	}
+}
+
+//go:embed testdata/families.json
+var familiesJSON []byte
+
+// familyVectors are the values that testdata/families.py made, of the push of vectors.
+type familyVectors struct {
+	SealedRing    hexBytes `json:"sealed_ring"`
+	SealedLink    hexBytes `json:"sealed_link"`
+	Details       string   `json:"details"`
+	SealedDetails hexBytes `json:"sealed_details"`
+	Hook          string   `json:"hook"`
+	SealedHook    hexBytes `json:"sealed_hook"`
+	Message       string   `json:"message"`
+	SealedMessage hexBytes `json:"sealed_message"`
+	Place         hexBytes `json:"place"`
+	Request       string   `json:"request"`
+	SealedRequest hexBytes `json:"sealed_request"`
+	Entry         string   `json:"entry"`
+	SealedEntry   hexBytes `json:"sealed_entry"`
+	Event         string   `json:"event"`
+	EventDigest   hexBytes `json:"event_digest"`
+	SealedEvent   hexBytes `json:"sealed_event"`
+	Account       string   `json:"account"`
+	AccountID     hexBytes `json:"account_id"`
+	SealedAccount hexBytes `json:"sealed_account"`
+
+	Bucket  string     `json:"bucket"`
+	Value   hexBytes   `json:"value"`
+	RowSums []hexBytes `json:"row_sums"` // under versions 1 and 2
+
+	FirstDetails hexBytes `json:"first_details"`
+	FirstEntry   hexBytes `json:"first_entry"`
+	FirstRowSum  hexBytes `json:"first_row_sum"`
+}
+
+// loadFamilyVectors also returns the ring that they were sealed under, and the ring of
+// before there were families.
+func loadFamilyVectors(t testing.TB) (v vectors, f familyVectors, ring, first *Ring) {
+	t.Helper()
+	v, root, first := loadVectors(t)
+	env.OK(t, json.Unmarshal(familiesJSON, &f))
+	ring, err := OpenRing(root, f.SealedRing)
+	env.OK(t, err)
+	return v, f, ring, first
+}
+
+func TestTheFrozenFamiliesAreRead(t *testing.T) {
+	t.Parallel()
+	v, f, ring, _ := loadFamilyVectors(t)
+	if got := ring.MAC(v.Token); string(got[:]) != string(v.MAC) {
+		t.Errorf("MAC is %x, not %x", got, v.MAC)
+	}
+	for family, versions := range map[Family][]uint32{KEKs: {1, 2}, DetailKeys: {1, 300}, AuditKeys: {1}, RowKeys: {1, 2}} {
+		periods := ring.Versions(family)
+		if len(periods) != len(versions) {
+			t.Errorf("family %d has the keys %v", family, periods)
+			continue
+		}
+		for i, p := range periods {
+			if p.Version != versions[i] || p.From.UnixMilli() != v.KEKFrom[i] {
+				t.Errorf("key %d of family %d is %v", i, family, p)
+			}
+		}
+	}
+	root, err := ParseRootKey([]byte(v.KeyText))
+	env.OK(t, err)
+	if now := ring.Sealed(root); len(now) != len(f.SealedRing) || string(now[:plainHead]) != string(f.SealedRing[:plainHead]) {
+		t.Errorf("the ring is sealed as %x now", now)
+	}
+	wrap, err := ring.OpenWrap(v.Wrap, v.PushID, secret.New(v.Token), secret.Text{})
+	if err != nil || *wrap.s != string(v.DEK) {
+		t.Errorf("a wrap of before there were families does not open: %v", err)
+	}
+}
+
+func TestTheFrozenRecordsOfFamiliesOpenAndHaveTheirLayout(t *testing.T) {
+	t.Parallel()
+	v, f, ring, _ := loadFamilyVectors(t)
+	digest := [32]byte(f.EventDigest)
+	for name, c := range map[string]struct {
+		sealed hexBytes
+		plain  string
+		open   func([]byte) ([]byte, error)
+		seal   func([]byte) []byte
+		head   int
+	}{
+		"link": {
+			f.SealedLink, v.Token,
+			func(b []byte) ([]byte, error) { l, err := ring.OpenLink(v.PushID, b); return []byte(l.Reveal()), err },
+			func(p []byte) []byte {
+				return ring.SealLink(time.UnixMilli(v.KEKFrom[1]), v.PushID, secret.New(string(p)))
+			},
+			kekHead,
+		},
+		"details": {
+			f.SealedDetails, f.Details,
+			func(b []byte) ([]byte, error) { return ring.OpenDetails(v.PushID, b) },
+			func(p []byte) []byte { return ring.SealDetails(v.PushID, p) },
+			familyHead,
+		},
+		"webhook": {
+			f.SealedHook, f.Hook,
+			func(b []byte) ([]byte, error) { return ring.OpenHook(f.Place, b) },
+			func(p []byte) []byte { return ring.SealHook(f.Place, p) },
+			familyHead,
+		},
+		"message": {
+			f.SealedMessage, f.Message,
+			func(b []byte) ([]byte, error) { return ring.OpenMessage(f.Place, b) },
+			func(p []byte) []byte { return ring.SealMessage(f.Place, p) },
+			familyHead,
+		},
+		"request": {
+			f.SealedRequest, f.Request,
+			func(b []byte) ([]byte, error) { return ring.OpenRequest(v.PushID, b) },
+			func(p []byte) []byte { return ring.SealRequest(v.PushID, p) },
+			familyHead,
+		},
+		"entry": {
+			f.SealedEntry, f.Entry,
+			func(b []byte) ([]byte, error) { return ring.OpenEntry(v.PushID, b) },
+			func(p []byte) []byte { return ring.SealEntry(v.PushID, p) },
+			familyHead,
+		},
+		"event": {
+			f.SealedEvent, f.Event,
+			func(b []byte) ([]byte, error) { return ring.OpenEvent(digest, b) },
+			func(p []byte) []byte { return ring.SealEvent(digest, p) },
+			familyHead,
+		},
+		"part of an account": {
+			f.SealedAccount, f.Account,
+			func(b []byte) ([]byte, error) { return ring.OpenAccount(f.AccountID, b) },
+			func(p []byte) []byte { return ring.SealAccount(f.AccountID, p) },
+			familyHead,
+		},
+	} {
+		plain, err := c.open(c.sealed)
+		if err != nil || string(plain) != c.plain {
+			t.Errorf("%s opens as %q, %v", name, plain, err)
+		}
+		now := c.seal([]byte(c.plain))
+		if len(now) != len(c.sealed) || string(now[:c.head]) != string(c.sealed[:c.head]) {
+			t.Errorf("%s is sealed as %x now, not as %x", name, now, c.sealed)
+		}
+	}
+}
+
+func TestTheFrozenRowsHaveTheirSums(t *testing.T) {
+	t.Parallel()
+	v, f, ring, _ := loadFamilyVectors(t)
+	for i, want := range f.RowSums {
+		sum, ok := ring.RowSum(uint16(i+1), f.Bucket, v.PushID, f.Value)
+		if !ok || string(sum[:]) != string(want) {
+			t.Errorf("under version %d the sum is %x, %t, not %x", i+1, sum, ok, want)
+		}
+	}
+	if ring.RowVersion() != 2 {
+		t.Errorf("rows are authenticated under version %d", ring.RowVersion())
+	}
+}
+
+// A ring of before there were families has the same keys of families each time that it
+// is opened, and keeps them when it is sealed again.
+func TestTheFirstKeysOfFamiliesComeFromTheRingOfBefore(t *testing.T) {
+	t.Parallel()
+	v, f, _, first := loadFamilyVectors(t)
+	root := NewRootKey()
+	again, err := OpenRing(root, first.Sealed(root))
+	env.OK(t, err)
+	for name, ring := range map[string]*Ring{"as it was": first, "sealed again": again} {
+		for _, old := range []hexBytes{v.SealedDetails, f.FirstDetails} {
+			if plain, err := ring.OpenDetails(v.PushID, old); err != nil || string(plain) != f.Details {
+				t.Errorf("%s: details open as %q, %v", name, plain, err)
+			}
+		}
+		if plain, err := ring.OpenEntry(v.EntryID, v.SealedEntry); err != nil || string(plain) != v.Entry {
+			t.Errorf("%s: an entry of before opens as %q, %v", name, plain, err)
+		}
+		if plain, err := ring.OpenEntry(v.PushID, f.FirstEntry); err != nil || string(plain) != f.Entry {
+			t.Errorf("%s: an entry opens as %q, %v", name, plain, err)
+		}
+		if sum, ok := ring.RowSum(1, f.Bucket, v.PushID, f.Value); !ok || string(sum[:]) != string(f.FirstRowSum) {
+			t.Errorf("%s: the sum of a row is %x, %t", name, sum, ok)
+		}
+	}
+	for family, want := range map[Family]uint32{DetailKeys: 0, AuditKeys: 1} {
+		sealed := map[Family][]byte{DetailKeys: v.SealedDetails, AuditKeys: v.SealedEntry}[family]
+		if got, ok := SealedUnder(family, sealed); !ok || got != want {
+			t.Errorf("a record of before is sealed under version %d of family %d, %t", got, family, ok)
+		}
+	}
+}
+
+// What was sealed under a KEK before there were families goes with that KEK.
+func TestDetailsOfBeforeOpenUnderTheirKEKAlone(t *testing.T) {
+	t.Parallel()
+	v, _, _, first := loadFamilyVectors(t)
+	if _, err := first.Drop(KEKs, 1).OpenDetails(v.PushID, v.SealedDetails); err != nil {
+		t.Errorf("they do not open without another KEK: %v", err)
+	}
+	next, _ := first.Rotate(time.UnixMilli(v.KEKFrom[1]).Add(rotateAfter))
+	plain, err := next.Drop(KEKs, 2).OpenDetails(v.PushID, v.SealedDetails)
+	wantRefusal(t, "without their KEK", plain, err)
 }

@@ -1,9 +1,11 @@
 package seal
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -147,5 +149,181 @@ func TestWhatIsSealedNowHasTheFrozenLayout(t *testing.T) {
 		} else if string(pair.now[:pair.same]) != string(pair.frozen[:pair.same]) {
 			t.Errorf("%s: begins %x instead of %x", name, pair.now[:pair.same], pair.frozen[:pair.same])
 		}
+	}
+}
+
+//go:embed testdata/files.json
+var filesJSON []byte
+
+// fileVectors are the values that testdata/files.py made, of the push of vectors.
+type fileVectors struct {
+	FilesKey hexBytes `json:"files_key"`
+	BlobID   hexBytes `json:"blob_id"`
+	Files    []struct {
+		Size         int      `json:"size"`
+		SealedSize   int64    `json:"sealed_size"`
+		SealedSHA256 hexBytes `json:"sealed_sha256"`
+	} `json:"files"`
+	ChunkNumber uint64   `json:"chunk_number"`
+	Chunk       string   `json:"chunk"`
+	SealedChunk hexBytes `json:"sealed_chunk"`
+	GrantToken  string   `json:"grant_token"`
+	List        string   `json:"list"`
+	SealedList  hexBytes `json:"sealed_list"`
+	SealedGrant hexBytes `json:"sealed_grant"`
+}
+
+func loadFileVectors(t testing.TB) (v vectors, f fileVectors, ring *Ring) {
+	t.Helper()
+	v, _, ring = loadVectors(t)
+	env.OK(t, json.Unmarshal(filesJSON, &f))
+	return v, f, ring
+}
+
+// A chunk has no random part: sealed again it must have the same bytes.
+func TestTheFrozenFilesAreSealedTheSame(t *testing.T) {
+	t.Parallel()
+	v, f, _ := loadFileVectors(t)
+	c := DEK{keyOf(v.DEK)}.FilesKey().File(f.BlobID)
+	if len(f.Files) != len(sizes) {
+		t.Fatalf("there are %d files", len(f.Files))
+	}
+	for _, file := range f.Files {
+		plain := pattern(file.Size)
+		sealed := sealFile(c, plain)
+		all := slices.Concat(sealed...)
+		if sum := sha256.Sum256(all); string(sum[:]) != string(file.SealedSHA256) {
+			t.Errorf("%d bytes: the digest is %x, not %x", file.Size, sum, file.SealedSHA256)
+		}
+		if int64(len(all)) != file.SealedSize || SealedSize(int64(file.Size)) != file.SealedSize {
+			t.Errorf("%d bytes: they are sealed in %d", file.Size, len(all))
+		}
+		if back, err := openFile(c, sealed); err != nil || string(back) != string(plain) {
+			t.Errorf("%d bytes: they come back otherwise: %v", file.Size, err)
+		}
+	}
+}
+
+func TestTheFrozenChunkOpens(t *testing.T) {
+	t.Parallel()
+	_, f, _ := loadFileVectors(t)
+	c := FilesKey{keyOf(f.FilesKey)}.File(f.BlobID)
+	plain, err := c.Open(nil, f.ChunkNumber, true, f.SealedChunk)
+	if err != nil || string(plain) != f.Chunk {
+		t.Errorf("it opens as %q, %v", plain, err)
+	}
+	if now := c.Seal(nil, f.ChunkNumber, true, plain); string(now) != string(f.SealedChunk) {
+		t.Errorf("it is sealed as %x, not %x", now, f.SealedChunk)
+	}
+}
+
+func TestTheFrozenListOpens(t *testing.T) {
+	t.Parallel()
+	v, f, _ := loadFileVectors(t)
+	list, err := FilesKey{keyOf(f.FilesKey)}.OpenList(v.PushID, f.SealedList)
+	if err != nil || string(list) != f.List {
+		t.Errorf("it opens as %q, %v", list, err)
+	}
+}
+
+func TestTheFrozenGrantOpensAndHasItsLayout(t *testing.T) {
+	t.Parallel()
+	v, f, ring := loadFileVectors(t)
+	token := secret.New(f.GrantToken)
+	files, err := ring.OpenGrant(v.PushID, token, f.SealedGrant)
+	if err != nil || *files.s != string(f.FilesKey) {
+		t.Fatalf("it does not open as it should: %v", err)
+	}
+	if *files.s != *(DEK{keyOf(v.DEK)}).FilesKey().s {
+		t.Error("its key is not the files key of the push")
+	}
+	now := ring.SealGrant(time.UnixMilli(v.KEKFrom[1]), v.PushID, token, files)
+	if len(now) != len(f.SealedGrant) || string(now[:kekHead]) != string(f.SealedGrant[:kekHead]) {
+		t.Errorf("it is sealed as %x now, not as %x", now, f.SealedGrant)
+	}
+	if len(NewGrantToken().Reveal()) != len(f.GrantToken) {
+		t.Error("the tokens have another length now")
+	}
+}
+
+//go:embed testdata/accounts.json
+var accountsJSON []byte
+
+// accountVectors are the values that testdata/accounts.py made, under the ring of
+// vectors.
+type accountVectors struct {
+	Session       string   `json:"session"`
+	SessionDigest hexBytes `json:"session_digest"`
+	Origin        string   `json:"origin"`
+	SealedOrigin  hexBytes `json:"sealed_origin"`
+	AccountID     hexBytes `json:"account_id"`
+	TOTP          hexBytes `json:"totp"`
+	SealedTOTP    hexBytes `json:"sealed_totp"`
+}
+
+func loadAccountVectors(t testing.TB) (a accountVectors, ring *Ring) {
+	t.Helper()
+	_, _, ring = loadVectors(t)
+	env.OK(t, json.Unmarshal(accountsJSON, &a))
+	return a, ring
+}
+
+func TestTheFrozenPartsOfAnAccountOpen(t *testing.T) {
+	t.Parallel()
+	a, ring := loadAccountVectors(t)
+	if got := Digest(secret.New(a.Session)); string(got[:]) != string(a.SessionDigest) {
+		t.Errorf("the digest is %x, not %x", got, a.SessionDigest)
+	}
+	for name, part := range map[string]struct {
+		id, sealed []byte
+		plain      string
+	}{
+		"the origin of a session":       {a.SessionDigest, a.SealedOrigin, a.Origin},
+		"the secret of a second factor": {a.AccountID, a.SealedTOTP, string(a.TOTP)},
+	} {
+		plain, err := ring.OpenAccount(part.id, part.sealed)
+		if err != nil || string(plain) != part.plain {
+			t.Errorf("%s opens as %q, %v", name, plain, err)
+		}
+	}
+}
+
+func TestThePartsOfAnAccountOpenOnlyWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	a, ring := loadAccountVectors(t)
+	for _, c := range []struct {
+		name string
+		ring *Ring
+		id   []byte
+	}{
+		{"of another session", ring, a.AccountID},
+		{"of none", ring, nil},
+		{"of a longer id", ring, append(a.SessionDigest, 0)},
+		{"under another ring", NewRing(birth), a.SessionDigest},
+	} {
+		plain, err := c.ring.OpenAccount(c.id, a.SealedOrigin)
+		wantRefusal(t, c.name, plain, err)
+	}
+	if _, err := ring.OpenEntry(a.SessionDigest, a.SealedOrigin); err == nil {
+		t.Error("it opens as an audit entry")
+	}
+}
+
+// Parts of an account stay readable for the life of the store: no KEK seals them.
+func TestThePartsOfAnAccountOutliveEveryKEK(t *testing.T) {
+	t.Parallel()
+	first := NewRing(birth)
+	sealed := first.SealAccount(testID, []byte("kept"))
+	root, ring := NewRootKey(), first
+	for i := range 3 {
+		ring, _ = ring.Rotate(birth.AddDate(0, 2*(i+1), 0))
+	}
+	for _, p := range ring.Versions(KEKs)[:3] {
+		ring = ring.Drop(KEKs, p.Version)
+	}
+	ring, err := OpenRing(root, ring.Sealed(root))
+	env.OK(t, err)
+	if plain, err := ring.OpenAccount(testID, sealed); err != nil || string(plain) != "kept" {
+		t.Errorf("it opens as %q, %v", plain, err)
 	}
 }

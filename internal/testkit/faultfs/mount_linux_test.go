@@ -214,3 +214,10 @@ func TestSavedFilesAreRestored(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) {
+	if faultfs.Serve() {
+		return
+	}
+	os.Exit(m.Run())
+}

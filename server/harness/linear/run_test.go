@@ -1,6 +1,7 @@
 package linear_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -223,3 +224,10 @@ func (h linearHome) sweep() error {
 	_, err := h.Store.Sweep(ctx)
 	return err
 }
+
+var ctx = context.Background()
+
+const (
+	day    = 24 * time.Hour
+	pushes = "/api/v2/pushes"
+)

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/anishathalye/porcupine"
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
@@ -176,4 +179,94 @@ func (h victimHome) fill(clock *storetest.Clock) (bearer string, err error) {
 	}
 	token, err := s.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{})
 	return token.Secret.Reveal(), err
+}
+
+// A linearPair is two victims over one database. Their clocks go as one.
+type linearPair [2]*linearVictim
+
+func (p *linearPair) advance(d time.Duration) (err error) {
+	defer p[0].clock.Advance(d)
+	for _, v := range p { // one of them may be dead
+		err = errors.Join(err, v.order(advanceBy(d)))
+	}
+	return err
+}
+
+// sweep has one of them sweep.
+func (p *linearPair) sweep() error { return p[rand.IntN(len(p))].sweep() }
+
+// recordServerKills has the clients make n calls of two servers in processes of their own,
+// over one PostgreSQL. Now and then one of them is killed, and started again. It returns how
+// often.
+func (r *linearRun) recordServerKills(n int64) (kills int) {
+	home, rng := victimHome{dir: r.t.TempDir(), url: pgtest.URL(r.t)}, rand.New(rand.NewPCG(r.seed, 1<<63))
+	bearer, err := home.fill(r.clock)
+	env.OK(r.t, err)
+	r.bearer = bearer
+	var pair linearPair
+	addresses := []*string{&r.address, &r.other}
+	for i := range pair {
+		pair[i], *addresses[i] = startLinearVictim(r.t, home, r.clock)
+	}
+	r.host = &pair
+	for ; r.calls.Load() < n && !r.t.Failed(); r.life++ {
+		i := rng.IntN(len(pair))
+		r.kill(pair[i], r.calls.Load()+callsOfLife+rng.Int64N(callsSpread), time.Duration(rng.Int64N(int64(killSpread))))
+		kills++
+		awaitNoStatement(r.t, home)
+		pair[i], *addresses[i] = startLinearVictim(r.t, home, r.clock)
+		r.dying.Store(false)
+	}
+	r.lastTour()
+	for _, v := range pair {
+		if err := v.end(); err != nil {
+			r.t.Errorf("a victim ended with: %v", err)
+		}
+	}
+	r.checkHome(home)
+	return kills
+}
+
+// awaitNoStatement waits until no statement of a killed server runs: what it does, it has
+// done before the next call.
+func awaitNoStatement(t *testing.T, home victimHome) {
+	t.Helper()
+	env.Eventually(t, "the statements of a killed server end", func() bool { return pgtest.Running(t, home.url) == 0 })
+}
+
+// cutPatience is for one question about a call that was cut off.
+const cutPatience = 5 * time.Second
+
+// cutOutcomes counts of the calls that were cut off which took effect for certain,
+// and which did not: no order of the others makes sense without those, or with
+// these.
+func cutOutcomes(history []porcupine.Operation) (did, didNot int) {
+	model := linearModel()
+	for _, part := range model.Partition(history) {
+		for i, o := range part {
+			in := o.Input.(linearCall)
+			if !in.cut || in.op == opExpire || in.op == opPurge {
+				continue
+			}
+			without := slices.Delete(slices.Clone(part), i, i+1)
+			if refuted(without) {
+				did++
+				continue
+			}
+			in.forced = true
+			with := slices.Clone(part)
+			with[i].Input = in
+			if refuted(with) {
+				didNot++
+			}
+		}
+	}
+	return did, didNot
+}
+
+// refuted reports whether the history of one push has no order for certain.
+func refuted(part []porcupine.Operation) bool {
+	model := linearModel()
+	model.Partition = nil
+	return porcupine.CheckOperationsTimeout(model, part, cutPatience) == porcupine.Illegal
 }

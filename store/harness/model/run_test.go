@@ -4,7 +4,9 @@ package model
 
 import (
 	"encoding/base64"
+	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
+	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -210,3 +213,12 @@ func passwordHash() string {
 }
 
 func text(s string) secret.Text { return secret.New(s) }
+
+func TestMain(m *testing.M) {
+	// Ten checks at a time, so that a few more checks do not become a hundred. The flag may say otherwise.
+	if err := flag.Set("rapid.checks", "10"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(pgtest.Main(m))
+}

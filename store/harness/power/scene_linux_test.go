@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
+	"testing"
 	"time"
 
 	"pushbox/internal/testkit/env"
+	"pushbox/internal/testkit/faultfs"
 	"pushbox/store"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -197,4 +200,11 @@ func (s *scene) sweepLater(ctx context.Context) error {
 func (s *scene) compactAll(ctx context.Context) error {
 	_, _, err := s.Compact(ctx, storetest.Operator, func(int64, int64) {})
 	return err
+}
+
+func TestMain(m *testing.M) {
+	if faultfs.Serve() {
+		return
+	}
+	os.Exit(m.Run())
 }

@@ -1,9 +1,0 @@
-package disk
-
-import (
-	"testing"
-
-	"pushbox/internal/proctest"
-)
-
-func TestMain(m *testing.M) { proctest.Main(m) }

@@ -1,9 +1,0 @@
-package docs
-
-import (
-	"testing"
-
-	"pushbox/internal/proctest"
-)
-
-func TestMain(m *testing.M) { proctest.Main(m) }
