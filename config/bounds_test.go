@@ -196,10 +196,7 @@ func TestDefaultsAreWithinTheirBounds(t *testing.T) {
 					mustLoad(t, src)
 					return
 				}
-				want := strings.ReplaceAll(test.want, "KEY", key)
-				if got := problems(t, src); len(got) != 1 || got[0] != want {
-					t.Errorf("got %q, want %q", got, want)
-				}
+				wantProblem(t, src, strings.ReplaceAll(test.want, "KEY", key))
 			})
 		}
 	}
@@ -207,63 +204,37 @@ func TestDefaultsAreWithinTheirBounds(t *testing.T) {
 
 func TestAMaximumBelowTheDefaultNamesBothOrigins(t *testing.T) {
 	t.Parallel()
-	got := problems(t, config.Source{Environ: []string{"PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX=6"}})
-	want := "pw.expire_after_days_default (default): must not be greater than pw.expire_after_days_max (environment PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX)"
-	if len(got) != 1 || got[0] != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	wantProblem(t, config.Source{Environ: []string{"PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX=6"}},
+		"pw.expire_after_days_default (default): must not be greater than pw.expire_after_days_max (environment PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX)")
 }
 
-func TestTheLargestBodyFitsIntoTheMemoryForBodies(t *testing.T) {
+// Limits that another setting limits. A place is that of the setting before it.
+func TestSettingsThatLimitEachOther(t *testing.T) {
 	t.Parallel()
-	const want = "limits.body_memory (PLACE): must not be less than limits.max_body (PLACE)"
-	for _, test := range []struct {
-		name, yaml, want string
-	}{
-		{"as much", "max_body: 1MiB, body_memory: 1MiB", ""},
-		{"a byte less", "max_body: 1MiB, body_memory: 1048575", strings.ReplaceAll(want, "PLACE", "file pushbox.yaml, line 1")},
-		{"as much as the default", "body_memory: 8MiB", ""},
-		{"a byte less than the default", "body_memory: 8388607", "limits.body_memory (file pushbox.yaml, line 1): must not be less than limits.max_body (default)"},
-		{"the largest body", "max_body: 64MiB", ""},
-		{"a body out of bounds", "max_body: 1, body_memory: 64KiB", "limits.max_body (file pushbox.yaml, line 1): must be from 64KiB to 64MiB"},
+	const (
+		memory = "limits.body_memory (PLACE): must not be less than limits.max_body (PLACE)"
+		idle   = "sessions.idle_timeout (PLACE): must not be greater than sessions.max_age (PLACE)"
+		place  = "file pushbox.yaml, line 1"
+	)
+	for yaml, want := range map[string]string{
+		"limits: {max_body: 1MiB, body_memory: 1MiB}":    "",
+		"limits: {max_body: 1MiB, body_memory: 1048575}": strings.ReplaceAll(memory, "PLACE", place),
+		"limits: {body_memory: 8MiB}":                    "", // as much as the default
+		"limits: {body_memory: 8388607}":                 "limits.body_memory (" + place + "): must not be less than limits.max_body (default)",
+		"limits: {max_body: 64MiB}":                      "",
+		"limits: {max_body: 1, body_memory: 64KiB}":      "limits.max_body (" + place + "): must be from 64KiB to 64MiB",
+		"sessions: {idle_timeout: 1h, max_age: 1h}":      "",
+		"sessions: {idle_timeout: 1h1ns, max_age: 1h}":   strings.ReplaceAll(idle, "PLACE", place),
+		"sessions: {idle_timeout: 30d}":                  "", // as long as the default
+		"sessions: {idle_timeout: 31d}":                  "sessions.idle_timeout (" + place + "): must not be greater than sessions.max_age (default)",
+		"sessions: {max_age: 1m}":                        "sessions.max_age (" + place + "): must be from 5m to 365d",
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			src := config.Source{File: writeFile(t, "limits: {"+test.yaml+"}\n")}
-			if test.want == "" {
-				mustLoad(t, src)
-				return
-			}
-			if got := problems(t, src); len(got) != 1 || got[0] != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
-func TestAnIdleSessionEndsNoLaterThanOneInUse(t *testing.T) {
-	t.Parallel()
-	const want = "sessions.idle_timeout (PLACE): must not be greater than sessions.max_age (PLACE)"
-	for _, test := range []struct {
-		name, yaml, want string
-	}{
-		{"as long", "idle_timeout: 1h, max_age: 1h", ""},
-		{"a moment longer", "idle_timeout: 1h1ns, max_age: 1h", strings.ReplaceAll(want, "PLACE", "file pushbox.yaml, line 1")},
-		{"as long as the default", "idle_timeout: 30d", ""},
-		{"longer than the default", "idle_timeout: 31d", "sessions.idle_timeout (file pushbox.yaml, line 1): must not be greater than sessions.max_age (default)"},
-		{"out of bounds", "max_age: 1m", "sessions.max_age (file pushbox.yaml, line 1): must be from 5m to 365d"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			src := config.Source{File: writeFile(t, "sessions: {"+test.yaml+"}\n")}
-			if test.want == "" {
-				mustLoad(t, src)
-				return
-			}
-			if got := problems(t, src); len(got) != 1 || got[0] != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
+		src := config.Source{File: writeFile(t, yaml+"\n")}
+		if want == "" {
+			mustLoad(t, src)
+			continue
+		}
+		wantProblem(t, src, want)
 	}
 }
 

@@ -71,10 +71,7 @@ func TestProblemsInAFile(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got := problems(t, config.Source{File: writeFile(t, test.yaml)})
-			if len(got) != 1 || got[0] != test.want {
-				t.Errorf("got  %q\nwant %q", got, test.want)
-			}
+			wantProblem(t, config.Source{File: writeFile(t, test.yaml)}, test.want)
 		})
 	}
 }
@@ -130,10 +127,7 @@ func TestSectionsMayShareTheirSettings(t *testing.T) {
 	if l.Config.QR.ExpireAfterDaysDefault != 3 || l.Config.PW.ExpireAfterDaysDefault != 3 {
 		t.Errorf("got %+v", l.Config.QR)
 	}
-	got := problems(t, config.Source{File: writeFile(t, "pw: &all\n  log: *all\n")})
-	if want := []string{"pw.log (file pushbox.yaml, line 2): is not a setting"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	wantProblem(t, config.Source{File: writeFile(t, "pw: &all\n  log: *all\n")}, "pw.log (file pushbox.yaml, line 2): is not a setting")
 }
 
 func TestBackupsAreInTheDataDirectoryByDefault(t *testing.T) {

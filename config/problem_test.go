@@ -101,10 +101,7 @@ func TestUnknownVariables(t *testing.T) {
 		"PUSHBOX_":           "",
 		"PUSHBOX_FROBNICATE": "",
 	} {
-		got := problems(t, config.Source{Environ: []string{name + "=hunter2"}})
-		if w := "environment " + name + ": is not a setting" + want; len(got) != 1 || got[0] != w {
-			t.Errorf("got %q, want %q", got, w)
-		}
+		wantProblem(t, config.Source{Environ: []string{name + "=hunter2"}}, "environment "+name+": is not a setting"+want)
 	}
 	got := problems(t, config.Source{Environ: []string{"PUSHBOX_\n=x"}})
 	if want := `environment "PUSHBOX_\n": is not a setting`; len(got) != 1 || !strings.HasPrefix(got[0], want) {

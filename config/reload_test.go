@@ -4,25 +4,19 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"pushbox/config"
 	"pushbox/internal/testkit/env"
 )
 
-// rewrite gives a file another text.
-func rewrite(t *testing.T, name, text string) {
-	t.Helper()
-	env.OK(t, os.WriteFile(name, []byte(text), 0o600))
-}
-
 func TestAReloadAppliesWhatItCanAndNamesTheRest(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "listen: 127.0.0.1:1\nallow_anonymous: true\npw: {expire_after_days_max: 30}\n")
 	src := config.Source{File: file}
 	running := mustLoad(t, src).Config
-	rewrite(t, file, "listen: 127.0.0.1:2\nallow_anonymous: false\npw: {expire_after_days_max: 40}\nlog: {level: debug, format: json}\nmaster_key: hunter2\n")
+	text := "listen: 127.0.0.1:2\nallow_anonymous: false\npw: {expire_after_days_max: 40}\nlog: {level: debug, format: json}\nmaster_key: hunter2\n"
+	env.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	got, err := config.Reload(running, src)
 	env.OK(t, err)
 	if want := []string{"allow_anonymous", "log.level", "pw.expire_after_days_max"}; !slices.Equal(got.Changed, want) {
@@ -91,24 +85,5 @@ func TestSettingsFixedAtTheStartNeedARestart(t *testing.T) {
 	}
 	if live < 50 {
 		t.Errorf("a reload applies %d settings only", live)
-	}
-}
-
-func TestPrintMarksSettingsThatNeedARestart(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	env.OK(t, mustLoad(t, config.Source{}).Print(&out))
-	for line := range strings.Lines(out.String()) {
-		key, _, _ := strings.Cut(strings.TrimSpace(line), ":")
-		switch says := strings.HasSuffix(line, "# default; needs a restart\n"); {
-		case key == "listen" || key == "body_memory":
-			if !says {
-				t.Errorf("%q is not marked", line)
-			}
-		case key == "allow_anonymous" || key == "title" || key == "expire_after_days_max":
-			if says {
-				t.Errorf("%q is marked by mistake", line)
-			}
-		}
 	}
 }

@@ -98,14 +98,8 @@ func TestTheAddressOfTheServersWebhookIsNeverShown(t *testing.T) {
 
 func TestTheMasterKeyAndItsFileExcludeEachOther(t *testing.T) {
 	t.Parallel()
-	got := problems(t, config.Source{
-		File:    writeFile(t, "master_key_file: /k\n"),
-		Environ: []string{"PUSHBOX_MASTER_KEY=k"},
-	})
-	want := "master_key (environment PUSHBOX_MASTER_KEY): cannot be given together with master_key_file (file pushbox.yaml, line 1)"
-	if len(got) != 1 || got[0] != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	wantProblem(t, config.Source{File: writeFile(t, "master_key_file: /k\n"), Environ: []string{"PUSHBOX_MASTER_KEY=k"}},
+		"master_key (environment PUSHBOX_MASTER_KEY): cannot be given together with master_key_file (file pushbox.yaml, line 1)")
 }
 
 func TestAPrintedKeyIsRefused(t *testing.T) {
@@ -207,10 +201,7 @@ func TestAnUnreadableCredential(t *testing.T) {
 	if _, err := os.Stat(file + "/master.key"); errors.Is(err, fs.ErrNotExist) {
 		t.Skip("this system says that there is none")
 	}
-	got := problems(t, config.Source{Environ: []string{"CREDENTIALS_DIRECTORY=" + file}})
-	if want := "master_key_file (systemd credential master.key): cannot be read: not a directory"; len(got) != 1 || got[0] != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	wantProblem(t, config.Source{Environ: []string{"CREDENTIALS_DIRECTORY=" + file}}, "master_key_file (systemd credential master.key): cannot be read: not a directory")
 }
 
 func TestThePathOfTheKeyFile(t *testing.T) {
