@@ -107,9 +107,7 @@ func TestTheClientFileIsInTheUsersConfigurationDirectory(t *testing.T) {
 		"/xdg/pushbox/client.yaml":              {"HOME=/home/ann", "XDG_CONFIG_HOME=/xdg"},
 		"":                                      {"HOME=home/ann"},
 	} {
-		if got := config.ClientFile(environ); got != want {
-			t.Errorf("%q: %q, want %q", environ, got, want)
-		}
+		env.Equal(t, environ, config.ClientFile(environ), want)
 	}
 }
 

@@ -131,8 +131,7 @@ func marks(k config.Setting, indent, comment string) (lines string) {
 
 func TestAShortExampleHasTheSettingsThatMostInstallationsChange(t *testing.T) {
 	t.Parallel()
-	all, err := os.ReadFile(exampleFile)
-	env.OK(t, err)
+	all := env.Read(t, exampleFile)
 	short := config.Short(string(all))
 	file := filepath.Join(t.TempDir(), "pushbox.yaml")
 	env.OK(t, os.WriteFile(file, []byte(short), 0o600))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 )
 
 func TestProblemsInAFile(t *testing.T) {
@@ -105,9 +106,7 @@ func TestUnreadableFiles(t *testing.T) {
 			if test.name != "NUL" {
 				short = strings.ReplaceAll(short, filepath.Dir(test.file)+"/", "")
 			}
-			if short != test.want {
-				t.Errorf("got %q, want %q", short, test.want)
-			}
+			env.Equal(t, "got", short, test.want)
 		})
 	}
 }
@@ -116,9 +115,7 @@ func TestTheLargestFile(t *testing.T) {
 	t.Parallel()
 	const setting = "listen: ':1'\n"
 	l := mustLoad(t, config.Source{File: writeFile(t, setting+strings.Repeat("#", 256<<10-len(setting)))})
-	if l.Config.Listen != ":1" {
-		t.Errorf("listen is %s", l.Config.Listen)
-	}
+	env.Equal(t, "listen is", l.Config.Listen, ":1")
 }
 
 func TestSectionsMayShareTheirSettings(t *testing.T) {
@@ -137,9 +134,7 @@ func TestBackupsAreInTheDataDirectoryByDefault(t *testing.T) {
 		"data_dir: /srv/box": "/srv/box/backups",
 		"{data_dir: /srv/box, backup: {dir: /mnt/b}}": "/mnt/b",
 	} {
-		if got := mustLoad(t, config.Source{File: writeFile(t, yaml+"\n")}).Config.BackupDir(); got != want {
-			t.Errorf("%q: %s, want %s", yaml, got, want)
-		}
+		env.Equal(t, yaml, mustLoad(t, config.Source{File: writeFile(t, yaml+"\n")}).Config.BackupDir(), want)
 	}
 }
 

@@ -138,9 +138,7 @@ func TestALongLineDoesNotMoveComments(t *testing.T) {
 	if want := `data_dir: "` + long + `"  # environment PUSHBOX_DATA_DIR; needs a restart`; !slices.Contains(lines, want) {
 		t.Errorf("got %s", out.String())
 	}
-	if want := `listen: "127.0.0.1:5100"                         # default; needs a restart`; lines[0] != want {
-		t.Errorf("got %s", lines[0])
-	}
+	env.Equal(t, "got", lines[0], `listen: "127.0.0.1:5100"                         # default; needs a restart`)
 }
 
 func TestPrintReportsAFailedWrite(t *testing.T) {

@@ -274,9 +274,7 @@ func TestWhichFileIsRead(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := mustLoad(t, test.src).Config.Listen; got != test.listen {
-				t.Errorf("listen is %s, want %s", got, test.listen)
-			}
+			env.Equal(t, "listen is", mustLoad(t, test.src).Config.Listen, test.listen)
 		})
 	}
 }
@@ -287,9 +285,7 @@ func TestNoFileIsReadUnlessItIsNamed(t *testing.T) {
 		env.OK(t, os.WriteFile(name, []byte("listen: :1\n"), 0o600))
 	}
 	t.Setenv("PUSHBOX_LISTEN", ":2") // only the caller's environment counts
-	if got := mustLoad(t, config.Source{}).Config.Listen; got != config.Default().Listen {
-		t.Errorf("listen is %s", got)
-	}
+	env.Equal(t, "listen is", mustLoad(t, config.Source{}).Config.Listen, config.Default().Listen)
 }
 
 func TestTheDataDirectoryIsKnownDespiteMistakesElsewhere(t *testing.T) {

@@ -163,8 +163,7 @@ func TestSwitchesInTheEnvironmentHaveMoreWords(t *testing.T) {
 // FuzzLoad checks that no file makes Load panic, that Load explains what it refuses,
 // and that what it accepts prints as a file that loads to the same.
 func FuzzLoad(f *testing.F) {
-	example, err := os.ReadFile("../config.example.yaml")
-	env.OK(f, err)
+	example := env.Read(f, "../config.example.yaml")
 	f.Add(example)
 	for _, text := range []string{
 		"", "~", "listen: ':1'\nlog: {level: debug}\n", "purge_after: 1d12h30m1.5s\nmax_store_size: 3GiB\n",

@@ -185,9 +185,7 @@ func TestTheDirectoryForKeysBesideTheSettings(t *testing.T) {
 				want = filepath.Join(dir, want)
 			}
 			l := mustLoad(t, src)
-			if l.Config.MasterKeyFile != want {
-				t.Errorf("got %q, want %q", l.Config.MasterKeyFile, want)
-			}
+			env.Equal(t, "got", l.Config.MasterKeyFile, want)
 			if test.want == "key/master.key" && valueOf(t, l, "master_key_file").Origin != "directory "+filepath.Join(dir, "key") {
 				t.Errorf("its origin is %q", valueOf(t, l, "master_key_file").Origin)
 			}

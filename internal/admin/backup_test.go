@@ -65,9 +65,8 @@ func TestTheKeyIsNamedAndRotatedWhereItCanBe(t *testing.T) {
 func TestADeepCheckTellsWhatItHasRead(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {
-		if _, err := r.f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
+		env.OK(t, err)
 		told := int64(-1)
 		found := must(t, r, admin.CheckDeep.WithProgress(func(done, total int64) {
 			if told = done; done > total {
@@ -116,9 +115,7 @@ func TestWhatAServerDoesOnItself(t *testing.T) {
 		t.Errorf("what is done to its store: %v", err)
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	env.OK(t, <-ended)
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -91,16 +91,14 @@ func TestAnAccountLives(t *testing.T) {
 			t.Errorf("after enable the list is %+v", list)
 		}
 		outside := store.External{Identity: record.Identity{Issuer: "https://id.example.com", Subject: "7"}, Email: alice, Verified: true, Link: true}
-		if _, err := r.f.SignInAs(t.Context(), store.Actor{}, outside); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.f.SignInAs(t.Context(), store.Actor{}, outside)
+		env.OK(t, err)
 		want.Identities, want.LastSignInAt = []admin.Identity{{Issuer: "https://id.example.com", Subject: "7"}}, r.f.Clock.Now()
 		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
 			t.Errorf("linked: %+v", list)
 		}
-		if _, err := r.f.SignUp(t.Context(), store.Actor{Client: "192.0.2.9"}, "new@example.com", secret.New(password)); err != nil {
-			t.Fatal(err)
-		}
+		_, err = r.f.SignUp(t.Context(), store.Actor{Client: "192.0.2.9"}, "new@example.com", secret.New(password))
+		env.OK(t, err)
 		for _, confirmed := range []bool{false, true} {
 			if list := must(t, r, admin.UserList, admin.None{}); len(list) != 2 || list[1].Confirmed != confirmed {
 				t.Errorf("the list is %+v", list)
@@ -112,9 +110,8 @@ func TestAnAccountLives(t *testing.T) {
 		must(t, r, admin.UserRename, admin.Rename{Email: alice, To: "eve@example.com"})
 		wantErr(t, r, admin.UserExpirePushes, who, record.ErrNotFound)
 		must(t, r, admin.UserRename, admin.Rename{Email: "eve@example.com", To: alice})
-		if _, err := r.f.CreatePush(t.Context(), store.Actor{Account: 1}, store.NewPush{Kind: record.Text, Payload: secret.New("x")}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = r.f.CreatePush(t.Context(), store.Actor{Account: 1}, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
+		env.OK(t, err)
 		if n := must(t, r, admin.UserExpirePushes, who); n.N != 1 {
 			t.Errorf("%d pushes ended", n.N)
 		}
@@ -167,9 +164,7 @@ func TestATokenLives(t *testing.T) {
 		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, TokenTerms: store.TokenTerms{Label: "laptop", Lifetime: time.Hour}})
 		now := r.f.Clock.Now()
 		want := admin.Token{ID: made.ID, Label: "laptop", Scopes: record.AllScopes, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
-		if made.Token != want {
-			t.Errorf("made %+v, want %+v", made.Token, want)
-		}
+		env.Equal(t, "made", made.Token, want)
 		if _, _, err := r.f.Authenticate(t.Context(), storetest.Anonymous, made.Secret.Text); err != nil {
 			t.Errorf("the token that was handed over is not valid: %v", err)
 		}
@@ -304,9 +299,8 @@ func TestEachChangeByACommandIsInTheLog(t *testing.T) {
 		}},
 		{"user/unlink", func() {
 			x := store.External{Identity: record.Identity{Issuer: "i", Subject: "s"}, Email: "linked@example.com", Create: true}
-			if _, err := r.f.SignInAs(t.Context(), store.Actor{}, x); err != nil {
-				t.Fatal(err)
-			}
+			_, err := r.f.SignInAs(t.Context(), store.Actor{}, x)
+			env.OK(t, err)
 			must(t, r, admin.UserUnlink, admin.Address{Email: x.Email})
 		}},
 		{"user/reset-mfa", func() { must(t, r, admin.UserResetMFA, who) }},
@@ -317,9 +311,8 @@ func TestEachChangeByACommandIsInTheLog(t *testing.T) {
 		{"user/disable", func() { must(t, r, admin.UserDisable, who) }},
 		{"user/enable", func() { must(t, r, admin.UserEnable, who) }},
 		{"user/confirm", func() {
-			if _, err := r.f.SignUp(t.Context(), store.Actor{Client: "192.0.2.9"}, "new@example.com", secret.New(password)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := r.f.SignUp(t.Context(), store.Actor{Client: "192.0.2.9"}, "new@example.com", secret.New(password))
+			env.OK(t, err)
 			must(t, r, admin.UserConfirm, admin.Address{Email: "new@example.com"})
 		}},
 		{"user/rename", func() { must(t, r, admin.UserRename, admin.Rename{Email: "new@example.com", To: "old@example.com"}) }},
@@ -377,9 +370,8 @@ func TestTheInstanceLogIsListed(t *testing.T) {
 		if _, err := r.f.SignIn(t.Context(), by, alice, secret.New("a wrong password")); !errors.Is(err, record.ErrCredentials) {
 			t.Fatal(err)
 		}
-		if _, err := r.f.SignIn(t.Context(), by, alice, secret.New(password)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.f.SignIn(t.Context(), by, alice, secret.New(password))
+		env.OK(t, err)
 		const layout = "2006-01-02T15:04:05.000Z"
 		now := r.f.Clock.Now()
 		then, first := now.Format(layout), now.Add(-time.Minute).Format(layout)

@@ -37,9 +37,8 @@ func raw(t *testing.T, path, method, name, body string) (status int, answer stri
 	res, err := transport.RoundTrip(req)
 	env.OK(t, err)
 	text, err := io.ReadAll(res.Body)
-	if err = errors.Join(err, res.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, res.Body.Close())
+	env.OK(t, err)
 	return res.StatusCode, string(text)
 }
 
@@ -167,9 +166,7 @@ func TestTheSocketIsForItsOwnerAloneAndGoesWithItsServer(t *testing.T) {
 	env.OK(t, err)
 	info, err := os.Stat(path)
 	env.OK(t, err)
-	if got := info.Mode(); got != fs.ModeSocket|0o600 {
-		t.Errorf("its mode is %v", got)
-	}
+	env.Equal(t, "its mode is", info.Mode(), fs.ModeSocket|0o600)
 	env.OK(t, l.Close())
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after Close the socket is still there: %v", err)

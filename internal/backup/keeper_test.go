@@ -115,8 +115,7 @@ func TestAScheduledBackupIsEncryptedAndItsCopyGoes(t *testing.T) {
 	k.Writer.Recipients = recipients(t, ann)
 	wantRound(t, k, "pushbox-20260102T120000Z.db.age", k.Every)
 	wantNames(t, k.Dir, "pushbox-20260102T120000Z.db.age")
-	sealed, err := os.ReadFile(filepath.Join(k.Dir, "pushbox-20260102T120000Z.db.age"))
-	env.OK(t, err)
+	sealed := env.Read(t, filepath.Join(k.Dir, "pushbox-20260102T120000Z.db.age"))
 	r, _, err := Decrypt(bytes.NewReader(sealed), identities(t, annFile))
 	env.OK(t, err)
 	if got, err := io.ReadAll(r); err != nil || string(got) != noon.String() {

@@ -60,9 +60,7 @@ func TestAFileIsForItsOwnerAloneAndReplacesNoneUnlessTold(t *testing.T) {
 	if err := write(Writer{}, "second"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("it replaced a file: %v", err)
 	}
-	if err := write(Writer{Replace: true}, "third"); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, write(Writer{Replace: true}, "third"))
 	got, err := os.ReadFile(path)
 	info, statErr := os.Stat(path)
 	if err := errors.Join(err, statErr); err != nil || string(got) != "third" || info.Mode() != 0o600 {
@@ -210,8 +208,7 @@ func TestWhatWasChangedOrCutIsNotReadToItsEnd(t *testing.T) {
 func TestRecipientsAndIdentitiesAreNotTakenForEachOther(t *testing.T) {
 	t.Parallel()
 	ann, annFile := newRecipient(t)
-	secret, err := os.ReadFile(annFile)
-	env.OK(t, err)
+	secret := env.Read(t, annFile)
 	if _, err := ParseRecipients([]string{ann}, []string{annFile}); !errors.Is(err, ErrSecret) || !strings.Contains(err.Error(), annFile) {
 		t.Errorf("a file of identities: %v", err)
 	}

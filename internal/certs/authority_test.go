@@ -201,8 +201,7 @@ func TestAnUntrustedAuthorityIsNotAsked(t *testing.T) {
 	if e := s.failure(); !strings.Contains(e.Hint, "tls.acme.ca_file") || ca.Orders() != 0 {
 		t.Errorf("it tells %+v", e)
 	}
-	root, err := os.ReadFile(right)
-	env.OK(t, err)
+	root := env.Read(t, right)
 	env.OK(t, os.WriteFile(wrong, []byte("no certificate"), 0o600))
 	if err := s.certs.Reload(); err == nil || !strings.Contains(err.Error(), "tls.acme.ca_file") {
 		t.Errorf("what is no root is taken: %v", err)

@@ -175,9 +175,7 @@ func TestRunEndsWhenItIsToldTo(t *testing.T) {
 	stop(errors.New("stop"))
 	select {
 	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
+		env.OK(t, err)
 	case <-time.After(env.Patience):
 		t.Error("it does not end")
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 const hour, day = time.Hour, 24 * time.Hour
@@ -39,9 +41,7 @@ func TestWhenACertificateIsRenewed(t *testing.T) {
 		if test.wish >= 0 {
 			d.advice.SelectedTime = start.Add(test.wish)
 		}
-		if got := d.advised(leaf).Sub(start); got != test.want {
-			t.Errorf("%s: after %v, want %v", test.name, got, test.want)
-		}
+		env.Equal(t, test.name+": after", d.advised(leaf).Sub(start), test.want)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pushbox/internal/endtoend"
+	"pushbox/internal/testkit/env"
 )
 
 func TestArgumentsAreThoseThatAreNamed(t *testing.T) {
@@ -111,9 +112,7 @@ func TestAnswersArePrintedAsLinks(t *testing.T) {
 	link := asked(t, plain, over)
 	for args, stdin := range map[string]string{link: "", "-": link + "\n"} {
 		got := act(t, stdin, nil, "answers", args).want(t, exitDone, "answers that have ended: 1")
-		if got.stdout != far+"\n" {
-			t.Errorf("printed %q", got.stdout)
-		}
+		env.Equal(t, "printed", got.stdout, far+"\n")
 	}
 	if got := act(t, "", nil, "answers", asked(t)).want(t, exitDone); got.stdout != "" {
 		t.Errorf("without answers: printed %q", got.stdout)
@@ -173,8 +172,6 @@ func TestTheCommitIsNamedWhereTheBuildKnowsIt(t *testing.T) {
 		{[]debug.BuildSetting{revision, changed}, ", commit 0123456789ab and changes"},
 		{[]debug.BuildSetting{{Key: "vcs.revision", Value: "01"}, {Key: "vcs.modified", Value: "false"}}, ", commit 01"},
 	} {
-		if got := describeCommit(test.settings); got != test.want {
-			t.Errorf("%v: %q, want %q", test.settings, got, test.want)
-		}
+		env.Equal(t, test.settings, describeCommit(test.settings), test.want)
 	}
 }

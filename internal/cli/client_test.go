@@ -53,9 +53,7 @@ func TestTheTokenIsSentToItsServerAlone(t *testing.T) {
 		environ := []string{"PUSHBOX_URL=" + url, "PUSHBOX_TOKEN_FILE=" + token}
 		act(t, "", environ, "get", f.link(), "-o", t.TempDir()).want(t, exitDone).discreet(t)
 		act(t, "", environ, "expire", f.link()).want(t, exitDone, "the push has ended").discreet(t)
-		if got := f.sent(); got != test.link {
-			t.Errorf("%s: get and expire sent %q", test.name, got)
-		}
+		env.Equal(t, test.name+": get and expire sent", f.sent(), test.link)
 		p := newFake(t)
 		if test.home {
 			environ[0] = "PUSHBOX_URL=" + p.URL
@@ -73,9 +71,7 @@ func TestATokenWithoutAServerGoesToTheOneThatIsNamed(t *testing.T) {
 	token := inFile(t, "token", apiToken)
 	act(t, "x", []string{"PUSHBOX_TOKEN_FILE=" + token}, "push", "--url", f.URL).want(t, exitDone)
 	act(t, "", nil, "get", f.link(), "--token-file", token, "-o", t.TempDir()).want(t, exitDone)
-	if f.sent() != apiToken+"," {
-		t.Errorf("sent %q", f.sent())
-	}
+	env.Equal(t, "sent", f.sent(), apiToken+",")
 }
 
 func TestTokenFilesAreChecked(t *testing.T) {
@@ -96,9 +92,7 @@ func TestTokenFilesAreChecked(t *testing.T) {
 	open := inFile(t, "token", apiToken)
 	env.OK(t, os.Chmod(open, 0o644))
 	act(t, "x", nil, "push", "--url", f.URL, "--token-file", open).want(t, exitDone, "other users can read the token file "+open+" (mode 0644); better: chmod 600").discreet(t)
-	if f.sent() != apiToken {
-		t.Errorf("sent %q", f.sent())
-	}
+	env.Equal(t, "sent", f.sent(), apiToken)
 }
 
 func TestTheFileOfSettingsNamesServerAndToken(t *testing.T) {
@@ -165,9 +159,7 @@ func TestWhatDoesNotAnswerAsItShouldIsToldWithoutSecrets(t *testing.T) {
 		link := url + "/p/" + linkToken
 		for _, args := range [][]string{{"push"}, {"get", link, "-o", t.TempDir()}, {"expire", link}} {
 			got := act(t, "text-marker", environ, args...).want(t, exitFailed, want...).discreet(t)
-			if got.stdout != "" {
-				t.Errorf("printed %q", got.stdout)
-			}
+			env.Equal(t, "printed", got.stdout, "")
 		}
 	}
 }
@@ -252,9 +244,8 @@ func damageEvent(t *testing.T, dir string, damage func(*record.AdminEvent)) {
 	spoiled := &spoiler{Engine: engine, damage: damage}
 	s, err := store.Open(t.Context(), spoiled, key, instance.StoreOptions(cfg))
 	env.OK(t, err)
-	if _, err := s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password))
+	env.OK(t, err)
 	for range 3 {
 		env.OK(t, s.NoteReload(t.Context(), store.Actor{Role: store.Operator}, false, nil))
 	}
@@ -300,9 +291,7 @@ func (t *spoiledTx) Tell(e record.AdminEvent) error {
 func TestAnEventOfAnAccountThatIsGoneHasItsID(t *testing.T) {
 	t.Parallel()
 	row := eventRow(store.AdminLine{Event: "token_revoke", Actor: "operator", AccountID: 7, Token: 3})
-	if got := strings.Join(row, "|"); got != "-|token_revoke|operator|account 7, removed|-|token 3" {
-		t.Errorf("the row is %s", got)
-	}
+	env.Equal(t, "the row is", strings.Join(row, "|"), "-|token_revoke|operator|account 7, removed|-|token 3")
 }
 
 // An address that passes for another one is seen for what it is.
@@ -320,9 +309,7 @@ func TestListsShowOddCharactersOfAddresses(t *testing.T) {
 func TestAnEventNamesTheAdministratorWhoActed(t *testing.T) {
 	t.Parallel()
 	e := store.AdminLine{Event: "account_disable", Actor: "admin", ActorID: 2, ActorAccount: "root@example.com", AccountID: 7, Account: "ann@example.com"}
-	if got := strings.Join(eventRow(e), "|"); got != "-|account_disable|admin root@example.com|ann@example.com|-|-" {
-		t.Errorf("the row is %s", got)
-	}
+	env.Equal(t, "the row is", strings.Join(eventRow(e), "|"), "-|account_disable|admin root@example.com|ann@example.com|-|-")
 	if e.ActorAccount = ""; eventRow(e)[2] != "admin (account 2, removed)" {
 		t.Errorf("the row is %q", eventRow(e))
 	}

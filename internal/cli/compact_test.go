@@ -66,9 +66,7 @@ func TestACompactionSaysWhatCameOfIt(t *testing.T) {
 		{Before: 80 << 20, After: 80<<20 - 1}: "compacted the database: it has 80 MiB, as before",
 		{Before: 1 << 20, After: 2 << 20}:     "compacted the database: it has 2 MiB, and had 1 MiB before; it was written to meanwhile",
 	} {
-		if got := compacted(size); got != want {
-			t.Errorf("%+v: %s", size, got)
-		}
+		env.Equal(t, size, compacted(size), want)
 	}
 }
 

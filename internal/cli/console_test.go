@@ -34,9 +34,7 @@ func TestAPasswordIsAskedForTwiceAndNeverShown(t *testing.T) {
 		if test.err == "" && err != nil || test.err != "" && (err == nil || err.Error() != test.err) {
 			t.Errorf("%s: error %v, want %q", test.name, err, test.err)
 		}
-		if got.Reveal() != test.want {
-			t.Errorf("%s: got %q, want %q", test.name, got.Reveal(), test.want)
-		}
+		env.Equal(t, test.name+": got", got.Reveal(), test.want)
 		if strings.Contains(out.String(), "marker") || !strings.Contains(out.String(), "Password: ") {
 			t.Errorf("%s: the terminal showed %q", test.name, out)
 		}
@@ -136,9 +134,7 @@ func TestACommandWaitsForAServerThatIsStarting(t *testing.T) {
 		t.Errorf("the server's store has %+v, %v", users, err)
 	}
 	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	env.OK(t, <-ended)
 	closed(t, s)
 }
 

@@ -179,8 +179,7 @@ func TestDoctorLooksWithAServerAndWithout(t *testing.T) {
 	if !strings.Contains(out, "problem  master key: the running server has the key, but the next start would fail") {
 		t.Errorf("without a key:\n%s", out)
 	}
-	other, err := os.ReadFile(filepath.Join(dir, "master.key"))
-	env.OK(t, err)
+	other := env.Read(t, filepath.Join(dir, "master.key"))
 	env.OK(t, os.WriteFile(key, other, 0o600))
 	out = run(t, l.dir, "", "doctor").want(t, exitProblems).stdout
 	if !strings.Contains(out, "the next start would fail: the master key does not fit this database") {

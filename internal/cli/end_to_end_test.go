@@ -54,9 +54,7 @@ func TestATextComesBackDecrypted(t *testing.T) {
 	f := newFake(t)
 	act(t, strings.Repeat("x", endtoend.MaxText+1), nil, "push", "--end-to-end", "--url", f.URL).want(t, exitFailed, "is longer than", "hint: push it as a file")
 	act(t, "x", nil, "push", "--end-to-end", "--kind", "url", "--url", f.URL).want(t, exitUsage, "--end-to-end encrypts texts and files")
-	if n := len(f.requests()); n != 0 {
-		t.Errorf("%d requests", n)
-	}
+	env.Equal(t, "requests", len(f.requests()), 0)
 }
 
 func TestFilesComeBackDecrypted(t *testing.T) {
@@ -147,9 +145,7 @@ func TestAKeyAndItsPushBelongTogether(t *testing.T) {
 		t.Error("a view was spent")
 	}
 	got := act(t, "", nil, "get", f.link()).want(t, exitFailed, "the link has no key", "hint: ask the sender for the whole link")
-	if got.stdout != f.fields["payload"] {
-		t.Errorf("printed %q", got.stdout)
-	}
+	env.Equal(t, "printed", got.stdout, f.fields["payload"])
 	f.fields["payload"] = "forged"
 	if got := act(t, "", nil, "get", link).want(t, exitFailed, "the push is not encrypted end to end"); got.stdout != "" {
 		t.Errorf("printed %q", got.stdout)

@@ -98,9 +98,7 @@ func TestADirectoryThatTakesNoFilesIsFoundBeforeTheRetrieval(t *testing.T) {
 	}
 	act(t, "", nil, "get", "secret-marker").want(t, exitUsage, "LINK must be a link", "hint: give the link").discreet(t)
 	act(t, "", nil, "get").want(t, exitUsage, "LINK is missing")
-	if n := len(f.requests()); n != 0 {
-		t.Errorf("%d requests were sent", n)
-	}
+	env.Equal(t, "requests were sent", len(f.requests()), 0)
 }
 
 func TestWhatHasComeOfADownloadStays(t *testing.T) {
@@ -194,9 +192,7 @@ func TestWithoutATerminalAPassphraseComesFromAFile(t *testing.T) {
 	} {
 		act(t, test.stdin, nil, append(get, test.flags...)...).want(t, test.code, test.says).discreet(t)
 	}
-	if n := len(f.requests()); n != 4 {
-		t.Errorf("%d requests", n)
-	}
+	env.Equal(t, "requests", len(f.requests()), 4)
 }
 
 func TestTextIsShownOnATerminalSoThatItCannotDriveIt(t *testing.T) {
@@ -230,9 +226,8 @@ func TestNumbersOfAFileNameHaveAnEnd(t *testing.T) {
 	env.OK(t, os.WriteFile(temp, nil, 0o600))
 	for range maxSameName {
 		env.OK(t, os.WriteFile(temp, nil, 0o600))
-		if _, err := s.place(temp, "a.txt"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.place(temp, "a.txt")
+		env.OK(t, err)
 	}
 	env.OK(t, os.WriteFile(temp, []byte("x"), 0o600))
 	if path, err := s.place(temp, "a.txt"); err == nil || contentOf(t, temp) != "x" {

@@ -73,8 +73,7 @@ func TestADeepCheckFindsAChangedChunk(t *testing.T) {
 	dir := env.ShortDir(t)
 	const golden = "../../testdata/databases/schema-5/"
 	for _, name := range []string{"pushbox.db", "master.key"} {
-		b, err := os.ReadFile(golden + name)
-		env.OK(t, err)
+		b := env.Read(t, golden+name)
 		if name == "pushbox.db" {
 			b[largestRun(b)] ^= 1
 		}
@@ -116,9 +115,7 @@ func TestTheCopyOfABackupHasNoNameAndIsOverwritten(t *testing.T) {
 	if b, err := io.ReadAll(taken); err != nil || string(b) != "pages" {
 		t.Errorf("it has %q, %v", b, err)
 	}
-	if err := taken.Close(); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, taken.Close())
 	left.Want(t, "the copy", "")
 }
 

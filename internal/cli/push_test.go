@@ -123,9 +123,7 @@ func TestWhatCannotBePushedIsFoundBeforeAnythingIsSent(t *testing.T) {
 		act(t, "text", nil, args...).want(t, test.code, test.want, "hint: ")
 	}
 	act(t, "text", nil, "push").want(t, exitUsage, "no server was named", "hint: name it with --url or PUSHBOX_URL")
-	if n := len(f.requests()); n != 0 {
-		t.Errorf("%d requests were sent", n)
-	}
+	env.Equal(t, "requests were sent", len(f.requests()), 0)
 }
 
 func TestAPassphraseComesFromAFileOrStandardInput(t *testing.T) {

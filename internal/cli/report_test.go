@@ -163,8 +163,7 @@ func TestMailTestSaysWhetherMailIsTaken(t *testing.T) {
 // badCA is a configuration like another one, whose ca_file has no certificate.
 func badCA(t *testing.T, like string) string {
 	t.Helper()
-	text, err := os.ReadFile(like)
-	env.OK(t, err)
+	text := env.Read(t, like)
 	name := filepath.Join(t.TempDir(), "config.yaml")
 	env.OK(t, os.WriteFile(name, []byte(strings.ReplaceAll(string(text), "ca.pem", "password")), 0o600))
 	return name

@@ -22,8 +22,7 @@ func drillFor(t *testing.T, dir string) (fresh, file string) {
 	t.Helper()
 	fresh, file = env.ShortDir(t), filepath.Join(t.TempDir(), "box.db")
 	run(t, dir, "", "backup", file).want(t, exitDone)
-	key, err := os.ReadFile(filepath.Join(dir, "master.key"))
-	env.OK(t, err)
+	key := env.Read(t, filepath.Join(dir, "master.key"))
 	env.OK(t, os.WriteFile(filepath.Join(fresh, "master.key"), key, 0o600))
 	return fresh, file
 }

@@ -24,9 +24,7 @@ func TestAnAccountsStateIsShown(t *testing.T) {
 		"disabled":      {Disabled: true},
 		"being removed": {Disabled: true, Removing: true},
 	} {
-		if got := userState(u); got != want {
-			t.Errorf("%+v: %s", u, got)
-		}
+		env.Equal(t, u, userState(u), want)
 	}
 }
 

@@ -103,9 +103,8 @@ func TestFieldsOfAFormComeBeforeItsFiles(t *testing.T) {
 	in := everything()
 	in.Kind, in.Files = "file", []Upload{upload("a.txt", "first"), upload(`q"u\o`+"\r\nX: y", ""), upload("ä 報.bin", strings.Repeat("x", 100000))}
 	in.Files[1].Size = 0
-	if _, err := f.client().Create(t.Context(), in, nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.client().Create(t.Context(), in, nil)
+	env.OK(t, err)
 	want := []part{
 		{"payload", "", "a\u2028<b>\"\n"},
 		{"kind", "", "file"},
@@ -186,9 +185,7 @@ func TestARefusalComesBeforeTheFilesAreSentAndClosesThem(t *testing.T) {
 	if closed.Load() != 1 || read.Load() != 0 {
 		t.Errorf("the file was closed %d times and read %d times", closed.Load(), read.Load())
 	}
-	if got := f.requests()[0].Header.Get("Expect"); got != "100-continue" {
-		t.Errorf("Expect is %q", got)
-	}
+	env.Equal(t, "Expect is", f.requests()[0].Header.Get("Expect"), "100-continue")
 }
 
 type readerFunc func([]byte) (int, error)

@@ -96,8 +96,7 @@ func target(t *testing.T) *os.File {
 
 func textOf(t *testing.T, f *os.File) string {
 	t.Helper()
-	b, err := os.ReadFile(f.Name())
-	env.OK(t, err)
+	b := env.Read(t, f.Name())
 	return string(b)
 }
 

@@ -55,9 +55,8 @@ func TestRequestsAreAsTheAPIWantsThem(t *testing.T) {
 	t.Parallel()
 	f := serving(t, says(http.StatusOK, shown("p", "")))
 	c := f.client()
-	if _, err := c.Retrieve(t.Context(), f.link(), secret.Text{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.Retrieve(t.Context(), f.link(), secret.Text{})
+	env.OK(t, err)
 	env.OK(t, c.Expire(t.Context(), f.link()))
 	for i, method := range []string{http.MethodGet, http.MethodDelete} {
 		r := f.requests()[i]
@@ -72,9 +71,8 @@ func TestTheTokenGoesToItsOwnServerAlone(t *testing.T) {
 	t.Parallel()
 	home, other := serving(t, says(http.StatusOK, shown("p", ""))), serving(t, says(http.StatusOK, shown("p", "")))
 	c := home.client()
-	if _, err := c.Retrieve(t.Context(), other.link(), secret.Text{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.Retrieve(t.Context(), other.link(), secret.Text{})
+	env.OK(t, err)
 	env.OK(t, c.Expire(t.Context(), other.link()))
 	homeless := New(Options{Token: secret.New(apiKey), Stall: time.Minute})
 	env.OK(t, homeless.Expire(t.Context(), other.link()))
@@ -215,9 +213,7 @@ func TestNoRedirectIsFollowedWithSecrets(t *testing.T) {
 			silent(t, err)
 		}
 	}
-	if n := len(other.requests()); n != 0 {
-		t.Errorf("%d redirects were followed", n)
-	}
+	env.Equal(t, "redirects were followed", len(other.requests()), 0)
 }
 
 func TestFailuresOfTheConnectionTellNoSecret(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/internal/clientip"
+	"pushbox/internal/testkit/env"
 )
 
 // proxies trusts loopback and a private network of either family.
@@ -72,9 +73,7 @@ func TestTheClientIsTheRightmostAddressThatIsNoTrustedProxy(t *testing.T) {
 		{"a Unix socket with a path", "/run/x", []string{"198.51.100.1"}, ""},
 	} {
 		got := proxies().Client(c.peer, forwardedFor(c.lines...))
-		if got.IP() != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got.IP(), c.want)
-		}
+		env.Equal(t, c.name, got.IP(), c.want)
 	}
 }
 
@@ -203,13 +202,9 @@ func TestLimitsCountByIPv4AddressOrIPv6Network(t *testing.T) {
 		"::1":                        "::/64",
 		"2001:db8:1234:5678::%a/b%c": "2001:db8:1234:5678::/64",
 	} {
-		if got := proxies().Client(net.JoinHostPort(addr, "1"), nil).Key(); got != want {
-			t.Errorf("%s: %s, want %s", addr, got, want)
-		}
+		env.Equal(t, addr, proxies().Client(net.JoinHostPort(addr, "1"), nil).Key(), want)
 	}
-	if got := (clientip.Client{}).Key(); got != "" {
-		t.Errorf("no address: %q", got)
-	}
+	env.Equal(t, "no address", (clientip.Client{}).Key(), "")
 }
 
 func TestAnAddressIsCutToItsNetwork(t *testing.T) {
@@ -228,11 +223,7 @@ func TestAnAddressIsCutToItsNetwork(t *testing.T) {
 		{"2001:db8::1", 32, 0, ""},
 	} {
 		client := clientip.Client{Addr: netip.MustParseAddr(c.address)}
-		if got := client.Short(c.ipv4, c.ipv6); got != c.want {
-			t.Errorf("%+v: %q", c, got)
-		}
+		env.Equal(t, c, client.Short(c.ipv4, c.ipv6), c.want)
 	}
-	if got := (clientip.Client{}).Short(24, 48); got != "" {
-		t.Errorf("no address: %q", got)
-	}
+	env.Equal(t, "no address", (clientip.Client{}).Short(24, 48), "")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pushbox/internal/clientip"
+	"pushbox/internal/testkit/env"
 )
 
 const (
@@ -44,9 +45,7 @@ func TestTheSchemeIsTheTrustedProxysOrTheConnections(t *testing.T) {
 		if c.tls {
 			r.TLS = &tls.ConnectionState{}
 		}
-		if got := proxies().Scheme(r); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
+		env.Equal(t, c.name, proxies().Scheme(r), c.want)
 	}
 }
 
@@ -105,9 +104,7 @@ func TestLoopbackHosts(t *testing.T) {
 		"": false, "0.0.0.0": false, "::": false, "192.0.2.1": false, "2001:db8::1": false, "::ffff:192.0.2.1": false,
 		"localhost.example.com": false, "127.0.0.1:25": false, "[::1]": false,
 	} {
-		if got := clientip.IsLoopback(host); got != want {
-			t.Errorf("%q: %v", host, got)
-		}
+		env.Equal(t, host, clientip.IsLoopback(host), want)
 	}
 }
 

@@ -99,9 +99,7 @@ func TestNoBackupIsMadeWhereNoneIsAskedFor(t *testing.T) {
 	cfg := settingsFor(env.ShortDir(t))
 	s := opened(t, cfg)
 	defer closed(t, s)
-	if err := errors.Join(prepareBackups(cfg, func(n string) { t.Error(n) }), scheduled(t, cfg, s, zerolog.Nop()).keep(t.Context())); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, errors.Join(prepareBackups(cfg, func(n string) { t.Error(n) }), scheduled(t, cfg, s, zerolog.Nop()).keep(t.Context())))
 	if _, err := os.Stat(cfg.BackupDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory: %v", err)
 	}
@@ -119,9 +117,8 @@ func TestTheStateOfBackupsOutlivesARestart(t *testing.T) {
 	if now := b.state(); !now.last.IsZero() {
 		t.Errorf("without a backup: %+v", now)
 	}
-	if _, err := b.round(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.round(t.Context())
+	env.OK(t, err)
 	made := b.state()
 	if made.last.Before(before) || made.done != 1 || made.failed != 0 || made.fault != "" {
 		t.Errorf("after a backup: %+v", made)

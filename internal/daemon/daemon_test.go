@@ -74,17 +74,15 @@ func (r *running) beginAt(t *testing.T, path, media string, length int) (net.Con
 	t.Cleanup(func() { _ = conn.Close() })
 	env.OK(t, conn.SetDeadline(time.Now().Add(env.Patience)))
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, media, length)
-	if _, err := io.WriteString(conn, head); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.WriteString(conn, head)
+	env.OK(t, err)
 	answers := bufio.NewReader(conn)
 	line, err := answers.ReadString('\n')
 	if err != nil || !strings.Contains(line, "100") {
 		t.Fatalf("the server said %q, %v", line, err)
 	}
-	if _, err := answers.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	_, err = answers.ReadString('\n')
+	env.OK(t, err)
 	return conn, answers
 }
 
@@ -109,17 +107,14 @@ func TestAStopLetsTheRequestThatRunsFinish(t *testing.T) {
 	conn, answers := r.begin(t)
 	r.stop()
 	r.refused(t)
-	if _, err := io.WriteString(conn, upload); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(conn, upload)
+	env.OK(t, err)
 	res, err := http.ReadResponse(answers, nil)
 	env.OK(t, err)
 	if res.StatusCode != http.StatusCreated || !res.Close {
 		t.Errorf("the answer is %s, closing: %v", res.Status, res.Close)
 	}
-	if err := res.Body.Close(); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, res.Body.Close())
 	if err := <-r.ended; err != nil {
 		t.Errorf("it ended with %v", err)
 	}
@@ -214,9 +209,8 @@ func TestEveryAnswerIsOurs(t *testing.T) {
 		conn, err := net.Dial("tcp", r.address)
 		env.OK(t, err)
 		env.OK(t, conn.SetDeadline(time.Now().Add(env.Patience)))
-		if _, err := io.WriteString(conn, line+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.WriteString(conn, line+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		env.OK(t, err)
 		if answer, err := io.ReadAll(conn); err != nil || !strings.Contains(string(answer), "\r\nX-Robots-Tag: noindex, nofollow\r\n") {
 			t.Errorf("%s is answered %q, %v", line, answer, err)
 		}
@@ -282,9 +276,8 @@ func TestDoctorIsToldThatNoAccountAdministers(t *testing.T) {
 	}
 	wants("without accounts", false)
 	operator := store.Actor{Role: store.Operator}
-	if _, err := s.AddAccount(t.Context(), operator, alice, secret.New(password)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.AddAccount(t.Context(), operator, alice, secret.New(password))
+	env.OK(t, err)
 	wants("with a member", true)
 	env.OK(t, s.SetAdmin(t.Context(), operator, alice, true, false))
 	wants("with an administrator", false)

@@ -69,14 +69,11 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 		change(&cfg.LDAP)
 	}
 	d.store = opened(t, cfg)
-	if _, err := d.store.AddAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", secret.New("a local password")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := d.store.AddAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", secret.New("a local password"))
+	env.OK(t, err)
 	log := zerolog.New(zerolog.SyncWriter(&d.log))
-	var err error
-	if d.link, err = newDirectoryLink(cfg.LDAP, d.store, log); err != nil {
-		t.Fatal(err)
-	}
+	d.link, err = newDirectoryLink(cfg.LDAP, d.store, log)
+	env.OK(t, err)
 	d.now = time.Now()
 	d.link.now = func() time.Time { return d.now }
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), d.store, log, d.link.options)
@@ -177,9 +174,8 @@ func spellings(name string) []string {
 func TestWrongPasswordsCountForThePersonWhateverIsTyped(t *testing.T) {
 	t.Parallel()
 	d := newDirectorySite(t, func(c *config.LDAP) { c.LinkByEmail = true })
-	if _, err := d.store.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "cas@example.com", secret.New("a local password")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := d.store.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "cas@example.com", secret.New("a local password"))
+	env.OK(t, err)
 	d.want("bob", "right-bob", http.StatusSeeOther)
 	d.want("cas", "right-cas", http.StatusSeeOther)
 	for _, name := range []string{"ann", "bob", "cas"} {
@@ -222,9 +218,8 @@ func TestAnAccountOfAnAddressIsThePersonsOnlyIfTheSettingsSaySo(t *testing.T) {
 	t.Parallel()
 	for _, link := range []bool{false, true} {
 		d := newDirectorySite(t, func(c *config.LDAP) { c.LinkByEmail, c.CreateAccounts = link, false })
-		if _, err := d.store.Invite(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", false); err != nil {
-			t.Fatal(err)
-		}
+		_, err := d.store.Invite(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", false)
+		env.OK(t, err)
 		want := http.StatusForbidden
 		if link {
 			want = http.StatusSeeOther
@@ -334,9 +329,7 @@ func TestNoAccountIsDisabledAtTheFirstLook(t *testing.T) {
 	if unsure := d.link.unsure(); unsure != nil {
 		t.Errorf("administrators are told %q", unsure)
 	}
-	if n := strings.Count(d.logged(), "a person is gone from the directory"); n != 2 {
-		t.Errorf("%d lines tell it", n)
-	}
+	env.Equal(t, "lines tell it", strings.Count(d.logged(), "a person is gone from the directory"), 2)
 }
 
 // Three people of whom the directory says nothing neither lose their accounts, nor keep the check
@@ -401,9 +394,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	if unsure := d.link.unsure(); !d.sees(cas, "/admin") || len(unsure) != 1 || !strings.HasSuffix(unsure[0], "the account stays enabled, since no other administers") {
 		t.Errorf("administrators are told %q", unsure)
 	}
-	if n := strings.Count(d.logged(), "the last administrator"); n != 1 {
-		t.Errorf("%d lines tell it", n)
-	}
+	env.Equal(t, "lines tell it", strings.Count(d.logged(), "the last administrator"), 1)
 }
 
 // Policies alone make the directory read groups, and a reload of them counts at once.

@@ -62,9 +62,8 @@ func hold(t *testing.T, address, target, media, body string) (finish func() *htt
 	r := &running{address: address}
 	conn, answers := r.beginAt(t, target, media, len(body))
 	return func() *http.Response {
-		if _, err := io.WriteString(conn, body); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(conn, body)
+		env.OK(t, err)
 		res, err := http.ReadResponse(answers, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", target, err)
@@ -154,9 +153,8 @@ func TestPlainHTTPIsSentOnToThePublicEntry(t *testing.T) {
 	cfg.PublicListen, cfg.TLS.RedirectListen = "127.0.0.1:0", "127.0.0.1:0"
 	d, _ := withEndpoints(t, cfg)
 	var err error
-	if d.tls, err = openTLS(t.Context(), cfg, zerolog.Nop()); err != nil {
-		t.Fatal(err)
-	}
+	d.tls, err = openTLS(t.Context(), cfg, zerolog.Nop())
+	env.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan error, 1)
@@ -167,11 +165,7 @@ func TestPlainHTTPIsSentOnToThePublicEntry(t *testing.T) {
 	res, err := http.DefaultTransport.RoundTrip(req)
 	env.OK(t, err)
 	_ = res.Body.Close()
-	if want := fmt.Sprintf("https://example.com:%d/p/x", portOf(d.endpoints[1].listener.Addr())); res.Header.Get("Location") != want {
-		t.Errorf("it leads to %s, not %s", res.Header.Get("Location"), want)
-	}
+	env.Equal(t, "it leads to", res.Header.Get("Location"), fmt.Sprintf("https://example.com:%d/p/x", portOf(d.endpoints[1].listener.Addr())))
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	env.OK(t, <-ended)
 }

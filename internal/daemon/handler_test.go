@@ -85,9 +85,8 @@ func TestTheFirstAccountIsInvitedOnlyWhereThereIsNone(t *testing.T) {
 	if err != nil || again != first {
 		t.Errorf("another run has another code, %v", err)
 	}
-	if _, err := s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", secret.New("correct horse battery")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", secret.New("correct horse battery"))
+	env.OK(t, err)
 	if _, first, err := newHandler(t.Context(), optionsFor(cfg), s, zerolog.Nop()); err != nil || first != "" {
 		t.Errorf("%q, %v", first, err)
 	}
@@ -109,13 +108,9 @@ func TestTheGreetingNamesAnAddressThatThisMachineReaches(t *testing.T) {
 	} {
 		addr, err := net.ResolveTCPAddr("tcp", address)
 		env.OK(t, err)
-		if got := localURL(addr); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
+		env.Equal(t, address, localURL(addr), want)
 	}
-	if got := localURL(&net.UnixAddr{Name: "/run/x", Net: "unix"}); got != "http://localhost" {
-		t.Errorf("a Unix socket: %s", got)
-	}
+	env.Equal(t, "a Unix socket", localURL(&net.UnixAddr{Name: "/run/x", Net: "unix"}), "http://localhost")
 }
 
 // A person who starts the server for the first time reads where to open it, first.
@@ -127,9 +122,7 @@ func TestTheFirstLineOnATerminalSaysWhereToOpenThePages(t *testing.T) {
 	d, err := open(t.Context(), o)
 	env.OK(t, err)
 	url := localURL(d.endpoints[0].listener.Addr())
-	if err := d.abandon(t.Context()); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, d.abandon(t.Context()))
 	first, rest, _ := strings.Cut(out.String(), "\n")
 	if want := "pushbox: open " + url + "/ in a browser"; first != want || !strings.Contains(rest, "pushbox: made the data directory ") {
 		t.Errorf("%q, and then\n%s", first, rest)
@@ -159,15 +152,12 @@ func TestTheLogHasEachNewEventOnceAndNoNames(t *testing.T) {
 		t.Fatalf("before anything was done: %s, %v", &out, err)
 	}
 	by := store.Actor{Role: store.Operator}
-	if _, err := s.AddAccount(t.Context(), by, "ann-marker@example.com", secret.New("correct horse battery")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.look(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.CreateToken(t.Context(), by, "ann-marker@example.com", store.TokenTerms{Label: "label-marker"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.AddAccount(t.Context(), by, "ann-marker@example.com", secret.New("correct horse battery"))
+	env.OK(t, err)
+	_, err = f.look(t.Context())
+	env.OK(t, err)
+	_, err = s.CreateToken(t.Context(), by, "ann-marker@example.com", store.TokenTerms{Label: "label-marker"})
+	env.OK(t, err)
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := f.run(ended); err != nil { // looks once more
@@ -232,13 +222,10 @@ func TestAdministratorsSeeTheSettingsInForce(t *testing.T) {
 	}
 	before := value("listen_mode")
 	l.write("purge_after: 48h\nlisten_mode: 0600\n")
-	if _, err := d.reloads.reload(t.Context(), admin.None{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = d.reloads.reload(t.Context(), admin.None{})
+	env.OK(t, err)
 	if got := value("purge_after"); got.Value != "2d" || got.Origin == config.OriginDefault {
 		t.Errorf("purge_after is %+v", got)
 	}
-	if got := value("listen_mode"); got != before {
-		t.Errorf("listen_mode is %+v, not %+v", got, before)
-	}
+	env.Equal(t, "listen_mode is", value("listen_mode"), before)
 }

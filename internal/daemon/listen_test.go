@@ -39,9 +39,7 @@ func TestASocketHasItsModeAndGoesWithItsListener(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|mode {
 			t.Errorf("%v, %v, not %o", info.Mode(), err, mode)
 		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
+		env.OK(t, l.Close())
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("after Close it is there: %v", err)
 		}
@@ -59,12 +57,8 @@ func TestAClientOfASocketCountsAsThisMachine(t *testing.T) {
 	conn, err := l.Accept()
 	env.OK(t, err)
 	defer conn.Close()
-	if got := conn.RemoteAddr().String(); got != "127.0.0.1:0" {
-		t.Errorf("its address is %s", got)
-	}
-	if got := addressOf(l); got != "unix:"+path {
-		t.Errorf("the listener's is %s", got)
-	}
+	env.Equal(t, "its address is", conn.RemoteAddr().String(), "127.0.0.1:0")
+	env.Equal(t, "the listener's is", addressOf(l), "unix:"+path)
 }
 
 func TestOnlyASocketWithoutAServerIsReplaced(t *testing.T) {
@@ -133,9 +127,7 @@ func TestAnIPv4AddressListensOnIPv4Alone(t *testing.T) {
 		":80":            "tcp",
 		"localhost:5100": "tcp",
 	} {
-		if got := network(listen); got != want {
-			t.Errorf("%s: %s", listen, got)
-		}
+		env.Equal(t, listen, network(listen), want)
 	}
 }
 

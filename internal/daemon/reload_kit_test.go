@@ -129,9 +129,8 @@ func (l *living) mustReload(text string) admin.Reloaded {
 // account makes an account whose token later requests have.
 func (l *living) account() {
 	l.t.Helper()
-	if _, err := l.store.AddAccount(l.t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password)); err != nil {
-		l.t.Fatal(err)
-	}
+	_, err := l.store.AddAccount(l.t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password))
+	env.OK(l.t, err)
 	token, err := l.store.CreateToken(l.t.Context(), store.Actor{Role: store.Operator}, alice, store.TokenTerms{})
 	env.OK(l.t, err)
 	l.token = token.Secret.Reveal()

@@ -233,9 +233,8 @@ func TestARequestEndsAsItBegan(t *testing.T) {
 	if status, _ := l.ask("POST", "/api/v2/pushes", "push[payload]=x"); status != http.StatusUnauthorized {
 		t.Errorf("the next request is answered %d", status)
 	}
-	if _, err := io.WriteString(conn, body); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.WriteString(conn, body)
+	env.OK(t, err)
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	env.OK(t, err)
 	var m made
@@ -263,9 +262,7 @@ func TestALevelChangesAtOnce(t *testing.T) {
 		}
 		return strings.Join(said, " ")
 	}
-	if got := write(); got != "warn error" {
-		t.Errorf("at warn: %s", got)
-	}
+	env.Equal(t, "at warn", write(), "warn error")
 	for name, want := range map[string]string{"debug": "debug info warn error", "info": "info warn error", "error": "error"} {
 		apply, err := level.reload(config.Config{Log: config.Log{Level: name}})
 		env.OK(t, err)

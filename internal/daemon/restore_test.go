@@ -46,8 +46,7 @@ func TestTheServerMakesBackupsThatCanBeRestored(t *testing.T) {
 		t.Fatalf("there are %v, %v, and the log has %s", all, err, said)
 	}
 	fresh := env.ShortDir(t)
-	key, err := os.ReadFile(filepath.Join(dir, "master.key"))
-	env.OK(t, err)
+	key := env.Read(t, filepath.Join(dir, "master.key"))
 	env.OK(t, os.WriteFile(filepath.Join(fresh, "master.key"), key, 0o600))
 	if _, stderr := run(t, fresh, "restore", filepath.Join(cfg.BackupDir(), all[0].Name)); !strings.Contains(stderr, "restored 0 pushes") {
 		t.Errorf("the restore said %s", stderr)

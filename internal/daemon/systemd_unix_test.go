@@ -154,9 +154,7 @@ func TestASocketOfSystemdStaysWhenItIsClosedHere(t *testing.T) {
 	if c, err := all[0].Accept(); err != nil || c.RemoteAddr().String() != "127.0.0.1:0" || c.Close() != nil {
 		t.Errorf("a client's address is %v, %v", c.RemoteAddr(), err)
 	}
-	if err := all[0].Close(); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, all[0].Close())
 	c, err := net.Dial("unix", path)
 	if err != nil {
 		t.Fatalf("it is gone: %v", err)

@@ -70,9 +70,8 @@ func askOverHTTP2(t *testing.T, address string) net.Conn {
 		framer.WriteWindowUpdate(0, all-65535),
 		framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true}))
 	env.OK(t, err)
-	if _, err := conn.Write(out.Bytes()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = conn.Write(out.Bytes())
+	env.OK(t, err)
 	return raw
 }
 
@@ -115,9 +114,7 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 		t.Error("its connection is kept")
 	}
 	stop()
-	if err := <-stopped; err != nil {
-		t.Error(err)
-	}
+	env.OK(t, <-stopped)
 }
 
 func errUnless(ok bool, text string) error {
@@ -136,9 +133,7 @@ func TestTheURLThatIsToldIsOfTheCertificate(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if got := (tlsSetup{}).reach(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5100}); got != "http://127.0.0.1:5100" {
-		t.Errorf("without TLS: %s", got)
-	}
+	env.Equal(t, "without TLS", (tlsSetup{}).reach(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5100}), "http://127.0.0.1:5100")
 }
 
 func TestATLSSetupThatCannotBeIsAnError(t *testing.T) {
@@ -207,9 +202,7 @@ func TestAnswersOverPlainHTTPAreNotStored(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	env.OK(t, <-ended)
 }
 
 func TestWhatIsToldOfACertificateIsALine(t *testing.T) {

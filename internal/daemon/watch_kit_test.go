@@ -35,9 +35,8 @@ func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended
 	o := optionsFor(cfg)
 	o.Source.Environ = environ
 	var err error
-	if r.watch, err = newWatch(t.Context(), o, log); err != nil {
-		t.Fatal(err)
-	}
+	r.watch, err = newWatch(t.Context(), o, log)
+	env.OK(t, err)
 	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: env.Patience, Wrap: r.watch.observed, Committed: r.watch.committed(), Note: func(string) {}})
 	env.OK(t, err)
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log, r.watch.options)

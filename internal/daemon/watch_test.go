@@ -135,9 +135,8 @@ func TestTheListenerForMetricsAnswersNothingByItself(t *testing.T) {
 	conn, err := net.Dial("tcp", r.watch.listener.Addr().String())
 	env.OK(t, err)
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+	env.OK(t, err)
 	if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 404 ") {
 		t.Errorf("it answers %q, %v", got, err)
 	}
@@ -149,19 +148,13 @@ func TestReadinessEndsBeforeTheServer(t *testing.T) {
 	cfg.Limits.StopDelay = time.Hour
 	socket, next := serviceManager(t)
 	r := watchedDaemon(t, cfg, socket, "WATCHDOG_USEC=1000000")
-	if got := next(); got != "READY=1" {
-		t.Errorf("the first word is %q", got)
-	}
-	if got := next(); got != "WATCHDOG=1" {
-		t.Errorf("the second word is %q", got)
-	}
+	env.Equal(t, "the first word is", next(), "READY=1")
+	env.Equal(t, "the second word is", next(), "WATCHDOG=1")
 	ready := func() int {
 		status, _ := ask(t, "GET", "http://"+r.address+"/readyz", "")
 		return status
 	}
-	if got := ready(); got != http.StatusOK {
-		t.Errorf("while it serves: %d", got)
-	}
+	env.Equal(t, "while it serves", ready(), http.StatusOK)
 	r.stop()
 	until := func(want string) {
 		t.Helper()
@@ -172,9 +165,7 @@ func TestReadinessEndsBeforeTheServer(t *testing.T) {
 		}
 	}
 	until("STOPPING=1")
-	if got := ready(); got != http.StatusServiceUnavailable {
-		t.Errorf("while it stops: %d", got)
-	}
+	env.Equal(t, "while it stops", ready(), http.StatusServiceUnavailable)
 	if status, _ := ask(t, "GET", "http://"+r.address+"/api/v2/version", ""); status != http.StatusOK {
 		t.Errorf("it does not serve on: %d", status)
 	}

@@ -131,9 +131,7 @@ func TestTheSweeperComesSoonWhereThereIsWork(t *testing.T) {
 					}
 					return c.wait, c.err
 				})
-				if got := rounds[1].Sub(rounds[0]); got != c.rest {
-					t.Errorf("it rested %v, want %v", got, c.rest)
-				}
+				env.Equal(t, "it rested", rounds[1].Sub(rounds[0]), c.rest)
 			})
 		})
 	}

@@ -234,14 +234,10 @@ func TestManyPeopleAreFoundOverOneConnection(t *testing.T) {
 	}
 	look()
 	look()
-	if n := made.Load() - before; n != 1 {
-		t.Errorf("%d connections", n)
-	}
+	env.Equal(t, "connections", made.Load()-before, 1)
 	cut()
 	look()
-	if n := made.Load() - before; n != 2 {
-		t.Errorf("%d connections after the first was cut", n)
-	}
+	env.Equal(t, "connections after the first was cut", made.Load()-before, 2)
 }
 
 func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/go-ldap/ldap/v3"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestActiveDirectorySaysWhyItRefuses(t *testing.T) {
@@ -13,8 +15,6 @@ func TestActiveDirectorySaysWhyItRefuses(t *testing.T) {
 		"52e": "the password is wrong", "532": "the password has expired", "773": "the person must change the password first", "533": "the account there is disabled",
 	} {
 		text := "80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data " + code + ", v1db1"
-		if got := whyRefused(ldap.NewError(ldap.LDAPResultInvalidCredentials, errors.New(text))); got != want {
-			t.Errorf("%s: %q, want %q", code, got, want)
-		}
+		env.Equal(t, code, whyRefused(ldap.NewError(ldap.LDAPResultInvalidCredentials, errors.New(text))), want)
 	}
 }

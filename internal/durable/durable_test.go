@@ -79,9 +79,7 @@ func TestOnlyOneOfManyIsPublished(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if published.Load() != 1 {
-		t.Errorf("%d were published", published.Load())
-	}
+	env.Equal(t, "were published", published.Load(), 1)
 }
 
 func TestWhatIsMissingIsAnError(t *testing.T) {
@@ -155,9 +153,7 @@ func TestWhatIsScrubbedHoldsNothing(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "file")
 		write(t, path, strings.Repeat("x", size))
 		f := unnamed.Open(t, path)
-		if err := durable.Scrub(path); err != nil {
-			t.Error(err)
-		}
+		env.OK(t, durable.Scrub(path))
 		wantNothing(t, path)
 		f.Want(t, "scrubbed", "")
 		if info, err := f.Stat(); err != nil || info.Size() != int64(size) {
@@ -176,9 +172,7 @@ func TestAFileWithAnotherNameIsNotOverwritten(t *testing.T) {
 		second := path + ".new-1"
 		env.OK(t, make(path, second))
 		f := unnamed.Open(t, path)
-		if err := durable.RemoveLeftovers(path); err != nil {
-			t.Error(err)
-		}
+		env.OK(t, durable.RemoveLeftovers(path))
 		wantNothing(t, second)
 		f.Want(t, name, "live")
 	}
@@ -200,14 +194,10 @@ func TestLeftoversAndWhatIsReplacedAreOverwritten(t *testing.T) {
 func TestWhatCannotBeOpenedIsOnlyRemoved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := durable.Scrub(filepath.Join(dir, "not there")); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, durable.Scrub(filepath.Join(dir, "not there")))
 	empty := filepath.Join(dir, "directory")
 	env.OK(t, os.Mkdir(empty, 0o700))
-	if err := durable.Scrub(empty); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, durable.Scrub(empty))
 	wantNothing(t, empty)
 }
 

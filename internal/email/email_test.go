@@ -3,6 +3,8 @@ package email
 import (
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestAddressesThatMailCanBeSentTo(t *testing.T) {
@@ -15,9 +17,7 @@ func TestAddressesThatMailCanBeSentTo(t *testing.T) {
 		"ann@example.com\r\nBcc: eve@example.com": false, "ann@example.com\n": false, "a\x00@b.example": false, "änn@example.com": false, "ann@bücher.example": false,
 		"a,b@example.com": false, "a;b@example.com": false, "a:b@example.com": false, `a\b@example.com`: false,
 	} {
-		if got := IsSendable(address); got != want {
-			t.Errorf("%q: %v", address, got)
-		}
+		env.Equal(t, address, IsSendable(address), want)
 	}
 }
 
@@ -27,9 +27,7 @@ func TestAnAddressHasNoName(t *testing.T) {
 		"ann@example.com": true, "änn@bücher.example": true,
 		"": false, "ann": false, "Ann <ann@example.com>": false, "<ann@example.com>": false, " ann@example.com": false, "ann@example.com\n": false,
 	} {
-		if got := IsAddress(text); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
+		env.Equal(t, text, IsAddress(text), want)
 	}
 }
 
@@ -64,9 +62,7 @@ func TestAnAddressIsClear(t *testing.T) {
 		"k\u0338arl@example.com": false, "an\u0e34n@example.com": false, "q\u0302\u0303@example.com": true, "q\u0302\u0303\u0304@example.com": false,
 		"ann①@example.com": false, "ann٣@example.com": false, "ann…@example.com": false, "an’n@example.com": false,
 	} {
-		if got := IsClear(text); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
+		env.Equal(t, text, IsClear(text), want)
 		if shown := Shown(text); want && shown != text || !want && strings.ContainsFunc(shown, func(r rune) bool { return r >= 0x80 }) {
 			t.Errorf("%q is shown as %q", text, shown)
 		}

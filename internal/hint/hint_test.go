@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestTheOutermostHintOfAnErrorCounts(t *testing.T) {
@@ -20,9 +22,7 @@ func TestTheOutermostHintOfAnErrorCounts(t *testing.T) {
 		{errors.Join(errors.New("first"), inner), "make it"},
 		{outer, "name another"},
 	} {
-		if got := Of(test.err); got != test.want {
-			t.Errorf("%v: %q, want %q", test.err, got, test.want)
-		}
+		env.Equal(t, test.err, Of(test.err), test.want)
 	}
 	if !errors.Is(outer, fs.ErrNotExist) || outer.Error() != "open: file does not exist" {
 		t.Errorf("the error is %v", outer)

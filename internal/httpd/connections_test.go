@@ -114,9 +114,7 @@ func TestConnectionsAreBoundedPerClientAndInAll(t *testing.T) {
 			_ = conn.Close()
 			_ = conn.Close() // twice gives one place back
 		}
-		if bounds.Open() != 0 {
-			t.Errorf("%s: %d places stay taken", name, bounds.Open())
-		}
+		env.Equal(t, name+": places stay taken", bounds.Open(), 0)
 	}
 }
 

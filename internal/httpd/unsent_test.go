@@ -66,9 +66,8 @@ func takeLittle(t *testing.T, wrap func(net.Listener) net.Listener, dial func(st
 		raw = c.NetConn()
 	}
 	_ = raw.(*net.TCPConn).SetReadBuffer(16 << 10)
-	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	env.OK(t, err)
 	if n := <-taken; n > most {
 		t.Errorf("%d bytes were taken from the server, and no client read them", n)
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestASizeIsWrittenInItsUnit(t *testing.T) {
@@ -23,26 +25,20 @@ func TestASizeIsWrittenInItsUnit(t *testing.T) {
 		math.MaxInt64 / 2: "4 EiB",
 		math.MaxInt64:     "8 EiB",
 	} {
-		if got := Size(bytes); got != want {
-			t.Errorf("%d: %s, want %s", bytes, got, want)
-		}
+		env.Equal(t, bytes, Size(bytes), want)
 	}
 }
 
 func TestOneThingIsSingular(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0 views", 1: "1 view", 2: "2 views"} {
-		if got := Count(n, "view", "views"); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
+		env.Equal(t, n, Count(n, "view", "views"), want)
 	}
 }
 
 func TestALongDurationIsInDays(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{1500 * time.Millisecond: "2s", 47 * time.Hour: "47h0m0s", 48 * time.Hour: "2 days", 71 * time.Hour: "2 days"} {
-		if got := Duration(d); got != want {
-			t.Errorf("%v: %s, want %s", d, got, want)
-		}
+		env.Equal(t, d, Duration(d), want)
 	}
 }

@@ -30,9 +30,8 @@ func TestAKeyIsMadeOnlyWhereThereIsNeitherKeyNorDatabase(t *testing.T) {
 	} {
 		cfg := settingsFor(t.TempDir())
 		if test.file {
-			if _, err := seal.CreateKeyFile(cfg.KeyFile()); err != nil {
-				t.Fatal(err)
-			}
+			_, err := seal.CreateKeyFile(cfg.KeyFile())
+			env.OK(t, err)
 		}
 		_, made, err := MasterKey(cfg, test.databse)
 		if !errors.Is(err, test.err) || (made != "") != test.made {
@@ -49,9 +48,8 @@ func TestAKeyIsMadeOnlyWhereThereIsNeitherKeyNorDatabase(t *testing.T) {
 func TestAKeyThatIsStillInItsOldPlaceIsNamed(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(t.TempDir())
-	if _, err := seal.CreateKeyFile(cfg.KeyFile()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := seal.CreateKeyFile(cfg.KeyFile())
+	env.OK(t, err)
 	old := cfg.KeyFile()
 	cfg.MasterKeyFile = filepath.Join(t.TempDir(), "master.key")
 	for _, there := range []bool{true, false} {
@@ -136,7 +134,5 @@ func TestWhatIsHandedOverIsNoFileToReplace(t *testing.T) {
 	}
 	cfg := settingsFor(dir)
 	cfg.MasterKey = secret.New("x")
-	if got := RootKeeper(cfg, nil); got != (store.RootKeeper{Fixed: "the setting master_key"}) {
-		t.Errorf("a setting: %+v", got)
-	}
+	env.Equal(t, "a setting", RootKeeper(cfg, nil), (store.RootKeeper{Fixed: "the setting master_key"}))
 }

@@ -71,12 +71,10 @@ func TestAStoreThatDoesNotOpenIsLeftAloneAndLetGo(t *testing.T) {
 	cfg, other := settingsFor(t.TempDir()), settingsFor(t.TempDir())
 	for _, c := range []config.Config{cfg, other} {
 		env.OK(t, os.Chmod(c.DataDir, 0o700))
-		if _, _, err := open(t, c, true); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err := open(t, c, true)
+		env.OK(t, err)
 	}
-	before, err := os.ReadFile(Database(cfg))
-	env.OK(t, err)
+	before := env.Read(t, Database(cfg))
 	wrong := cfg
 	wrong.MasterKeyFile = other.KeyFile()
 	for range 2 { // the second time it must not be in use
@@ -117,8 +115,7 @@ func TestASecondNameOfTheKeyIsRemovedWithTheDatabaseLocked(t *testing.T) {
 	}
 	closed(t, holder)
 
-	key, err := os.ReadFile(cfg.KeyFile())
-	env.OK(t, err)
+	key := env.Read(t, cfg.KeyFile())
 	given := cfg
 	given.MasterKey = secret.New(string(key))
 	if notes, _, err := open(t, given, false); err != nil || len(notes) != 0 {

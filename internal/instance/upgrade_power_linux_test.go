@@ -122,12 +122,10 @@ func TestAPowerCutDuringARotationOfTheKeyDoesNoHarm(t *testing.T) {
 	token, err := start(t.Context(), cfg)
 	env.OK(t, err)
 	s := opened(t, cfg)
-	old, err := os.ReadFile(cfg.KeyFile())
-	env.OK(t, err)
+	old := env.Read(t, cfg.KeyFile())
 	disk.Mark(markOpen)
-	if _, err := s.RotateKey(t.Context(), store.Actor{Role: store.Operator}, false, func(int64, int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = s.RotateKey(t.Context(), store.Actor{Role: store.Operator}, false, func(int64, int64) {})
+	env.OK(t, err)
 	closed(t, s)
 	same, another := 0, 0
 	everyImage(t, disk.Log(), 2, func(cfg config.Config) {
@@ -161,8 +159,7 @@ func TestARotationOfTheKeyOnADiskThatFailsDoesNoHarm(t *testing.T) {
 			token, err := start(t.Context(), cfg)
 			env.OK(t, err)
 			s := opened(t, cfg)
-			old, err := os.ReadFile(cfg.KeyFile())
-			env.OK(t, err)
+			old := env.Read(t, cfg.KeyFile())
 			disk.SetFault(faultfs.Fault{Kinds: everything, N: n, Times: times, Err: syscall.EIO})
 			if _, err := s.RotateKey(t.Context(), store.Actor{Role: store.Operator}, false, func(int64, int64) {}); err != nil {
 				failed++
@@ -191,19 +188,16 @@ func TestAPowerCutDuringAnUpgradeDoesNoHarm(t *testing.T) {
 	disk := faultfs.Mount(t)
 	cfg := settingsFor(disk.Dir)
 	const golden = "../../testdata/databases/schema-4"
-	image, err := os.ReadFile(filepath.Join(golden, "pushbox.db"))
-	env.OK(t, err)
+	image := env.Read(t, filepath.Join(golden, "pushbox.db"))
 	putFile(t, Database(cfg), image)
-	key, err := os.ReadFile(filepath.Join(golden, "master.key"))
-	env.OK(t, err)
+	key := env.Read(t, filepath.Join(golden, "master.key"))
 	putFile(t, cfg.KeyFile(), key)
 	env.OK(t, durable.SyncDir(cfg.DataDir))
 	disk.Mark(markOpen)
 	closed(t, opened(t, cfg))
 	before, after := 0, 0
 	everyImage(t, disk.Log(), 31, func(cfg config.Config) {
-		found, err := os.ReadFile(Database(cfg))
-		env.OK(t, err)
+		found := env.Read(t, Database(cfg))
 		if bytes.Equal(found, image) {
 			before++
 		} else {
@@ -231,7 +225,6 @@ func putFile(t *testing.T, path string, b []byte) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	env.OK(t, err)
 	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, f.Sync(), f.Close())
+	env.OK(t, err)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/internal/lang"
+	"pushbox/internal/testkit/env"
 )
 
 func TestTheRequestedLanguageIsChosen(t *testing.T) {
@@ -42,9 +43,7 @@ func TestTheNearestLanguageIsFound(t *testing.T) {
 		"fi": "", "th": "", "xx": "", "": "", "not a tag": "", "\x00": "",
 		strings.Repeat(" ", 998) + "de": "de", strings.Repeat(" ", 999) + "de": "",
 	} {
-		if got := c.Near(text); got != want {
-			t.Errorf("%q: %q, not %q", text, got, want)
-		}
+		env.Equal(t, text, c.Near(text), want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
+	"pushbox/internal/testkit/env"
 )
 
 func TestARateAllowsItsMinuteAtOnceAndNoMore(t *testing.T) {
@@ -135,9 +136,7 @@ func TestARateIsExactUnderConcurrency(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if allowed.Load() != 200 {
-		t.Errorf("%d events of two keys are allowed", allowed.Load())
-	}
+	env.Equal(t, "events of two keys are allowed", allowed.Load(), 200)
 }
 
 func TestAWindowThatIsMadeSmallerOrLargerForgetsNoHit(t *testing.T) {

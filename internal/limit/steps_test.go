@@ -23,9 +23,7 @@ func TestAClientCountsForTheNetworksAroundIt(t *testing.T) {
 		"::ffff:192.0.2.1":           "[{::ffff:192.0.2.1 1}]",
 		"0000:db8::/64 and the rest": "[{0000:db8::/64 and the rest 1}]",
 	} {
-		if got := fmt.Sprint(Steps(client)); got != want {
-			t.Errorf("%q: %s, want %s", client, got, want)
-		}
+		env.Equal(t, client, fmt.Sprint(Steps(client)), want)
 	}
 }
 
@@ -193,9 +191,7 @@ func TestNetworksAndQueuesTakeTurns(t *testing.T) {
 		for name := range order {
 			got += name + " "
 		}
-		if got != "a1 a2 b1 A1 b2 a3 a4 " {
-			t.Errorf("they ran in the order %s", got)
-		}
+		env.Equal(t, "they ran in the order", got, "a1 a2 b1 A1 b2 a3 a4 ")
 	})
 }
 

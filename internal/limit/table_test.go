@@ -298,15 +298,9 @@ func TestASmallReservationDoesNotWaitBehindALargeOne(t *testing.T) {
 		go wait("small", Holder{Client: "203.0.113.1"}, 5*unit)
 		synctest.Wait()
 		second.Shrink(9 * unit)
-		if name := <-got; name != "small" {
-			t.Errorf("the first was %s", name)
-		}
+		env.Equal(t, "the first was", <-got, "small")
 		first.Release()
-		if name := <-got; name != "greedy" {
-			t.Errorf("the second was %s", name)
-		}
-		if name := <-got; name != "large is busy" {
-			t.Errorf("the third was %s", name)
-		}
+		env.Equal(t, "the second was", <-got, "greedy")
+		env.Equal(t, "the third was", <-got, "large is busy")
 	})
 }

@@ -32,9 +32,8 @@ func written(t *testing.T, x text) mailtest.Mail {
 	m, err := x.message(mail.Address{Name: "Pusch ü, \"Co\"", Address: "push@example.org"}, time.Now())
 	env.OK(t, err)
 	var b bytes.Buffer
-	if _, err := m.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	_, err = m.WriteTo(&b)
+	env.OK(t, err)
 	read, err := mail.ReadMessage(bytes.NewReader(b.Bytes()))
 	env.OK(t, err)
 	return mailtest.Mail{Header: read.Header, Raw: b.Bytes()}

@@ -147,9 +147,8 @@ func TestCodesAndNewsOfAFreezeAreSent(t *testing.T) {
 	w.server = through(s, StartTLS)
 	client := store.Actor{Client: "192.0.2.9"}
 	password := secret.New("correct horse battery")
-	if _, err := w.SignUp(t.Context(), client, "eve@example.net", password); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.SignUp(t.Context(), client, "eve@example.net", password)
+	env.OK(t, err)
 	eve, err := w.SignIn(t.Context(), client, "eve@example.net", password)
 	env.OK(t, err)
 	env.OK(t, w.MailCode(t.Context(), client, eve.Secret, "fr"))
@@ -277,9 +276,7 @@ func TestAStopLosesNoMail(t *testing.T) {
 	<-reached
 	w.wantLog()
 	close(release)
-	if n := w.Waiting(); n != 2 {
-		t.Errorf("%d mails wait", n)
-	}
+	env.Equal(t, "mails wait", w.Waiting(), 2)
 	w.start()
 	w.drained()
 	if to := recipients(s.Mails()); !strings.HasPrefix(to, "first@example.net ") || !strings.Contains(to, "second@") || !strings.Contains(to, "third@") {

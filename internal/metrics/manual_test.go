@@ -69,8 +69,7 @@ func TestManualAlertsAndDashboardNameOnlyMetricsThatThereAre(t *testing.T) {
 	t.Parallel()
 	all := allFamilies(t)
 	for _, file := range []string{manual, alerts, board} {
-		text, err := os.ReadFile(file)
-		env.OK(t, err)
+		text := env.Read(t, file)
 		names := metricName.FindAllString(string(text), -1)
 		for _, name := range names {
 			family := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")
@@ -86,8 +85,7 @@ func TestManualAlertsAndDashboardNameOnlyMetricsThatThereAre(t *testing.T) {
 
 func TestTheDashboardShowsEveryMetric(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(board)
-	env.OK(t, err)
+	text := env.Read(t, board)
 	for _, name := range ours(allFamilies(t)) {
 		if !strings.Contains(string(text), name) {
 			t.Errorf("%s lacks %s", board, name)
@@ -102,8 +100,7 @@ func TestAlertsAndDashboardAskForValuesThatLabelsHave(t *testing.T) {
 	t.Parallel()
 	var text []byte
 	for _, file := range []string{alerts, board} {
-		one, err := os.ReadFile(file)
-		env.OK(t, err)
+		one := env.Read(t, file)
 		text = append(text, one...)
 	}
 	var exposed []byte
@@ -132,8 +129,7 @@ func TestPromtoolTakesTheDashboardsQueries(t *testing.T) {
 	if err != nil {
 		t.Skip("promtool is not installed here (Debian: prometheus)")
 	}
-	text, err := os.ReadFile(board)
-	env.OK(t, err)
+	text := env.Read(t, board)
 	var dashboard struct {
 		Panels []struct {
 			Title   string
@@ -159,8 +155,7 @@ func TestPromtoolTakesTheDashboardsQueries(t *testing.T) {
 // The alerts tolerate 15 sweep periods without a sweep.
 func TestAlertsFollowTheSweepPeriod(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(alerts)
-	env.OK(t, err)
+	text := env.Read(t, alerts)
 	limit := fmt.Sprintf("%.0f", (15 * store.SweepPeriod).Seconds())
 	found := regexp.MustCompile(`pushbox_sweep_[a-z_]+ > ([0-9]+)`).FindAllStringSubmatch(string(text), -1)
 	for _, m := range found {
@@ -168,9 +163,7 @@ func TestAlertsFollowTheSweepPeriod(t *testing.T) {
 			t.Errorf("%q: the limit should be %s seconds", m[0], limit)
 		}
 	}
-	if len(found) != 2 {
-		t.Errorf("%d alerts read the time of sweeps, not 2", len(found))
-	}
+	env.Equal(t, "alerts read the time of sweeps, not 2", len(found), 2)
 }
 
 func TestPromtoolTakesMetricsAlertsAndTheManualsConfiguration(t *testing.T) {

@@ -303,9 +303,8 @@ func BenchmarkObserver(b *testing.B) {
 func BenchmarkScrape(b *testing.B) {
 	m := attached()
 	for b.Loop() {
-		if _, _, err := m.Expose(); err != nil {
-			b.Fatal(err)
-		}
+		_, _, err := m.Expose()
+		env.OK(b, err)
 	}
 }
 

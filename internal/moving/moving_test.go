@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -42,8 +41,7 @@ type told struct{ leftOut, remarks []string }
 // options returns the options of a run over a dump, and what it will say.
 func options(t *testing.T, dump string) (moving.Options, *told) {
 	t.Helper()
-	text, err := os.ReadFile(testdata + dump)
-	env.OK(t, err)
+	text := env.Read(t, testdata+dump)
 	keys, err := pwpush.NewKeys(secret.New(masterKey), secret.New(formerKey+","+pwpush.DefaultMasterKey))
 	env.OK(t, err)
 	files, err := pwpush.OpenStorage(testdata + "storage")
@@ -164,9 +162,8 @@ func TestASecondRunAddsNothing(t *testing.T) {
 	first := mustRun(t, f, o)
 	token, err := store.ParseToken("older-key-00")
 	env.OK(t, err)
-	if _, err := f.DeletePush(t.Context(), storetest.Anonymous, token); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.DeletePush(t.Context(), storetest.Anonymous, token)
+	env.OK(t, err)
 	f.Clock.Advance(2 * 24 * time.Hour) // longer than other anonymous pushes stay
 	f.SweepAll()
 	second := mustRun(t, f, o)

@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -222,9 +221,8 @@ func TestAdministratorsStayAdministrators(t *testing.T) {
 func madeHere(t *testing.T) *storetest.Fixture {
 	t.Helper()
 	f := newStore(t)
-	if _, err := f.Store.AddAccount(t.Context(), storetest.Operator, "ann@example.com", secret.New("another password")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.Store.AddAccount(t.Context(), storetest.Operator, "ann@example.com", secret.New("another password"))
+	env.OK(t, err)
 	return f
 }
 
@@ -258,9 +256,8 @@ func TestAnAccountThatWasMadeHereJoinsIfTheOperatorSaysSo(t *testing.T) {
 		t.Errorf("the account has the second factor of the dump: %v", err)
 	}
 	o.Join = false
-	if _, err := o.Dump.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
+	_, err = o.Dump.Seek(0, io.SeekStart)
+	env.OK(t, err)
 	if r := mustRun(t, f, o); r.Accounts != (moving.Count{There: 1, LeftOut: 1}) {
 		t.Errorf("without the flag again: %+v", r)
 	}
@@ -268,8 +265,7 @@ func TestAnAccountThatWasMadeHereJoinsIfTheOperatorSaysSo(t *testing.T) {
 
 func TestAnAccountThatCouldNotBeUsedDoesNotCome(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(testdata + "v2.sqlite.sql")
-	env.OK(t, err)
+	text := env.Read(t, testdata+"v2.sqlite.sql")
 	for change, came := range map[string]int{
 		"0,NULL,NULL,NULL":           2, // nothing had to be confirmed
 		"0,NULL,'sent','waits',NULL": 1,

@@ -233,9 +233,7 @@ func TestAPushIsLiveWithinItsLimits(t *testing.T) {
 	} {
 		p := pwpush.Push{CreatedAt: made, Days: 7, Views: 5}
 		c.change(&p)
-		if got := p.Live(c.at, c.counted); got != c.want {
-			t.Errorf("%s: %v", c.what, got)
-		}
+		env.Equal(t, c.what, p.Live(c.at, c.counted), c.want)
 	}
 }
 
@@ -251,8 +249,6 @@ func TestViewsAndFailedViewsCount(t *testing.T) {
 		{Table: "pushes", ID: 1}: 2, {Table: "pushes", ID: 2}: 1, {Table: "pushes", ID: 5}: 2,
 		{Table: "passwords", ID: 1}: 2, {Table: "passwords", ID: 2}: 0, {Table: "file_pushes", ID: 1}: 1, {Table: "urls", ID: 1}: 1,
 	} {
-		if counted[push] != want {
-			t.Errorf("%v: %d, not %d", push, counted[push], want)
-		}
+		env.Equal(t, push, counted[push], want)
 	}
 }

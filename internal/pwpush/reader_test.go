@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -50,8 +49,7 @@ func rows(dump io.Reader) (all []pwpush.Row, bad []*pwpush.RowError, err error) 
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile("testdata/" + name)
-	env.OK(t, err)
+	b := env.Read(t, "testdata/"+name)
 	return b
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestPausesGrowToTheirBound(t *testing.T) {
@@ -71,9 +73,7 @@ func TestNewsEndAWaitButNotTheRest(t *testing.T) {
 					}
 					return time.Minute, test.early
 				})
-				if got := begun[1].Sub(begun[0]); got != test.want {
-					t.Errorf("the second round began after %v", got)
-				}
+				env.Equal(t, "the second round began after", begun[1].Sub(begun[0]), test.want)
 			})
 		})
 	}

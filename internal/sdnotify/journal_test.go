@@ -26,9 +26,7 @@ func TestOnlyTheStreamOfTheJournalIsTheJournal(t *testing.T) {
 	for value, want := range map[string]bool{
 		right: true, fmt.Sprintf("JOURNAL_STREAM=%d:%d", s.Dev, s.Ino+1): false, "JOURNAL_STREAM=": false, "OTHER=1": false,
 	} {
-		if got := sdnotify.IsJournal(f, []string{value}); got != want {
-			t.Errorf("%s: %t", value, got)
-		}
+		env.Equal(t, value, sdnotify.IsJournal(f, []string{value}), want)
 	}
 	if sdnotify.IsJournal(new(bytes.Buffer), []string{right}) {
 		t.Error("a buffer is the journal")

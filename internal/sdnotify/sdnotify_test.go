@@ -135,9 +135,7 @@ func TestNothingIsSentWithoutASocket(t *testing.T) {
 	t.Parallel()
 	var n sdnotify.Notifier
 	for _, send := range []func() error{n.Ready, n.Stopping, n.Alive, n.Reloading} {
-		if err := send(); err != nil {
-			t.Error(err)
-		}
+		env.OK(t, send())
 	}
 	gone, err := sdnotify.From([]string{"NOTIFY_SOCKET=" + socketPath(t)})
 	env.OK(t, err)

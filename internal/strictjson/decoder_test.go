@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/strictjson"
+	"pushbox/internal/testkit/env"
 )
 
 func TestStrictTextIsReadAsItWasSent(t *testing.T) {
@@ -159,9 +160,7 @@ func TestAnErrorOfACallbackEndsTheReading(t *testing.T) {
 	d := strictjson.NewDecoder(strings.NewReader(`{"outer":{"a":1,"b":2},"c":3}`))
 	err := d.Object(func(string) error {
 		inner := d.Object(func(string) error { return mine })
-		if inner != mine {
-			t.Errorf("the inner error is %v", inner)
-		}
+		env.Equal(t, "the inner error is", inner, mine)
 		return nil // what the callback hides stays known
 	})
 	if err != mine || d.End() != mine || d.Skip() != mine || d.Kind() != strictjson.Invalid {

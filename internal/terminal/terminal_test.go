@@ -24,9 +24,7 @@ func TestFilesPipesAndBuffersAreNoTerminals(t *testing.T) {
 		}
 	}
 	for _, f := range []*os.File{file, r, w, null} {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		env.OK(t, f.Close())
 	}
 	if terminal.Is(file) {
 		t.Error("a closed file counts as a terminal")

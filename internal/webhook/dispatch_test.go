@@ -90,9 +90,8 @@ func (w *world) views(n int) {
 	p, err := w.CreatePush(w.t.Context(), w.ann, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Views: &limit})
 	env.OK(w.t, err)
 	for range n {
-		if _, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}, nil); err != nil {
-			w.t.Fatal(err)
-		}
+		_, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}, nil)
+		env.OK(w.t, err)
 	}
 }
 
@@ -172,9 +171,7 @@ func TestAWebhookThatIsGoneIsDisabled(t *testing.T) {
 	w.start()
 	w.drained()
 	w.wantLog("is disabled\"", "is disabled until the server restarts")
-	if len(r.posts) != 2 {
-		t.Errorf("%d messages came", len(r.posts))
-	}
+	env.Equal(t, "messages came", len(r.posts), 2)
 	if info, err := w.Hook(h.ID); err != nil || !info.Disabled {
 		t.Errorf("disabled is %v, %v", info.Disabled, err)
 	}
@@ -195,12 +192,8 @@ func TestAMessageThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 	w.start()
 	w.drained()
 	w.wantLog("could not be delivered in time", "is tried again")
-	if n := w.sender.Dropped(); n != 1 {
-		t.Errorf("%d messages were dropped", n)
-	}
-	if len(r.posts) != 2 {
-		t.Errorf("%d tries were made", len(r.posts))
-	}
+	env.Equal(t, "messages were dropped", w.sender.Dropped(), 1)
+	env.Equal(t, "tries were made", len(r.posts), 2)
 }
 
 func TestMessagesWithoutRoomAreInTheLog(t *testing.T) {
@@ -268,9 +261,7 @@ func TestMessagesWaitForAWebhookThatCannotBeRead(t *testing.T) {
 	w.views(3)
 	w.start()
 	env.Eventually(t, "it fails", func() bool { return len(w.sender.Failing()) > 0 })
-	if n := w.WaitingFor(h.ID); n != 3 {
-		t.Errorf("%d messages wait", n)
-	}
+	env.Equal(t, "messages wait", w.WaitingFor(h.ID), 3)
 	on.Store(false)
 	if err := w.DisableHook(t.Context(), storetest.Operator, h.ID, false); err != nil { // which reads it again
 		t.Fatal(err)
@@ -312,9 +303,7 @@ func TestASlowReceiverHoldsUpNoOther(t *testing.T) {
 	let()
 	w.drained()
 	w.wantLog()
-	if worst.Load() != 1 {
-		t.Errorf("%d messages were on their way to the slow one at once", worst.Load())
-	}
+	env.Equal(t, "messages were on their way to the slow one at once", worst.Load(), 1)
 }
 
 // A stop ends what is on its way after a while; the next run has it again.
@@ -344,16 +333,12 @@ func TestAStopLosesNothing(t *testing.T) {
 	w.start()
 	<-arrived
 	w.stop()
-	if w.Waiting() != 3 {
-		t.Errorf("%d messages wait after a stop", w.Waiting())
-	}
+	env.Equal(t, "messages wait after a stop", w.Waiting(), 3)
 	hang.Store(false)
 	w.start()
 	w.drained()
 	w.wantLog()
-	if told.Load() != 3 {
-		t.Errorf("%d messages came", told.Load())
-	}
+	env.Equal(t, "messages came", told.Load(), 3)
 }
 
 func TestAWebhookKeepsWhatWasTriedLast(t *testing.T) {

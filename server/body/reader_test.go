@@ -60,9 +60,8 @@ func TestABodyReservesTheMemoryThatItNeedsAtTheTime(t *testing.T) {
 	}
 	read := func(from io.Reader, n int64) {
 		t.Helper()
-		if _, err := io.CopyN(io.Discard, from, n); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.CopyN(io.Discard, from, n)
+		env.OK(t, err)
 	}
 	held("at first", 0)
 	read(r, 1000)
@@ -85,9 +84,7 @@ func TestABodyReservesTheMemoryThatItNeedsAtTheTime(t *testing.T) {
 	if most := UploadMemory + textFactor*r.text(); memory.Held() < r.text() || memory.Held() > most {
 		t.Errorf("with more text behind a file it holds %d bytes, not %d at most", memory.Held(), most)
 	}
-	if err := r.end(nil); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, r.end(nil))
 	held("at the end", r.text())
 }
 

@@ -1,6 +1,10 @@
 package display
 
-import "testing"
+import (
+	"testing"
+
+	"pushbox/internal/testkit/env"
+)
 
 func TestADestinationIsShownAsItIs(t *testing.T) {
 	t.Parallel()
@@ -77,8 +81,6 @@ func TestWordsOfSeveralScripts(t *testing.T) {
 		"example.com": false, "a-1.example": false, "пример.com": false, "東京タワーとabc.jp": false, "한국漢abc.kr": false, "ㄅ漢a.tw": false,
 		"аpple.com": true, "exαmple.com": true, "paypаl.com": true, "ひ한.jp": true, "аα.example": true, "": false, "..": false, "١٢٣.example": false,
 	} {
-		if got := mixesScripts(name); got != want {
-			t.Errorf("%q: %v", name, got)
-		}
+		env.Equal(t, name, mixesScripts(name), want)
 	}
 }

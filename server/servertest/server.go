@@ -331,9 +331,8 @@ func (a *Server) Connect() net.Conn {
 		c = a.pipes.dial()
 	} else {
 		var err error
-		if c, err = net.Dial("tcp", strings.TrimPrefix(a.URL, "http://")); err != nil {
-			a.T.Fatal(err)
-		}
+		c, err = net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
+		env.OK(a.T, err)
 	}
 	a.T.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(env.Patience))
@@ -345,9 +344,8 @@ func (a *Server) Connect() net.Conn {
 func (a *Server) Raw(request string) string {
 	a.T.Helper()
 	c := a.Connect()
-	if _, err := io.WriteString(c, request); err != nil {
-		a.T.Fatal(err)
-	}
+	_, err := io.WriteString(c, request)
+	env.OK(a.T, err)
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil {
 		a.T.Fatalf("no answer: %v", err)

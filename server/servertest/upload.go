@@ -171,9 +171,8 @@ func (a *Server) Dial(header http.Header, body string) *Line {
 
 func (l *Line) send(text string) {
 	l.T.Helper()
-	if _, err := io.WriteString(l, text); err != nil {
-		l.T.Fatal(err)
-	}
+	_, err := io.WriteString(l, text)
+	env.OK(l.T, err)
 }
 
 // Want fails the test unless an answer with that status arrives, although nothing more

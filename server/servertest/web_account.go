@@ -14,6 +14,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -37,9 +38,8 @@ func NewSite(t *testing.T, changes ...func(*config.Config)) *Server {
 // AddAccount adds an account with a password.
 func (a *Server) AddAccount(email, password string) {
 	a.T.Helper()
-	if _, err := a.Store.AddAccount(ctx, store.Actor{Role: store.Operator}, email, secret.New(password)); err != nil {
-		a.T.Fatal(err)
-	}
+	_, err := a.Store.AddAccount(ctx, store.Actor{Role: store.Operator}, email, secret.New(password))
+	env.OK(a.T, err)
 }
 
 // A Browser keeps its cookies and every page that it got.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func BenchmarkMAC(b *testing.B) {
@@ -28,9 +29,8 @@ func BenchmarkOpenWrap(b *testing.B) {
 	wrap := r.Wrap(birth, testID, testToken, secret.Text{}, NewDEK(), Cost{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.OpenWrap(wrap, testID, testToken, secret.Text{}); err != nil {
-			b.Fatal(err)
-		}
+		_, err := r.OpenWrap(wrap, testID, testToken, secret.Text{})
+		env.OK(b, err)
 	}
 }
 
@@ -39,9 +39,8 @@ func BenchmarkOpenWrapWithPassphrase(b *testing.B) {
 	wrap := r.Wrap(birth, testID, testToken, testWords, NewDEK(), Cost{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.OpenWrap(wrap, testID, testToken, testWords); err != nil {
-			b.Fatal(err)
-		}
+		_, err := r.OpenWrap(wrap, testID, testToken, testWords)
+		env.OK(b, err)
 	}
 }
 
@@ -60,9 +59,8 @@ func BenchmarkPayload(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				if _, err := dek.OpenPayload(testID, 1, sealed); err != nil {
-					b.Fatal(err)
-				}
+				_, err := dek.OpenPayload(testID, 1, sealed)
+				env.OK(b, err)
 			}
 		})
 	}
@@ -80,9 +78,8 @@ func BenchmarkDetails(b *testing.B) {
 	b.Run("open", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := r.OpenDetails(testID, sealed); err != nil {
-				b.Fatal(err)
-			}
+			_, err := r.OpenDetails(testID, sealed)
+			env.OK(b, err)
 		}
 	})
 }
@@ -104,9 +101,8 @@ func BenchmarkFile(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(ChunkSize)
 		for b.Loop() {
-			if _, err := c.Open(dst, 7, false, sealed); err != nil {
-				b.Fatal(err)
-			}
+			_, err := c.Open(dst, 7, false, sealed)
+			env.OK(b, err)
 		}
 	})
 }

@@ -47,9 +47,7 @@ func TestRenewingAddsAKeyToEachFamilyAndOpensWhatWasSealed(t *testing.T) {
 			t.Errorf("family %d seals under version %d, %t", f, v, ok)
 		}
 	}
-	if next.RowVersion() != 2 {
-		t.Errorf("rows are authenticated under version %d", next.RowVersion())
-	}
+	env.Equal(t, "rows are authenticated under version", next.RowVersion(), 2)
 	if _, ok := next.RowSum(1, "pushes", nil, nil); !ok {
 		t.Error("the sum of an earlier row is not there")
 	}
@@ -288,9 +286,7 @@ func TestTheFrozenRowsHaveTheirSums(t *testing.T) {
 			t.Errorf("under version %d the sum is %x, %t, not %x", i+1, sum, ok, want)
 		}
 	}
-	if ring.RowVersion() != 2 {
-		t.Errorf("rows are authenticated under version %d", ring.RowVersion())
-	}
+	env.Equal(t, "rows are authenticated under version", ring.RowVersion(), 2)
 }
 
 // A ring of before there were families has the same keys of families each time that it

@@ -240,9 +240,7 @@ func TestAWrapGivesBackItsKey(t *testing.T) {
 		if err != nil || *made.s != *opened.s {
 			t.Errorf("it holds another key: %v", err)
 		}
-		if free := wrapCost(wrap) == (Cost{}); free != p.IsZero() {
-			t.Errorf("its cost is zero: %t", free)
-		}
+		env.Equal(t, "its cost is zero", wrapCost(wrap) == (Cost{}), p.IsZero())
 		if bytes.Contains(wrap, made.bytes()[:8]) {
 			t.Error("the key is in the wrap")
 		}
@@ -252,9 +250,7 @@ func TestAWrapGivesBackItsKey(t *testing.T) {
 func TestANewWrapHasTheStandardCost(t *testing.T) {
 	t.Parallel()
 	wrap := NewRing(birth).Wrap(birth, testID, testToken, testWords, NewDEK(), Cost{})
-	if c := wrapCost(wrap); c != (Cost{memory: 19456, passes: 2, threads: 1}) {
-		t.Errorf("it has %+v", c)
-	}
+	env.Equal(t, "it has", wrapCost(wrap), (Cost{memory: 19456, passes: 2, threads: 1}))
 }
 
 // The head alone must show each of these: Argon2 would need 4 TiB for the worst of

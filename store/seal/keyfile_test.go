@@ -86,9 +86,7 @@ func TestOfManyCreatorsOneWins(t *testing.T) {
 			t.Error("a creator returned a key that is not in the file")
 		}
 	}
-	if won != 1 {
-		t.Errorf("%d creators won", won)
-	}
+	env.Equal(t, "creators won", won, 1)
 	onlyFile(t, path)
 }
 
@@ -109,9 +107,8 @@ func TestAKeyFileOpenToOthersIsRefused(t *testing.T) {
 		t.Skip("modes have no meaning on Windows")
 	}
 	path := filepath.Join(t.TempDir(), "master.key")
-	if _, err := CreateKeyFile(path); err != nil {
-		t.Fatal(err)
-	}
+	_, err := CreateKeyFile(path)
+	env.OK(t, err)
 	for mode, good := range map[fs.FileMode]bool{
 		0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o660: true,
 		0o604: false, 0o602: false, 0o601: false, 0o644: false, 0o666: false,
@@ -162,9 +159,8 @@ func TestADirectoryIsNotAKeyFile(t *testing.T) {
 func TestAKeyThatIsNotNeededIsOverwritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
-	if _, err := CreateKeyFile(path); err != nil {
-		t.Fatal(err)
-	}
+	_, err := CreateKeyFile(path)
+	env.OK(t, err)
 	slot, err := NewKeySlot(path)
 	env.OK(t, err)
 	if err := slot.Unstage(); err != nil {
@@ -172,9 +168,7 @@ func TestAKeyThatIsNotNeededIsOverwritten(t *testing.T) {
 	}
 	env.OK(t, slot.Stage(NewRootKey()))
 	next := unnamed.Open(t, slot.NextPath())
-	if err := slot.Unstage(); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, slot.Unstage())
 	next.Want(t, "the next key", "")
 	onlyFile(t, path)
 }

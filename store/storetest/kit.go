@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -197,8 +196,7 @@ func Code(t testing.TB, f *Fixture, key secret.Text, d time.Duration) secret.Tex
 // Read returns the content of a file.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	env.OK(t, err)
+	b := env.Read(t, path)
 	return b
 }
 

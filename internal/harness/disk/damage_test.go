@@ -33,8 +33,7 @@ func TestTheProgramReportsADamagedFile(t *testing.T) {
 	}
 	server.Stop()
 	path := filepath.Join(dir, "data", "pushbox.db")
-	whole, err := os.ReadFile(path)
-	env.OK(t, err)
+	whole := env.Read(t, path)
 	codes := make(map[int]int)
 	for i := range n {
 		at := damageFile(t, path, whole, rand.New(rand.NewPCG(seed, i+1)))

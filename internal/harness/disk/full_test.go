@@ -196,8 +196,7 @@ func newDiskTemplate(t *testing.T) diskTemplate {
 	template := diskTemplate{bearer: proctest.APIToken(t, dir), files: make(map[string][]byte)}
 	server.Stop()
 	for _, name := range []string{"pushbox.db", "master.key"} {
-		b, err := os.ReadFile(filepath.Join(dir, "data", name))
-		env.OK(t, err)
+		b := env.Read(t, filepath.Join(dir, "data", name))
 		template.files[name] = b
 	}
 	return template

@@ -173,7 +173,5 @@ func TestContainersAreGivenSettingsThatExist(t *testing.T) {
 			t.Errorf("%s: %q: %v\n%s", name, given, err, out)
 		}
 	}
-	if len(variables) != 6 {
-		t.Errorf("%d files were read", len(variables))
-	}
+	env.Equal(t, "files were read", len(variables), 6)
 }

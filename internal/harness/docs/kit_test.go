@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,8 +33,7 @@ func absolute(t *testing.T, name string) string {
 // readFile reads a file of the repository.
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(absolute(t, name))
-	env.OK(t, err)
+	b := env.Read(t, absolute(t, name))
 	return b
 }
 

@@ -46,9 +46,8 @@ func newMover(t *testing.T, mebibytes int) *mover {
 		env.OK(t, b.create(fmt.Sprint("push ", n), ""))
 	}
 	for token := range b.answered() {
-		if _, err := b.view(token); err != nil {
-			t.Fatal(err)
-		}
+		_, err := b.view(token)
+		env.OK(t, err)
 	}
 	proctest.APIToken(t, b.dir)
 	b.Stop()

@@ -224,8 +224,7 @@ func (p *proxy) spooled(t *testing.T) (bytes int64) {
 // readBytes is the number of bytes that a process has read, from files and connections.
 func readBytes(t *testing.T, pid int) int64 {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	env.OK(t, err)
+	text := env.Read(t, fmt.Sprintf("/proc/%d/io", pid))
 	_, rest, _ := strings.Cut(string(text), "rchar: ")
 	line, _, _ := strings.Cut(rest, "\n")
 	n, err := strconv.ParseInt(line, 10, 64)
@@ -238,8 +237,7 @@ func readBytes(t *testing.T, pid int) int64 {
 func lingering(t *testing.T, address string) (n int) {
 	t.Helper()
 	const timeWait = "06"
-	text, err := os.ReadFile("/proc/net/tcp")
-	env.OK(t, err)
+	text := env.Read(t, "/proc/net/tcp")
 	number, err := strconv.Atoi(port(address)[1:])
 	env.OK(t, err)
 	hex := fmt.Sprintf(":%04X", number)

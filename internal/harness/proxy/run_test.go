@@ -105,8 +105,7 @@ func replaced(text string, here []string) []byte {
 // read returns a file of deploy.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("deploy", name))
-	env.OK(t, err)
+	b := env.Read(t, filepath.Join("deploy", name))
 	return string(b)
 }
 
@@ -175,8 +174,7 @@ func (p *proxy) logs(t *testing.T) (all map[string]string, access string) {
 	names, err := filepath.Glob(filepath.Join(p.dir, "*.log"))
 	env.OK(t, err)
 	for _, name := range names {
-		b, err := os.ReadFile(name)
-		env.OK(t, err)
+		b := env.Read(t, name)
 		all[filepath.Base(name)] = string(b)
 	}
 	if access = all[p.kind.log]; p.kind.log == "" {

@@ -131,9 +131,8 @@ func newTarget(t *testing.T, watch time.Duration) *target {
 		environ = append(environ, "PUSHBOX_LIMITS_REQUEST_TIMEOUT=1m", "PUSHBOX_LIMITS_STALL_TIMEOUT=1m")
 	}
 	var err error
-	if p.server, err = proctest.Start(p.dir, environ, nil); err != nil {
-		t.Fatal(err)
-	}
+	p.server, err = proctest.Start(p.dir, environ, nil)
+	env.OK(t, err)
 	proctest.EndWith(t, p.server.Kill)
 	p.text = proctest.PushesPath + "/" + p.create(strings.Repeat("slow ", 200_000))
 	p.short = p.create("daft zebras jump")

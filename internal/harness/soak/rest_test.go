@@ -41,9 +41,8 @@ func idleStacks(t *testing.T) []string {
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: proctest.Patience}
 	res, err := c.Get(server.URL + "/healthz")
 	env.OK(t, err)
-	if _, err := io.Copy(io.Discard, res.Body); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.Copy(io.Discard, res.Body)
+	env.OK(t, err)
 	env.OK(t, res.Body.Close())
 	return stacksOf(t, server)
 }
@@ -158,9 +157,8 @@ func (s *soak) verifyFiles() {
 	s.t.Helper()
 	in, err := os.ReadDir(filepath.Join(s.dir, "data"))
 	temp, tempErr := os.ReadDir(s.temp())
-	if err = errors.Join(err, tempErr); err != nil {
-		s.t.Fatal(err)
-	}
+	err = errors.Join(err, tempErr)
+	env.OK(s.t, err)
 	names := make(map[string]bool)
 	for _, f := range append(in, temp...) {
 		names[f.Name()] = true

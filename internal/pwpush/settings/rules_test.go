@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -46,8 +45,7 @@ func TestEverySettingHasARuleOrIsPushboxsOwn(t *testing.T) {
 // The file has the variables in Password Pusher's source, of all its versions from 1.30.
 func TestEveryVariableOfPasswordPusherHasARule(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/variables.txt")
-	env.OK(t, err)
+	text := env.Read(t, "testdata/variables.txt")
 	names, rules := strings.Fields(string(text)), known()
 	for _, name := range names {
 		if !rules[name] && !isIcon(strings.ToUpper(name)) {

@@ -180,8 +180,7 @@ func TestARefusedValueIsNamedBesideWhatIsToBeDecided(t *testing.T) {
 func TestNoKeyAndNoPasswordIsWritten(t *testing.T) {
 	t.Parallel()
 	const marker = "hunter2-marker"
-	names, err := os.ReadFile("testdata/variables.txt")
-	env.OK(t, err)
+	names := env.Read(t, "testdata/variables.txt")
 	texts := map[string]bool{ // settings that show their text
 		"PWP__BRAND__TITLE": true, "PWP__BRAND__TAGLINE": true, "PWP__BRAND__DISCLAIMER": true, "PWP__SIGNUP_EMAIL_REGEXP": true,
 		"PWP__ALLOWED_HOSTS": true, "PWP__HOST_DOMAIN": true, "PWP__RELATIVE_ROOT": true, "PWP__MAIL__SMTP_ADDRESS": true, "PWP__MAIL__SMTP_USER_NAME": true,
@@ -190,9 +189,8 @@ func TestNoKeyAndNoPasswordIsWritten(t *testing.T) {
 	for _, name := range append(strings.Fields(string(names)), "PWP__UNKNOWN", "OTHER") {
 		c := convert(t, name+"="+marker+"\nPWP__MAIL__SMTP_ADDRESS=mx.example.com\nPWP__MAIL__MAILER_SENDER=a@example.com\nPWP__MAIL__SMTP_USER_NAME=u")
 		var out bytes.Buffer
-		if _, err := c.WriteTo(&out); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.WriteTo(&out)
+		env.OK(t, err)
 		if strings.Contains(out.String(), marker) != texts[name] && name != "PWP__MAIL__SMTP_ADDRESS" && name != "PWP__MAIL__SMTP_USER_NAME" {
 			t.Errorf("%s is shown: %v", name, !texts[name])
 		}
@@ -249,13 +247,11 @@ func loads(t *testing.T, c settings.Conversion) {
 
 // FuzzConvert checks that whatever can be read becomes settings that load.
 func FuzzConvert(f *testing.F) {
-	names, err := os.ReadFile("testdata/variables.txt")
-	env.OK(f, err)
+	names := env.Read(f, "testdata/variables.txt")
 	for _, value := range []string{"1", "true", "a.example.com", "2 hours", "'\"\\\n"} {
 		f.Add(strings.Join(strings.Fields(string(names)), "="+value+"\n") + "=" + value)
 	}
-	compose, err := os.ReadFile("testdata/compose.yml")
-	env.OK(f, err)
+	compose := env.Read(f, "testdata/compose.yml")
 	f.Add(string(compose))
 	f.Fuzz(func(t *testing.T, text string) {
 		vars, _, err := settings.Read(strings.NewReader(text))

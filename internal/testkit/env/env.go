@@ -1,5 +1,6 @@
 // Package env reads from the environment the length of long tests, and the seed of
-// random ones. It also gives tests a clock, addresses, a directory with a short path, waits, and a check of errors.
+// random ones. It also gives tests a clock, addresses, a directory with a short path, waits,
+// the content of a file, and checks of errors and of values.
 package env
 
 import (
@@ -22,6 +23,27 @@ func OK(t testing.TB, err error) {
 		t.Helper()
 		t.Fatal(err)
 	}
+}
+
+// Equal fails the test unless it got what it wants. What says what that is.
+func Equal[T comparable](t testing.TB, what any, got, want T) {
+	if got == want {
+		return
+	}
+	t.Helper()
+	if _, ok := any(got).(string); ok {
+		t.Errorf("%v: %q, not %q", what, any(got), any(want))
+		return
+	}
+	t.Errorf("%v: %v, not %v", what, got, want)
+}
+
+// Read returns the content of a file, which must be there.
+func Read(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	OK(t, err)
+	return content
 }
 
 // Seed is the value of PUSHBOX_TEST_SEED, else random. It is in the test's log, so that a

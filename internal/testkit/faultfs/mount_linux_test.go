@@ -35,9 +35,8 @@ func syncDir(t *testing.T, dir string) {
 
 func writeAt(t *testing.T, f *os.File, b []byte, offset int64) {
 	t.Helper()
-	if _, err := f.WriteAt(b, offset); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.WriteAt(b, offset)
+	env.OK(t, err)
 }
 
 // shape is a log in words.
@@ -177,9 +176,7 @@ func TestResetRemovesEverythingAndAnImageHasTheFiles(t *testing.T) {
 		must(t, f.Sync(), f.Close())
 		syncDir(t, fs.Dir)
 		image := t.TempDir()
-		if how := fs.Cut(image, 1, 1); how != "all synced" {
-			t.Errorf("it is %q", how)
-		}
+		env.Equal(t, "it is", fs.Cut(image, 1, 1), "all synced")
 		if got, err := os.ReadFile(filepath.Join(image, "a")); err != nil || string(got) != text {
 			t.Errorf("image %d holds %q (%v)", i, got, err)
 		}

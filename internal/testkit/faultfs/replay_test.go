@@ -22,8 +22,7 @@ func image(t *testing.T, log []faultfs.Entry, at int, keep faultfs.Keep) map[str
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
 	env.OK(t, err)
 	for _, n := range names {
-		b, err := os.ReadFile(n)
-		env.OK(t, err)
+		b := env.Read(t, n)
 		files[filepath.Base(n)] = string(b)
 	}
 	return files
@@ -88,13 +87,9 @@ func TestATruncatedFileGrowsByZeros(t *testing.T) {
 		{Kind: faultfs.Write, Node: 2, Offset: 7, Data: block("b", 3)},
 	}
 	want := "aaaa\x00\x00\x00bbb"
-	if got := image(t, log, len(log), all)["a"]; got != want {
-		t.Errorf("kept: %q", got)
-	}
+	env.Equal(t, "kept", image(t, log, len(log), all)["a"], want)
 	log = append(log, faultfs.Entry{Kind: faultfs.Sync, Node: 2}, faultfs.Entry{Kind: faultfs.SyncDir, Node: 1})
-	if got := image(t, log, len(log), none)["a"]; got != want {
-		t.Errorf("synced: %q", got)
-	}
+	env.Equal(t, "synced", image(t, log, len(log), none)["a"], want)
 }
 
 func TestTwoNamesOfAFileStayOneFile(t *testing.T) {

@@ -27,8 +27,7 @@ func File(t testing.TB, name, text string) {
 		env.OK(t, os.WriteFile(name, []byte(text), 0o644))
 		return
 	}
-	have, err := os.ReadFile(name)
-	env.OK(t, err)
+	have := env.Read(t, name)
 	if string(have) != text {
 		t.Errorf("%s is stale at line %d; -update writes it", name, firstDifference(string(have), text))
 	}
@@ -38,8 +37,7 @@ func File(t testing.TB, name, text string) {
 // of the two occurs once. With -update it writes the text between them.
 func Section(t testing.TB, name, begins, ends, text string) {
 	t.Helper()
-	have, err := os.ReadFile(name)
-	env.OK(t, err)
+	have := env.Read(t, name)
 	before, rest, begun := strings.Cut(string(have), begins+"\n")
 	_, after, ended := strings.Cut(rest, ends+"\n")
 	if !begun || !ended {

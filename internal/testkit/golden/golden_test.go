@@ -62,9 +62,7 @@ func TestAStaleFileFailsTheTest(t *testing.T) {
 	if !failed.failed {
 		t.Error("a stale file is accepted")
 	}
-	if n := firstDifference("one\ntwo\n", "one\n2\n"); n != 2 {
-		t.Errorf("it differs at line %d", n)
-	}
+	env.Equal(t, "it differs at line", firstDifference("one\ntwo\n", "one\n2\n"), 2)
 }
 
 // A recorder is a test that only records that it failed.

@@ -89,9 +89,8 @@ func New(t testing.TB, setup Setup) *Server {
 	l := setup.Listener
 	if l == nil {
 		var err error
-		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			t.Fatal(err)
-		}
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+		env.OK(t, err)
 	}
 	at := l.Addr().(*net.TCPAddr)
 	s.Host, s.Port = at.IP.String(), at.Port

@@ -110,9 +110,8 @@ func TestAPITokensGoToTheirServerOnly(t *testing.T) {
 	}
 	file := t.TempDir() + "/token"
 	env.OK(t, os.WriteFile(file, []byte("s3cret\n"), 0o600))
-	if _, err := small(t, "--url", server("a"), "--token-file", "a="+file, "--url", server("b"), "--connections", "1"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := small(t, "--url", server("a"), "--token-file", "a="+file, "--url", server("b"), "--connections", "1")
+	env.OK(t, err)
 	const token = "Bearer s3cret"
 	if want := map[string]string{"a POST": token, "a GET": "", "a DELETE": token, "b POST": "", "b GET": "", "b DELETE": ""}; !maps.Equal(seen, want) {
 		t.Errorf("the servers saw %v", seen)
@@ -256,9 +255,7 @@ func TestEachServerHasItsRequests(t *testing.T) {
 		}
 	}
 	want := `-----BEGIN PGP MESSAGE-----\n\n` + payload(130)[:64] + `\n` + payload(130)[64:128] + `\n` + payload(130)[128:] + `AA\n-----END PGP MESSAGE-----`
-	if got := armored(payload(130)); got != want {
-		t.Errorf("a long OpenPGP message is %s", got)
-	}
+	env.Equal(t, "a long OpenPGP message is", armored(payload(130)), want)
 }
 
 func TestAnAnswerMustHaveTheTokenOrTheWholePayload(t *testing.T) {
@@ -315,9 +312,7 @@ func TestABareCreateWritesTheRowsOfACreate(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := bare.local.(*bareFile).db.Close(); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, bare.local.(*bareFile).db.Close())
 	bareFile := filepath.Join(b.dir, boltWord, "pushbox.db")
 	before, want := heaps(t, bareFile), heaps(t, filepath.Join(b.dir, box.name, "pushbox.db"))
 	for name := range want {

@@ -131,8 +131,7 @@ func TestEachFaultNamesTestsThatExist(t *testing.T) {
 	t.Parallel()
 	dir := root(t)
 	there := make(map[string]map[string]bool)
-	text, err := os.ReadFile(filepath.Join(dir, drills, "drill_test.go"))
-	env.OK(t, err)
+	text := env.Read(t, filepath.Join(dir, drills, "drill_test.go"))
 	named := strings.ReplaceAll(string(text), "/", "-")
 	for _, f := range faults(t) {
 		for _, h := range f.by {

@@ -90,9 +90,7 @@ func TestHelpTextsAreEscaped(t *testing.T) {
 		"'x'":       `\&'x'`,
 		`C:\data-x`: `C:\edata\-x`,
 	} {
-		if got := roff(text); got != want {
-			t.Errorf("%q: %q, not %q", text, got, want)
-		}
+		env.Equal(t, text, roff(text), want)
 	}
 	if got, want := verbatim("\n      a\n\n        b\n"), ".PP\n.nf\n  a\n\n    b\n.fi\n"; got != want {
 		t.Errorf("%q, not %q", got, want)
@@ -171,8 +169,7 @@ func executable(t *testing.T) string {
 
 func read(t *testing.T, name ...string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(name...))
-	env.OK(t, err)
+	b := env.Read(t, filepath.Join(name...))
 	return b
 }
 

@@ -42,9 +42,7 @@ func TestTheDebianPackageWorksFromInstallToPurge(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &notes)
 	}
 	deb, archive := only(t, dist, "*.deb"), only(t, dist, "*.tar.gz")
-	if said := do(t, "lintian", "--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0", deb); said != "" {
-		t.Errorf("lintian: %s", said)
-	}
+	env.Equal(t, "lintian", do(t, "lintian", "--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0", deb), "")
 	root := filepath.Join(dir, "root")
 	do(t, "mmdebstrap", "--quiet", "--variant=minbase", "--include=systemd,systemd-sysv,dbus,curl,procps", "bookworm", root)
 	equip(t, filepath.Join(root, "drill"), deb)

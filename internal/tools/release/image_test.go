@@ -91,9 +91,7 @@ func (l unpacked) machine(d descriptor, want platform) {
 	if c.platform != want || c.Config.User != "65532:65532" || m.MediaType != "application/vnd.oci.image.manifest.v1+json" || len(m.Layers) != 1 || len(c.RootFS.DiffIDs) != 1 {
 		l.t.Fatalf("%+v, %+v", m, c)
 	}
-	if check := strings.Join(c.Config.Healthcheck.Test, " "); check != "CMD /pushbox healthcheck" {
-		l.t.Errorf("the image is checked by %q", check)
-	}
+	env.Equal(l.t, "the image is checked by", strings.Join(c.Config.Healthcheck.Test, " "), "CMD /pushbox healthcheck")
 	z, err := gzip.NewReader(bytes.NewReader([]byte(l.blob(m.Layers[0]))))
 	env.OK(l.t, err)
 	layer, err := io.ReadAll(z)
@@ -174,9 +172,7 @@ func TestABillOfMaterialsIsCycloneDX(t *testing.T) {
 	env.OK(t, err)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	env.OK(t, err)
-	if err := schema.Validate(doc); err != nil {
-		t.Error(err)
-	}
+	env.OK(t, schema.Validate(doc))
 	for _, m := range b.info.Deps {
 		if !strings.Contains(string(text), `"pkg:golang/`+m.Path+"@") {
 			t.Errorf("%s is not in it", m.Path)

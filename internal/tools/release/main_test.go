@@ -89,9 +89,7 @@ func TestACopyIsTheTreeAsItIs(t *testing.T) {
 	if want := []string{copied + "/changed", copied + "/kept", copied + "/sub"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%q, %v", names, err)
 	}
-	if got := string(read(t, copied, "changed")); got != "second" {
-		t.Errorf("the change is %q", got)
-	}
+	env.Equal(t, "the change is", string(read(t, copied, "changed")), "second")
 }
 
 func TestOnlyACommitIsPublished(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A linearTale is a history of one push, told call by call, each after the one
@@ -176,9 +178,7 @@ func TestTheLinearModelTellsRightFromWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := porcupine.CheckOperationsTimeout(linearModel(), test.tale.ops, time.Minute); got != test.want {
-				t.Errorf("it is %s", got)
-			}
+			env.Equal(t, "it is", porcupine.CheckOperationsTimeout(linearModel(), test.tale.ops, time.Minute), test.want)
 		})
 	}
 }

@@ -115,8 +115,7 @@ func TestADamagedKeyFileIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "master.key")
 	key, err := seal.CreateKeyFile(path)
 	env.OK(t, err)
-	whole, err := os.ReadFile(path)
-	env.OK(t, err)
+	whole := env.Read(t, path)
 	refused := 0
 	try := func(what string, at int, damaged []byte) {
 		env.OK(t, os.WriteFile(path, damaged, 0o600))

@@ -84,9 +84,8 @@ func newWorld(t *testing.T, dir string, large bool) *world {
 		t.Fatalf("the database has problems before it is damaged: %q, %v", problems, err)
 	}
 	env.OK(t, s.Close(ctx))
-	if w.image, err = os.ReadFile(w.path()); err != nil {
-		t.Fatal(err)
-	}
+	w.image, err = os.ReadFile(w.path())
+	env.OK(t, err)
 	w.image = w.image[:storetest.UsedBytes(w.image)]
 	w.now, w.parts = clock.Now(), partsOf(w.image)
 	return w
@@ -177,18 +176,15 @@ func (w *world) addPushes(t *testing.T, f *storetest.Fixture) {
 		viewed := w.add(t, f, by, knownPush{payload: "viewed up", special: true, over: true}, func(in *store.NewPush) { in.Views = new(1) })
 		deleted := w.add(t, f, by, knownPush{payload: "a deleted text", special: true, over: true}, nil)
 		w.add(t, f, by, knownPush{payload: "an expired text", special: true, over: true}, func(in *store.NewPush) { in.Lifetime = time.Minute })
-		if _, err := f.Retrieve(ctx, storetest.Anonymous, viewed.token, secret.Text{}, nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.DeletePush(ctx, by, deleted.token); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.Retrieve(ctx, storetest.Anonymous, viewed.token, secret.Text{}, nil)
+		env.OK(t, err)
+		_, err = f.DeletePush(ctx, by, deleted.token)
+		env.OK(t, err)
 	}
 	f.Clock.Advance(2 * time.Minute)
 	for _, k := range w.pushes { // one after the other, so that the same seed gives the same file
-		if _, err := f.Look(ctx, k.token); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.Look(ctx, k.token)
+		env.OK(t, err)
 	}
 }
 
@@ -224,8 +220,7 @@ func (w *world) addLeftovers(t *testing.T, f *storetest.Fixture) {
 		tokens = append(tokens, storetest.Push(t, f, w.bob.by, func(in *store.NewPush) { in.Payload = secret.New(strings.Repeat("gone ", 600)) }).Token)
 	}
 	for _, token := range tokens {
-		if _, err := f.DeletePush(ctx, w.bob.by, token); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.DeletePush(ctx, w.bob.by, token)
+		env.OK(t, err)
 	}
 }

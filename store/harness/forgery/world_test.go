@@ -105,9 +105,8 @@ func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 		env.OK(t, err)
 		token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop"})
 		env.OK(t, err)
-		if _, err := f.AddHook(ctx, storetest.Operator, email, secret.New("https://hooks.example.com/"+email), []record.Event{record.EventView}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = f.AddHook(ctx, storetest.Operator, email, secret.New("https://hooks.example.com/"+email), []record.Event{record.EventView})
+		env.OK(t, err)
 		w.accounts = append(w.accounts, member{email, by, n.Secret, token.Secret})
 		for i := range 4 {
 			w.add(t, f, sent{by: by, passphrase: []string{"", passphrase}[i%2]})
@@ -167,9 +166,8 @@ func (w *world) change(t *testing.T, f *storetest.Fixture) {
 func (w *world) view(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
 	for _, i := range []int{2, 4, 4} {
-		if _, err := f.Retrieve(ctx, storetest.Anonymous, w.pushes[i].token, secret.Text{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.Retrieve(ctx, storetest.Anonymous, w.pushes[i].token, secret.Text{}, nil)
+		env.OK(t, err)
 	}
 }
 

@@ -38,9 +38,8 @@ func TestMakeAGoldenDatabase(t *testing.T) {
 		t.Skip("it makes a database only with -update")
 	}
 	work := t.TempDir()
-	if _, err := seal.CreateKeyFile(filepath.Join(work, storetest.KeyFile)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := seal.CreateKeyFile(filepath.Join(work, storetest.KeyFile))
+	env.OK(t, err)
 	m := &maker{Fixture: storetest.OpenDir(t, work, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), nil), t: t}
 	defer func() { _ = m.Close(ctx) }()
 	m.accounts()
@@ -53,8 +52,7 @@ func TestMakeAGoldenDatabase(t *testing.T) {
 	m.requests()
 	m.views() // last, so that they are still in the journal
 	m.At = m.Clock.Now()
-	image, err := os.ReadFile(m.Path) // as a kill would leave it
-	env.OK(t, err)
+	image := env.Read(t, m.Path)
 	m.record()
 	m.write(image[:storetest.UsedBytes(image)], work)
 }
@@ -82,9 +80,8 @@ func (m *maker) accounts() {
 		a.Session = n.Secret.Reveal()
 		if !a.Disabled {
 			a.Subject = "0123456789"
-			if _, err := m.SignInAs(ctx, storetest.Anonymous, a.external()); err != nil {
-				m.t.Fatal(err)
-			}
+			_, err := m.SignInAs(ctx, storetest.Anonymous, a.external())
+			env.OK(m.t, err)
 		}
 		m.token(&a.Token, a.Email)
 		if a.Disabled {
@@ -151,9 +148,8 @@ func (m *maker) beforeTheKeyChanges() {
 
 func (m *maker) sweep() {
 	m.t.Helper()
-	if _, err := m.Sweep(ctx); err != nil {
-		m.t.Fatal(err)
-	}
+	_, err := m.Sweep(ctx)
+	env.OK(m.t, err)
 }
 
 // pushes creates pushes of every kind but files, in every state.
@@ -166,9 +162,8 @@ func (m *maker) pushes() {
 	m.add(push{What: "a QR code", Payload: "shown as a code"}, func(in *store.NewPush) { in.Kind = record.QR })
 	m.add(push{What: "long", Owner: storetest.Email, Payload: strings.Repeat("a secret of several pages. ", 400)}, nil)
 	gone := m.add(push{What: "deleted", Owner: storetest.Email}, func(in *store.NewPush) { in.Payload = secret.New("a deleted secret") })
-	if _, err := m.DeletePush(ctx, actorOf(m.t, m.Fixture, storetest.Email), gone.Token); err != nil {
-		m.t.Fatal(err)
-	}
+	_, err := m.DeletePush(ctx, actorOf(m.t, m.Fixture, storetest.Email), gone.Token)
+	env.OK(m.t, err)
 	m.add(push{What: "expired by time", Owner: storetest.Email}, func(in *store.NewPush) {
 		in.Payload, in.Lifetime = secret.New("an expired secret"), time.Minute
 	})
@@ -198,18 +193,16 @@ func (m *maker) leftovers() {
 
 // hooks adds a webhook, which gets messages about the views after it.
 func (m *maker) hooks() {
-	if _, err := m.AddHook(ctx, storetest.Operator, storetest.Email, secret.New(hookURL), []record.Event{record.EventView, record.EventFailedPassphrase}); err != nil {
-		m.t.Fatal(err)
-	}
+	_, err := m.AddHook(ctx, storetest.Operator, storetest.Email, secret.New(hookURL), []record.Event{record.EventView, record.EventFailedPassphrase})
+	env.OK(m.t, err)
 	m.expectation.Hooks = 1
 }
 
 // newcomer signs up, and has a code sent to the address, which waits.
 func (m *maker) newcomer() {
 	n := newcomer{Email: "dora@example.com", Password: storetest.Password}
-	if _, err := m.SignUp(ctx, storetest.Anonymous, n.Email, secret.New(n.Password)); err != nil {
-		m.t.Fatal(err)
-	}
+	_, err := m.SignUp(ctx, storetest.Anonymous, n.Email, secret.New(n.Password))
+	env.OK(m.t, err)
 	s, err := m.SignIn(ctx, storetest.Anonymous, n.Email, secret.New(n.Password))
 	if err == nil {
 		err = m.MailCode(ctx, storetest.Anonymous, s.Secret, "")
@@ -227,14 +220,12 @@ func (m *maker) requests() {
 		made, err := m.CreateRequest(ctx, by, store.NewRequest{Text: secret.New(r.Text), MaxAnswers: new(2)})
 		env.OK(m.t, err)
 		for _, answer := range r.Answers {
-			if _, err := m.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New(answer), Request: made.Token}); err != nil {
-				m.t.Fatal(err)
-			}
+			_, err := m.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New(answer), Request: made.Token})
+			env.OK(m.t, err)
 		}
 		if r.Ended {
-			if _, err := m.EndRequest(ctx, by, made.ID); err != nil {
-				m.t.Fatal(err)
-			}
+			_, err := m.EndRequest(ctx, by, made.ID)
+			env.OK(m.t, err)
 		}
 		r.Token = made.Token.Reveal()
 		m.Requests = append([]request{r}, m.Requests...)
@@ -264,9 +255,8 @@ func (m *maker) views() {
 		}
 		by := store.Actor{Client: "198.51.100.7", IP: "198.51.100.7", UserAgent: "Reader/2.0", Referrer: secret.New("https://chat.example.com/")}
 		for range 2 {
-			if _, err := m.Retrieve(ctx, by, p.token(m.t), secret.New(p.Passphrase), nil); err != nil {
-				m.t.Fatal(err)
-			}
+			_, err := m.Retrieve(ctx, by, p.token(m.t), secret.New(p.Passphrase), nil)
+			env.OK(m.t, err)
 		}
 		if p.Passphrase != "" {
 			_, _ = m.Retrieve(ctx, by, p.token(m.t), secret.New("not this one"), nil) // it fails, and leaves an entry
@@ -321,8 +311,7 @@ func (m *maker) write(image []byte, work string) {
 	if _, err := os.Stat(dir); err == nil {
 		m.t.Skip(dir + " is there, and stays as it is")
 	}
-	key, err := os.ReadFile(filepath.Join(work, storetest.KeyFile))
-	env.OK(m.t, err)
+	key := env.Read(m.t, filepath.Join(work, storetest.KeyFile))
 	says, err := json.MarshalIndent(m.expectation, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)

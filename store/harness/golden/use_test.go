@@ -318,9 +318,7 @@ func (w opened) wantUse() {
 	by := actorOf(w.t, w.Fixture, storetest.Email)
 	p := storetest.Push(w.t, w.Fixture, by, nil)
 	storetest.PushFiles(w.t, w.Fixture, by, nil, storetest.Content(1, 100_000))
-	if got := storetest.Retrieve(w.t, w.Fixture, storetest.Anonymous, p); got != "s3cret" {
-		w.t.Errorf("a new push has %q", got)
-	}
+	env.Equal(w.t, "a new push has", storetest.Retrieve(w.t, w.Fixture, storetest.Anonymous, p), "s3cret")
 	if i := slices.IndexFunc(w.g.Pushes, func(p push) bool { return p.What == "owned" }); i >= 0 {
 		if _, err := w.DeletePush(ctx, by, w.g.Pushes[i].token(w.t)); err != nil {
 			w.t.Errorf("delete: %v", err)

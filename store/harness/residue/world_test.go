@@ -55,9 +55,8 @@ func newWorld(t *testing.T, erase bool) *world {
 		t: t, erase: erase, dir: t.TempDir(),
 		live: make(map[record.ID]*secretPush), over: make(map[record.ID]*secretPush), values: make(map[record.ID][]sealed),
 	}
-	if _, err := seal.CreateKeyFile(w.keyFile()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := seal.CreateKeyFile(w.keyFile())
+	env.OK(t, err)
 	w.open(storetest.NewClock())
 	w.owner = store.Actor{Account: storetest.AddMember(t, w.Fixture, storetest.Email).ID, Client: "192.0.2.1", IP: "192.0.2.1"}
 	t.Cleanup(func() { _ = w.stop() })
@@ -78,9 +77,8 @@ func (w *world) open(clock *storetest.Clock) {
 	w.t.Helper()
 	w.Fixture = &storetest.Fixture{Clock: clock, Path: filepath.Join(w.dir, "pushbox.db")}
 	var err error
-	if w.engine, _, err = bolt.Open(ctx, bolt.Options{Path: w.Path, NoErase: !w.erase}); err != nil {
-		w.t.Fatal(err)
-	}
+	w.engine, _, err = bolt.Open(ctx, bolt.Options{Path: w.Path, NoErase: !w.erase})
+	env.OK(w.t, err)
 	w.Store, err = store.Open(ctx, w.engine, w.key(), store.Options{
 		Clock: clock, Terms: storetest.Terms(), Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
 		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
@@ -186,9 +184,8 @@ func (w *world) know(by store.Actor, passphrase string, p store.PushInfo) *secre
 	s := &secretPush{PushInfo: p, passphrase: secret.New(passphrase), anonymous: by.Account == 0}
 	_, ring := w.ring()
 	var err error
-	if s.dek, err = ring.OpenWrap(p.Wrap, p.ID[:], p.Token.Text, s.passphrase); err != nil {
-		w.t.Fatal(err)
-	}
+	s.dek, err = ring.OpenWrap(p.Wrap, p.ID[:], p.Token.Text, s.passphrase)
+	env.OK(w.t, err)
 	w.knowing.Lock()
 	defer w.knowing.Unlock()
 	w.live[p.ID] = s
@@ -253,8 +250,7 @@ func (w *world) lookIn(p *pieces, ring *seal.Ring) found {
 	there := make(map[piece]bool)
 	images := [][]byte{storetest.Read(w.t, w.Path)}
 	for _, f := range w.old {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-		env.OK(w.t, err)
+		b := env.Read(w.t, fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 		images = append(images, b)
 	}
 	for _, image := range images {
