@@ -59,17 +59,6 @@ func serve(t *testing.T, change ...func(*config.Config)) *served {
 	return &served{t, cfg.DataDir, web.URL}
 }
 
-// get asks for a path and returns the status and the body.
-func (l *served) get(path string) (status int, body string) {
-	l.t.Helper()
-	res, err := http.Get(l.url + path)
-	env.OK(l.t, err)
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	env.OK(l.t, err)
-	return res.StatusCode, string(b)
-}
-
 // proxied is a proxy with TLS before a server, and a file with its certificate.
 // Change sees each request that it sends on.
 func (l *served) proxied(change func(*httputil.ProxyRequest)) (address, caFile string) {
@@ -151,8 +140,8 @@ func TestOnlyTheOperatorLearnsHowARequestArrives(t *testing.T) {
 		t.Fatalf("it asked for %q", seen)
 	}
 	for _, path := range []string{seen, "/doctor/", "/doctor/x", "/doctor/" + strings.Repeat("A", 26)} {
-		if status, text := l.get(path); status != http.StatusNotFound || strings.Contains(text, "127.0.0.1") {
-			t.Errorf("%s is answered %d, %s", path, status, text)
+		if res, text := env.Ask(t, http.MethodGet, l.url+path, ""); res.StatusCode != http.StatusNotFound || strings.Contains(text, "127.0.0.1") {
+			t.Errorf("%s is answered %s, %s", path, res.Status, text)
 		}
 	}
 }

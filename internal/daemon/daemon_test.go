@@ -36,6 +36,7 @@ type running struct {
 	stop    context.CancelFunc
 	ended   chan error
 	log     *bytes.Buffer // to be read once it has ended
+	close   func()        // what it runs on, once it has ended; nil: nothing
 }
 
 // daemonOn runs a daemon on a store, which the test closes.
@@ -99,11 +100,37 @@ func (r *running) refused(t *testing.T) {
 	t.Fatal("connections are still taken")
 }
 
-func TestAStopLetsTheRequestThatRunsFinish(t *testing.T) {
-	t.Parallel()
-	cfg := settingsFor(env.ShortDir(t))
+// daemonFor runs a daemon on a store of its own; end closes both.
+func daemonFor(t *testing.T, cfg config.Config) *running {
+	t.Helper()
 	s := opened(t, cfg)
 	r := daemonOn(t, cfg, s)
+	r.close = func() { closed(t, s) }
+	return r
+}
+
+// end stops the daemon, which must end well, and returns its log.
+func (r *running) end(t *testing.T) string {
+	t.Helper()
+	r.stop()
+	return r.await(t)
+}
+
+// await waits for the end of the daemon, which must be a good one, and returns its log.
+func (r *running) await(t *testing.T) string {
+	t.Helper()
+	if err := <-r.ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if r.close != nil {
+		r.close()
+	}
+	return r.log.String()
+}
+
+func TestAStopLetsTheRequestThatRunsFinish(t *testing.T) {
+	t.Parallel()
+	r := daemonFor(t, settingsFor(env.ShortDir(t)))
 	conn, answers := r.begin(t)
 	r.stop()
 	r.refused(t)
@@ -115,12 +142,8 @@ func TestAStopLetsTheRequestThatRunsFinish(t *testing.T) {
 		t.Errorf("the answer is %s, closing: %v", res.Status, res.Close)
 	}
 	env.OK(t, res.Body.Close())
-	if err := <-r.ended; err != nil {
-		t.Errorf("it ended with %v", err)
-	}
-	closed(t, s)
-	if strings.Contains(r.log.String(), "slow secret") || !strings.Contains(r.log.String(), `"message":"stopped"`) {
-		t.Errorf("the log is\n%s", r.log)
+	if log := r.await(t); strings.Contains(log, "slow secret") || !strings.Contains(log, `"message":"stopped"`) {
+		t.Errorf("the log is\n%s", log)
 	}
 }
 
@@ -128,16 +151,10 @@ func TestAStopDoesNotWaitLongerThanItMay(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(env.ShortDir(t))
 	cfg.Limits.DrainTimeout = 50 * time.Millisecond
-	s := opened(t, cfg)
-	r := daemonOn(t, cfg, s)
+	r := daemonFor(t, cfg)
 	conn, _ := r.begin(t)
-	r.stop()
-	if err := <-r.ended; err != nil {
-		t.Errorf("it ended with %v", err)
-	}
-	closed(t, s)
-	if !strings.Contains(r.log.String(), "requests were cut off") {
-		t.Errorf("the log is\n%s", r.log)
+	if log := r.end(t); !strings.Contains(log, "requests were cut off") {
+		t.Errorf("the log is\n%s", log)
 	}
 	if b, _ := io.ReadAll(conn); bytes.Contains(b, []byte(" 201 ")) {
 		t.Errorf("the request that was cut off was answered with %q", b)
@@ -202,9 +219,7 @@ func TestTheWebServerHasEveryLimit(t *testing.T) {
 
 func TestEveryAnswerIsOurs(t *testing.T) {
 	t.Parallel()
-	cfg := settingsFor(env.ShortDir(t))
-	s := opened(t, cfg)
-	r := daemonOn(t, cfg, s)
+	r := daemonFor(t, settingsFor(env.ShortDir(t)))
 	for _, line := range []string{"OPTIONS *", "OPTIONS /", "GET /nothing"} {
 		conn, err := net.Dial("tcp", r.address)
 		env.OK(t, err)
@@ -216,19 +231,13 @@ func TestEveryAnswerIsOurs(t *testing.T) {
 		}
 		_ = conn.Close()
 	}
-	r.stop()
-	if err := <-r.ended; err != nil {
-		t.Errorf("it ended with %v", err)
-	}
-	closed(t, s)
+	r.end(t)
 }
 
 // A mistake that ends the first start leaves no key and no database.
 func TestAFirstStartThatFailsMakesNothing(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
-	defer func() { _ = taken.Close() }()
+	taken := env.Listen(t)
 	for name, change := range map[string]func(cfg *config.Config){
 		"a port in use":  func(cfg *config.Config) { cfg.Listen = taken.Addr().String() },
 		"no certificate": func(cfg *config.Config) { cfg.TLS.CertFile, cfg.TLS.KeyFile = "nowhere.crt", "nowhere.key" },

@@ -28,15 +28,14 @@ import (
 
 // A directorySite is a server whose people are in a directory.
 type directorySite struct {
-	t      *testing.T
-	ldap   *ldaptest.Server
-	link   *directoryLink
-	store  *store.Store
-	url    string
-	web    *httptest.Server
-	log    bytes.Buffer // see logged
-	client http.Client
-	now    time.Time // for checks
+	t     *testing.T
+	ldap  *ldaptest.Server
+	link  *directoryLink
+	store *store.Store
+	url   string
+	web   *httptest.Server
+	log   bytes.Buffer // see logged
+	now   time.Time    // for checks
 
 	handler *server.Server
 	cfg     config.Config
@@ -52,7 +51,7 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 		fmt.Fprintf(&staff, "member: uid=%s,%s\n", name, ldaptest.People)
 	}
 	fmt.Fprintf(&entries, "dn: cn=staff,%s\nobjectClass: groupOfNames\n%s\ndn: cn=admins,%[1]s\nobjectClass: groupOfNames\nmember: uid=cas,%[3]s\n", ldaptest.Groups, staff.String(), ldaptest.People)
-	d := &directorySite{t: t, ldap: ldaptest.New(t, entries.String()), client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	d := &directorySite{t: t, ldap: ldaptest.New(t, entries.String())}
 	cfg := config.Default()
 	cfg.DataDir = t.TempDir()
 	cfg.Limits.SignInsPerClient, cfg.Limits.SignInsPerAccount = 1000, 3
@@ -88,13 +87,8 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 // and of the browser, which sends known.
 func (d *directorySite) signIn(login, password, known string) (status int, session, mark string) {
 	d.t.Helper()
-	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+"/users/sign_in", strings.NewReader(url.Values{"email": {login}, "password": {password}}.Encode()))
-	env.OK(d.t, err)
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Cookie", known)
-	res, err := d.client.Do(req)
-	env.OK(d.t, err)
-	defer func() { _ = res.Body.Close() }() // only the header is read
+	form := url.Values{"email": {login}, "password": {password}}.Encode()
+	res, _ := env.Ask(d.t, http.MethodPost, d.url+"/users/sign_in", form, env.Form, "Cookie: "+known)
 	for _, c := range res.Cookies() {
 		switch {
 		case strings.Contains(c.Name, "session"):
@@ -124,12 +118,7 @@ func (d *directorySite) logged() string {
 // sees reports whether a session sees a page.
 func (d *directorySite) sees(cookie, path string) bool {
 	d.t.Helper()
-	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+path, nil)
-	env.OK(d.t, err)
-	req.Header.Set("Cookie", cookie)
-	res, err := d.client.Do(req)
-	env.OK(d.t, err)
-	_ = res.Body.Close()
+	res, _ := env.Ask(d.t, http.MethodGet, d.url+path, "", "Cookie: "+cookie)
 	return res.StatusCode == http.StatusOK
 }
 

@@ -41,14 +41,6 @@ func withEndpoints(t *testing.T, cfg config.Config) (*daemon, *bytes.Buffer) {
 	return &daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.New(zerolog.SyncWriter(log)), control: control, endpoints: endpoints}, log
 }
 
-func tcpListener(t *testing.T) *net.TCPListener {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	return l.(*net.TCPListener)
-}
-
 func twoEndpoints(t *testing.T) config.Config {
 	t.Helper()
 	cfg := settingsFor(env.ShortDir(t))
@@ -120,7 +112,7 @@ func TestAnEntryThatBreaksEndsAllOthers(t *testing.T) {
 func TestABadEntryIsNamedAndTheOthersAreClosedAgain(t *testing.T) {
 	t.Parallel()
 	cfg := twoEndpoints(t)
-	taken, socket := tcpListener(t).Addr().String(), filepath.Join(cfg.DataDir, "s")
+	taken, socket := env.Listen(t).Addr().String(), filepath.Join(cfg.DataDir, "s")
 	cfg.Listen, cfg.PublicListen = config.UnixPrefix+socket, taken
 	_, err := openEndpoints(t.Context(), optionsFor(cfg), new(server.Server))
 	if err == nil || !strings.Contains(err.Error(), "public_listen: listen tcp") || !strings.Contains(hint.Of(err), "set public_listen to another address") {
@@ -159,12 +151,7 @@ func TestPlainHTTPIsSentOnToThePublicEntry(t *testing.T) {
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- d.run(ctx) }()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.tls.redirect.Addr().String()+"/p/x", nil)
-	env.OK(t, err)
-	req.Host = "example.com"
-	res, err := http.DefaultTransport.RoundTrip(req)
-	env.OK(t, err)
-	_ = res.Body.Close()
+	res, _ := env.Ask(t, http.MethodGet, "http://"+d.tls.redirect.Addr().String()+"/p/x", "", "Host: example.com")
 	env.Equal(t, "it leads to", res.Header.Get("Location"), fmt.Sprintf("https://example.com:%d/p/x", portOf(d.endpoints[1].listener.Addr())))
 	stop()
 	env.OK(t, <-ended)

@@ -29,17 +29,8 @@ func newMailbox(t *testing.T) *mailbox {
 	cfg.BaseURL, cfg.EnableSignups, cfg.Limits.PassphrasesPerLife = "https://push.example.com", true, 2
 	cfg.Mail.Host, cfg.Mail.Port, cfg.Mail.TLS, cfg.Mail.From = post.Host, post.Port, config.MailNoTLS, "push@example.com"
 	cfg.Mail.RecipientPerDay = 2
-	s := opened(t, cfg)
-	r := daemonOn(t, cfg, s)
-	end := func() string {
-		r.stop()
-		if err := <-r.ended; err != nil {
-			t.Error(err)
-		}
-		closed(t, s)
-		return r.log.String()
-	}
-	return &mailbox{t: t, url: "http://" + r.address, post: post, end: end}
+	r := daemonFor(t, cfg)
+	return &mailbox{t: t, url: "http://" + r.address, post: post, end: func() string { return r.end(t) }}
 }
 
 // want sends a form of names and values, and fails the test unless it gets that status.
@@ -49,16 +40,11 @@ func (m *mailbox) want(status int, path string, fields ...string) *http.Response
 	for pair := range slices.Chunk(fields, 2) {
 		form.Set(pair[0], pair[1])
 	}
-	req, err := http.NewRequestWithContext(soon(m.t), http.MethodPost, m.url+path, strings.NewReader(form.Encode()))
-	env.OK(m.t, err)
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	headers := []string{env.Form, "Sec-Fetch-Site: same-origin"}
 	if m.cookie != "" {
-		req.Header.Set("Cookie", m.cookie)
+		headers = append(headers, "Cookie: "+m.cookie)
 	}
-	res, err := http.DefaultTransport.RoundTrip(req)
-	env.OK(m.t, err)
-	env.OK(m.t, res.Body.Close())
+	res, _ := env.Ask(m.t, http.MethodPost, m.url+path, form.Encode(), headers...)
 	if res.StatusCode != status {
 		m.t.Fatalf("%s: %d, not %d", path, res.StatusCode, status)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -71,8 +70,7 @@ func liveBy(t *testing.T, text string, c clock.Clock) *living {
 	env.OK(t, err)
 	control, err := admin.Listen(t.Context(), admin.SocketPath(dir))
 	env.OK(t, err)
-	web, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
+	web := env.Listen(t)
 	l.url = "http://" + web.Addr().String()
 	listen := func(c config.Config) (func(), error) { return func() { l.heard = c }, nil }
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}}
@@ -138,28 +136,19 @@ func (l *living) account() {
 
 // ask makes a request and returns its status, its Location and its body. A body
 // is a form unless a header says otherwise.
-func (l *living) ask(method, path, body string, header ...string) (status int, text string) {
+func (l *living) ask(method, path, body string, headers ...string) (status int, text string) {
 	l.t.Helper()
-	req, err := http.NewRequestWithContext(l.t.Context(), method, l.url+path, strings.NewReader(body))
-	env.OK(l.t, err)
 	if body != "" {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		headers = append([]string{env.Form}, headers...)
 	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	res, err := l.client.Do(req)
-	env.OK(l.t, err)
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	env.OK(l.t, err)
-	return res.StatusCode, res.Header.Get("Location") + res.Header.Get("Access-Control-Allow-Origin") + strings.Join(res.Header.Values("Set-Cookie"), " ") + string(b)
+	res, text := env.Ask(l.t, method, l.url+path, body, headers...)
+	return res.StatusCode, res.Header.Get("Location") + res.Header.Get("Access-Control-Allow-Origin") + strings.Join(res.Header.Values("Set-Cookie"), " ") + text
 }
 
 // api is ask with the account's token.
-func (l *living) api(method, path, body string, header ...string) (int, string) {
+func (l *living) api(method, path, body string, headers ...string) (int, string) {
 	l.t.Helper()
-	return l.ask(method, path, body, append(header, "Authorization", "Bearer "+l.token)...)
+	return l.ask(method, path, body, append(headers, "Authorization: Bearer "+l.token)...)
 }
 
 // upload pushes that number of files of that size.
@@ -175,7 +164,7 @@ func (l *living) upload(count, size int, fields ...string) (int, string) {
 		_, _ = part.Write(make([]byte, size))
 	}
 	_ = w.Close()
-	return l.api("POST", "/api/v2/pushes", body.String(), "Content-Type", w.FormDataContentType())
+	return l.api("POST", "/api/v2/pushes", body.String(), "Content-Type: "+w.FormDataContentType())
 }
 
 const (

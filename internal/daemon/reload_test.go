@@ -131,7 +131,7 @@ func TestAReloadDoesNotRenewAUsedLimit(t *testing.T) {
 	_, text := l.ask("POST", "/api/v2/pushes", "push[payload]=x&push[passphrase]=p")
 	var m made
 	env.OK(t, json.Unmarshal([]byte(text), &m))
-	from := func(n int) []string { return []string{"X-Forwarded-For", fmt.Sprintf("192.0.2.%d", n)} }
+	from := func(n int) []string { return []string{fmt.Sprintf("X-Forwarded-For: 192.0.2.%d", n)} }
 	tries := map[string]func() int{
 		"unknown tokens": func() int { s, _ := l.ask("GET", "/api/v2/pushes/"+strings.Repeat("a", 34), "", from(1)...); return s },
 		"passphrases": func() int {

@@ -183,15 +183,15 @@ func (l *living) look(key string) string {
 	case "signup_email_regexp":
 		see(l.ask("POST", "/users/sign_up", "email=bob@example.com&password=correct+horse+battery"))
 	case "trusted_proxies": // the one request that is counted: it shows a proxy
-		see(l.ask("POST", "/api/v2/pushes", "push[payload]=x", "X-Forwarded-Proto", "https"))
+		see(l.ask("POST", "/api/v2/pushes", "push[payload]=x", "X-Forwarded-Proto: https"))
 	case "max_store_size", "limits.max_body", "limits.min_free_space":
 		see(l.ask("POST", "/api/v2/pushes", "push[payload]="+strings.Repeat("x", 1<<20)))
 	case "require_mfa", "sessions.max_age":
 		_, cookie := l.ask("POST", "/users/sign_in", "email="+alice+"&password=correct+horse+battery")
 		see(0, regexp.MustCompile(`Expires=\w+, \d+ \w+ \d+`).FindString(cookie))
-		see(l.ask("GET", "/p", "", "Cookie", regexp.MustCompile(`\w+=\w+`).FindString(cookie)))
+		see(l.ask("GET", "/p", "", "Cookie: "+regexp.MustCompile(`\w+=\w+`).FindString(cookie)))
 	case "enable_api_v1", "api_v1_cors":
-		see(l.ask("OPTIONS", "/p.json", "", "Origin", "https://example.com"))
+		see(l.ask("OPTIONS", "/p.json", "", "Origin: https://example.com"))
 	case "files.download_window":
 		_, made := l.upload(1, 1)
 		see(l.ask("POST", "/p/"+regexp.MustCompile(`[a-z2-7]{34}`).FindString(made), "x=x"))

@@ -44,7 +44,7 @@ func descriptorOf(t *testing.T, l interface{ File() (*os.File, error) }) *os.Fil
 }
 
 func TestSocketsAreTakenByName(t *testing.T) { // not parallel: no other test may take the descriptors
-	one, two, three := tcpListener(t), tcpListener(t), tcpListener(t)
+	one, two, three := env.Listen(t).(*net.TCPListener), env.Listen(t).(*net.TCPListener), env.Listen(t).(*net.TCPListener)
 	first := handOver(t, descriptorOf(t, one), descriptorOf(t, two), descriptorOf(t, three))
 	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=3", "LISTEN_FDNAMES=web:other:web"}, 7, first)
 	env.OK(t, err)
@@ -75,7 +75,7 @@ func TestSocketsAreTakenByName(t *testing.T) { // not parallel: no other test ma
 }
 
 func TestSocketsWithoutNamesAreUnknown(t *testing.T) {
-	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=1"}, 7, handOver(t, descriptorOf(t, tcpListener(t))))
+	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=1"}, 7, handOver(t, descriptorOf(t, env.Listen(t).(*net.TCPListener))))
 	env.OK(t, err)
 	all, err := s.take("unknown")
 	if err != nil || len(all) != 1 {
@@ -85,7 +85,7 @@ func TestSocketsWithoutNamesAreUnknown(t *testing.T) {
 }
 
 func TestWhatTakesNoConnectionsIsRefused(t *testing.T) {
-	l := tcpListener(t)
+	l := env.Listen(t).(*net.TCPListener)
 	client, err := net.Dial("tcp", l.Addr().String())
 	env.OK(t, err)
 	defer client.Close()

@@ -94,9 +94,7 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 			}
 		}
 	})
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	env.OK(t, err)
+	l := env.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
 	go func() { stopped <- httpd.Run(ctx, side.certs.Wrap(l), d.server(endless), time.Minute) }()
@@ -138,7 +136,7 @@ func TestTheURLThatIsToldIsOfTheCertificate(t *testing.T) {
 
 func TestATLSSetupThatCannotBeIsAnError(t *testing.T) {
 	t.Parallel()
-	taken := openedListener(t)
+	taken := env.Listen(t)
 	for name, spoil := range map[string]func(cfg *config.Config){
 		"no file":      func(cfg *config.Config) { cfg.TLS.KeyFile += ".none" },
 		"no free port": func(cfg *config.Config) { cfg.TLS.RedirectListen = taken.Addr().String() },
@@ -155,15 +153,6 @@ func TestATLSSetupThatCannotBeIsAnError(t *testing.T) {
 	}
 }
 
-func openedListener(t *testing.T) net.Listener {
-	t.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	env.OK(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	return l
-}
-
 func TestARedirectThatBreaksEndsTheServer(t *testing.T) {
 	t.Parallel()
 	cfg := withPair(t, env.ShortDir(t))
@@ -174,7 +163,7 @@ func TestARedirectThatBreaksEndsTheServer(t *testing.T) {
 	env.OK(t, err)
 	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
 	env.OK(t, err)
-	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: openedListener(t), handler: http.NotFoundHandler()}}, tls: side}
+	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: env.Listen(t), handler: http.NotFoundHandler()}}, tls: side}
 	env.OK(t, side.redirect.Close())
 	if err := d.run(t.Context()); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("it ended with %v", err)
@@ -191,11 +180,7 @@ func TestAnswersOverPlainHTTPAreNotStored(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- side.run(ctx, new(http.Server), side.redirect.Addr(), env.Patience) }()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+side.redirect.Addr().String()+"/p/x", nil)
-	env.OK(t, err)
-	res, err := new(http.Transport).RoundTrip(req)
-	env.OK(t, err)
-	defer res.Body.Close()
+	res, _ := env.Ask(t, http.MethodGet, "http://"+side.redirect.Addr().String()+"/p/x", "")
 	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"} {
 		if got := res.Header.Get(name); got != want {
 			t.Errorf("%d has %s %q, want %q", res.StatusCode, name, got, want)

@@ -3,12 +3,10 @@ package daemon
 import (
 	"bytes"
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -59,20 +57,10 @@ func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended
 }
 
 // ask sends a request and returns its status and body.
-func ask(t *testing.T, method, url, body string, headers ...string) (status int, answer string) {
+func ask(t *testing.T, method, url, body string, headers ...string) (status int, text string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(soon(t), method, url, strings.NewReader(body))
-	env.OK(t, err)
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		req.Header.Set(name, value)
-	}
-	res, err := http.DefaultTransport.RoundTrip(req)
-	env.OK(t, err)
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	env.OK(t, err)
-	return res.StatusCode, string(b)
+	answer, text := env.Ask(t, method, url, body, headers...)
+	return answer.StatusCode, text
 }
 
 // scrape returns what the listener for metrics tells.
@@ -96,15 +84,6 @@ func (r *attended) settled(t *testing.T) string {
 	}
 	t.Fatal("a request does not end")
 	return ""
-}
-
-// end stops the daemon, which must end well.
-func (r *attended) end(t *testing.T) {
-	t.Helper()
-	r.stop()
-	if err := <-r.ended; err != nil {
-		t.Errorf("it ended with %v", err)
-	}
 }
 
 // serviceManager listens as systemd does. It returns the value for NOTIFY_SOCKET, and

@@ -271,12 +271,10 @@ func TestATokenForMetricsIsOneWordOfSomeLength(t *testing.T) {
 
 func TestAPortThatIsTakenIsToldBeforeAnythingIsServed(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
-	defer taken.Close()
+	taken := env.Listen(t)
 	cfg := settingsFor(env.ShortDir(t))
 	cfg.Metrics.Listen = taken.Addr().String()
-	_, err = newWatch(t.Context(), optionsFor(cfg), zerolog.Nop())
+	_, err := newWatch(t.Context(), optionsFor(cfg), zerolog.Nop())
 	if err == nil || !strings.HasPrefix(err.Error(), "metrics.listen: ") || hint.Of(err) == "" {
 		t.Errorf("%v", err)
 	}

@@ -183,9 +183,7 @@ func TestWhoLeavesIsGone(t *testing.T) {
 // that were made, and cut ends them.
 func relay(t *testing.T, to string) (url string, made *atomic.Int32, cut func()) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
-	t.Cleanup(func() { _ = l.Close() })
+	l := env.Listen(t)
 	made = new(atomic.Int32)
 	open := make(chan net.Conn, 100)
 	go func() {
@@ -242,9 +240,7 @@ func TestManyPeopleAreFoundOverOneConnection(t *testing.T) {
 
 func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
 	t.Parallel()
-	endless, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
-	t.Cleanup(func() { _ = endless.Close() })
+	endless := env.Listen(t)
 	sent := make(chan int, 1)
 	go func() {
 		c, err := endless.Accept()
@@ -272,9 +268,7 @@ func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
 func TestADirectoryThatCannotBeAskedIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := ldaptest.New(t, office())
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
-	env.OK(t, err)
-	t.Cleanup(func() { _ = silent.Close() })
+	silent := env.Listen(t) // takes connections and never answers
 	cures := map[string]string{
 		"another authority":        "ldap.ca_file",
 		"another authority, LDAPS": "ldap.ca_file",

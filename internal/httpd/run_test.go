@@ -24,8 +24,7 @@ type site struct {
 
 func start(t *testing.T, drain time.Duration, work func(r *http.Request)) *site {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
+	l := env.Listen(t)
 	ctx, stop := context.WithCancel(t.Context())
 	s := &site{url: "http://" + l.Addr().String(), begun: make(chan struct{}, 1), stop: stop, ended: make(chan error, 1)}
 	srv := &http.Server{
@@ -101,8 +100,7 @@ func TestARequestThatOutlastsTheDrainIsCutOff(t *testing.T) {
 
 func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
+	l := env.Listen(t)
 	env.OK(t, l.Close())
 	srv := &http.Server{ReadHeaderTimeout: time.Minute}
 	if err := httpd.Run(t.Context(), l, srv, time.Second); !errors.Is(err, net.ErrClosed) {

@@ -39,8 +39,7 @@ func TestTheKernelBuffersLittleUnreadDataOverTLS(t *testing.T) {
 func takeLittle(t *testing.T, wrap func(net.Listener) net.Listener, dial func(string) (net.Conn, error)) {
 	t.Helper()
 	const most = 512 << 10
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
+	l := env.Listen(t)
 	address := l.Addr().String()
 	l = wrap(l)
 	taken := make(chan int, 1)

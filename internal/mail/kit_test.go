@@ -229,9 +229,7 @@ func user(name, password string) func(*Server) {
 // A server that says nothing is left when the caller's context ends.
 func TestASilentServerIsLeft(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
-	defer l.Close()
+	l := env.Listen(t)
 	ctx, leave := context.WithCancel(t.Context())
 	go func() {
 		if c, err := l.Accept(); err == nil {

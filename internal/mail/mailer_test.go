@@ -118,8 +118,7 @@ func TestARefusedSenderHoldsAllMailUp(t *testing.T) {
 
 func TestMailWaitsForAServerThatIsDown(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
+	l := env.Listen(t)
 	w := newWorld(t)
 	w.server = &Server{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Encryption: None, From: mail.Address{Address: "push@example.org"}}
 	w.send("bob@example.net")

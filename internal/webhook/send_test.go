@@ -3,7 +3,6 @@ package webhook
 import (
 	"encoding/base64"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -111,9 +110,7 @@ func TestNoProxyStandsBetween(t *testing.T) {
 
 func TestWhyAMessageWasNotSentIsToldWithoutItsURL(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
-	defer silent.Close()
+	silent := env.Listen(t)
 	garbage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		c, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {

@@ -146,8 +146,7 @@ func start(t *testing.T, cfg config.Config, f *storetest.Fixture, p *pipes) *Ser
 // Listen serves a handler at a URL of its own until the test ends.
 func (a *Server) Listen(h http.Handler) (url string) {
 	a.T.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(a.T, err)
+	l := env.Listen(a.T)
 	return a.serve(h, l)
 }
 

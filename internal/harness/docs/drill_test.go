@@ -83,12 +83,7 @@ func TestTheFilterOfFail2banFindsRefusedSignIns(t *testing.T) {
 	server := proctest.StartServer(t, t.TempDir())
 	const guesser = "203.0.113.7"
 	ask := func(method, path, body string) int {
-		req, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
-		env.OK(t, err)
-		req.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {server.URL}, "X-Forwarded-For": {guesser}}
-		res, err := http.DefaultClient.Do(req)
-		env.OK(t, err)
-		_ = res.Body.Close()
+		res, _ := env.Ask(t, method, server.URL+path, body, env.Form, "Origin: "+server.URL, "X-Forwarded-For: "+guesser)
 		return res.StatusCode
 	}
 	guess := url.Values{"user[email]": {"ann@example.com"}, "user[password]": {`","client":"198.51.100.1"`}}.Encode()

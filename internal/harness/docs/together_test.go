@@ -5,7 +5,6 @@ package docs
 import (
 	"crypto/x509"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -190,14 +189,9 @@ func (h *fullServer) pushAndView() {
 // counted fails the test unless the metrics have a line.
 func (h *fullServer) counted(line string) {
 	h.t.Helper()
-	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, "http://"+h.metrics+"/metrics", nil)
-	env.OK(h.t, err)
-	req.Header.Set("Authorization", "Bearer "+strings.Repeat("m", 32))
-	res, err := http.DefaultClient.Do(req)
-	env.OK(h.t, err)
-	defer res.Body.Close()
-	if all, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(all), "\n"+line+"\n") {
-		h.t.Errorf("the metrics lack %s: %s, %v", line, res.Status, err)
+	res, text := env.Ask(h.t, http.MethodGet, "http://"+h.metrics+"/metrics", "", "Authorization: Bearer "+strings.Repeat("m", 32))
+	if !strings.Contains(text, "\n"+line+"\n") {
+		h.t.Errorf("the metrics lack %s: %s", line, res.Status)
 	}
 }
 

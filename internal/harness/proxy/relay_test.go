@@ -29,8 +29,7 @@ type relay struct {
 // newRelay starts a relay to a server. It ends with the test.
 func newRelay(t *testing.T, network, target string) *relay {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
+	l := env.Listen(t)
 	r := &relay{listener: l, network: network, target: target, conns: make(map[net.Conn]bool)}
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -206,9 +206,8 @@ func (f *fleet) await200() {
 	defer f.phase("until each server was ready")()
 	for _, s := range f.servers {
 		env.Eventually(f.T, "a server is ready", func() bool {
-			res, err := http.Get(s.URL + "/readyz")
-			env.OK(f, err)
-			return errors.Join(res.Body.Close()) == nil && res.StatusCode == http.StatusOK
+			res, _ := env.Ask(f, http.MethodGet, s.URL+"/readyz", "")
+			return res.StatusCode == http.StatusOK
 		})
 	}
 }

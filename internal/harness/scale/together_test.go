@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -110,14 +109,8 @@ func (f *fleet) wantFiles() {
 	}
 	_, path, _ := strings.Cut(strings.TrimPrefix(urls[0], "http://"), "/")
 	get := func(n int) (int, []byte) {
-		res, err := http.Get(f.servers[n%len(f.servers)].URL + "/" + path)
-		env.OK(f, err)
-		defer res.Body.Close()
-		got, err := io.ReadAll(res.Body)
-		if err != nil {
-			f.Error(err)
-		}
-		return res.StatusCode, got
+		res, text := env.Ask(f, http.MethodGet, f.servers[n%len(f.servers)].URL+"/"+path, "")
+		return res.StatusCode, []byte(text)
 	}
 	want := proctest.File{Seed: 7, Size: size}.Bytes()
 	if status, got := get(2); status != http.StatusOK || !bytes.Equal(got, want) {

@@ -150,13 +150,11 @@ func newTarget(t *testing.T, watch time.Duration) *target {
 // create creates a push of the text.
 func (p *target) create(text string) (token string) {
 	p.t.Helper()
-	res, err := http.Post(p.server.URL+proctest.PushesPath, "application/json", strings.NewReader(`{"push":{"payload":"`+text+`"}}`))
-	env.OK(p.t, err)
-	defer res.Body.Close()
+	res, text := env.Ask(p.t, http.MethodPost, p.server.URL+proctest.PushesPath, `{"push":{"payload":"`+text+`"}}`, "Content-Type: application/json")
 	var out struct {
 		Token string `json:"url_token"`
 	}
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || res.StatusCode != http.StatusCreated {
+	if err := json.Unmarshal([]byte(text), &out); err != nil || res.StatusCode != http.StatusCreated {
 		p.t.Fatal(res.Status, err)
 	}
 	return out.Token

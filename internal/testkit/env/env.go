@@ -4,10 +4,14 @@
 package env
 
 import (
+	"context"
+	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -96,6 +100,41 @@ func ShortDir(t testing.TB) string {
 	})
 	return dir
 }
+
+// Listen listens at a port of this machine until the test ends.
+func Listen(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	OK(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// Ask sends a request, with headers such as "Accept: text/html", and returns the answer and its
+// whole body. It follows no redirect.
+func Ask(t testing.TB, method, url, body string, headers ...string) (answer *http.Response, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	OK(t, err)
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	answer, err = http.DefaultTransport.RoundTrip(req)
+	OK(t, err)
+	defer answer.Body.Close()
+	all, err := io.ReadAll(answer.Body)
+	OK(t, err)
+	return answer, string(all)
+}
+
+// Form is the header of a form.
+const Form = "Content-Type: application/x-www-form-urlencoded"
 
 var given sync.Map // ports
 
