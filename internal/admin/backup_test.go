@@ -102,11 +102,9 @@ func TestWhatAServerDoesOnItself(t *testing.T) {
 	l, err := admin.Listen(t.Context(), path)
 	env.OK(t, err)
 	want := admin.Reloaded{Changed: []string{"a"}, Waiting: []string{"b"}}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- admin.Serve(ctx, l, f.Store, admin.Reload.By(func(context.Context, admin.None) (admin.Reloaded, error) { return want, nil }))
-	}()
+	stop := env.Run(t, func(ctx context.Context) error {
+		return admin.Serve(ctx, l, f.Store, admin.Reload.By(func(context.Context, admin.None) (admin.Reloaded, error) { return want, nil }))
+	})
 	got, err := admin.Reload.Call(t.Context(), client(t, path), admin.None{})
 	if err != nil || len(got.Changed) != 1 || got.Changed[0] != "a" || got.Waiting[0] != "b" {
 		t.Errorf("it says %+v, %v", got, err)
@@ -115,7 +113,6 @@ func TestWhatAServerDoesOnItself(t *testing.T) {
 		t.Errorf("what is done to its store: %v", err)
 	}
 	stop()
-	env.OK(t, <-ended)
 }
 
 func second[T any](_ T, err error) error { return err }

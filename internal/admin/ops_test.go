@@ -65,6 +65,12 @@ func TestAnAccountLives(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {
 		who := admin.Address{Email: alice}
+		listed := func(when string, want ...admin.User) {
+			t.Helper()
+			if list := must(t, r, admin.UserList, admin.None{}); len(list) != len(want) || len(want) > 0 && !reflect.DeepEqual(list, want) {
+				t.Errorf("%s the list is %+v", when, list)
+			}
+		}
 		u := must(t, r, admin.UserAdd, admin.Credentials{Email: "Alice@example.com", Password: clear(password)})
 		want := admin.User{ID: 1, Email: alice, CreatedAt: r.f.Clock.Now(), Confirmed: true}
 		if !reflect.DeepEqual(u, want) {
@@ -74,29 +80,21 @@ func TestAnAccountLives(t *testing.T) {
 		must(t, r, admin.UserResetMFA, who)
 		must(t, r, admin.UserRole, admin.Role{Email: alice, Admin: true})
 		want.Admin = true
-		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
-			t.Errorf("as an administrator: %+v", list)
-		}
+		listed("as an administrator", want)
 		wantErr(t, r, admin.UserRole, admin.Role{Email: alice}, record.ErrLastAdmin)
 		must(t, r, admin.UserRole, admin.Role{Email: alice, EvenLast: true})
 		want.Admin = false
 		must(t, r, admin.UserDisable, who)
 		want.Disabled = true
-		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
-			t.Errorf("after disable the list is %+v", list)
-		}
+		listed("after disable", want)
 		must(t, r, admin.UserEnable, who)
 		want.Disabled = false
-		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
-			t.Errorf("after enable the list is %+v", list)
-		}
+		listed("after enable", want)
 		outside := store.External{Identity: record.Identity{Issuer: "https://id.example.com", Subject: "7"}, Email: alice, Verified: true, Link: true}
 		_, err := r.f.SignInAs(t.Context(), store.Actor{}, outside)
 		env.OK(t, err)
 		want.Identities, want.LastSignInAt = []admin.Identity{{Issuer: "https://id.example.com", Subject: "7"}}, r.f.Clock.Now()
-		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
-			t.Errorf("linked: %+v", list)
-		}
+		listed("linked", want)
 		_, err = r.f.SignUp(t.Context(), store.Actor{Client: "192.0.2.9"}, "new@example.com", secret.New(password))
 		env.OK(t, err)
 		for _, confirmed := range []bool{false, true} {
@@ -116,9 +114,7 @@ func TestAnAccountLives(t *testing.T) {
 			t.Errorf("%d pushes ended", n.N)
 		}
 		must(t, r, admin.UserRemove, who)
-		if list := must(t, r, admin.UserList, admin.None{}); len(list) != 0 {
-			t.Errorf("after remove the list is %+v", list)
-		}
+		listed("after remove")
 	})
 }
 

@@ -138,16 +138,8 @@ func serve(t *testing.T, f *storetest.Fixture) (path string) {
 
 func serveOn(t *testing.T, f *storetest.Fixture, l net.Listener) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
 	s := f.Store // as it is now, whatever the test does to the fixture
-	go func() { ended <- admin.Serve(ctx, l, s) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Serve returned %v", err)
-		}
-	})
+	env.Run(t, func(ctx context.Context) error { return admin.Serve(ctx, l, s) })
 }
 
 func client(t *testing.T, path string) *admin.Client {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,20 +26,10 @@ func longOp(w work) Op[int, string] { return Op[int, string]{name: "dig", long: 
 // servedBy starts a server on a new socket, and returns its client.
 func servedBy(t *testing.T, srv *http.Server) *Client {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb") // that of t.TempDir is too long for a socket
-	env.OK(t, err)
-	path := filepath.Join(dir, "sock")
+	path := filepath.Join(env.ShortDir(t), "sock")
 	l, err := Listen(t.Context(), path)
 	env.OK(t, err)
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- httpd.Run(ctx, l, srv, env.Patience) }()
-	t.Cleanup(func() {
-		stop()
-		if err := errors.Join(<-ended, os.RemoveAll(dir)); err != nil {
-			t.Error(err)
-		}
-	})
+	env.Run(t, func(ctx context.Context) error { return httpd.Run(ctx, l, srv, env.Patience) })
 	c, err := NewClient(path)
 	env.OK(t, err)
 	return c

@@ -20,7 +20,7 @@ const closedPort = 1 // nothing listens there
 func TestACertificateIsFetchedOverTLS(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)
-	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
+	ca := s.reached()
 	s.start()
 	e := s.fetched()
 	leaf := s.mustShow(domain, ca.Issued)
@@ -77,7 +77,7 @@ func TestACertificateIsFetchedOverHTTP(t *testing.T) {
 func TestEachDomainHasItsCertificate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)
-	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
+	ca := s.reached()
 	s.cfg.TLS.ACME.Domains = []string{domain, another}
 	s.start()
 	s.fetched()
@@ -102,10 +102,7 @@ func TestACertificateIsRenewedInTimeAndNotBefore(t *testing.T) {
 
 func TestAnAuthorityMayAskForAnEarlierRenewal(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, false)
-	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
-	s.start()
-	s.fetched()
+	s, ca := newServed(t)
 	first := s.mustShow(domain, ca.Issued)
 	env.OK(t, ca.AskToRenew(first))
 	s.restart()
@@ -121,10 +118,7 @@ func TestAnAuthorityMayAskForAnEarlierRenewal(t *testing.T) {
 
 func TestARestartOrdersNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, false)
-	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
-	s.start()
-	s.fetched()
+	s, ca := newServed(t)
 	first := s.mustShow(domain, ca.Issued)
 	ca.SetDown(true)
 	s.restart()
@@ -142,7 +136,7 @@ func TestARestartOrdersNothing(t *testing.T) {
 func TestAnAuthorityThatIsDownTakesNothingAway(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)
-	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
+	ca := s.reached()
 	ca.SetDown(true)
 	s.start()
 	if e := s.failure(); e.Domain != domain || !strings.Contains(e.Text, "no HTTPS") || !strings.Contains(e.Hint, "does not answer") {
@@ -192,7 +186,7 @@ func TestARefusedProofNamesTheCure(t *testing.T) {
 func TestAnUntrustedAuthorityIsNotAsked(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)
-	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
+	ca := s.reached()
 	wrong := filepath.Join(t.TempDir(), "wrong.pem")
 	env.OK(t, os.WriteFile(wrong, ca.IssuedPEM, 0o600))
 	right := s.cfg.TLS.ACME.CAFile
@@ -224,10 +218,7 @@ func TestSettingsThatNameNothingAreRefused(t *testing.T) {
 
 func TestAKeptCertificateThatIsDamagedIsOrderedAgain(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, false)
-	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
-	s.start()
-	s.fetched()
+	s, ca := newServed(t)
 	kept, err := filepath.Glob(filepath.Join(s.cfg.DataDir, certs.Directory, "*", domain+".pem"))
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("there is %v, %v", kept, err)
@@ -246,11 +237,11 @@ func TestAKeptCertificateThatIsDamagedIsOrderedAgain(t *testing.T) {
 func TestAnotherAuthorityHasItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)
-	first := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
+	first := s.reached()
 	s.start()
 	s.fetched()
 	s.stopSite()
-	second := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
+	second := s.reached()
 	s.restart()
 	s.fetched()
 	s.mustShow(domain, second.Issued)

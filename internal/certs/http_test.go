@@ -169,16 +169,7 @@ func TestOtherListenersSpeakNoTLS(t *testing.T) {
 func TestRunEndsWhenItIsToldTo(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, sign(t, month, domain))
-	ctx, stop := context.WithCancelCause(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- p.certs.Run(ctx) }()
-	stop(errors.New("stop"))
-	select {
-	case err := <-ended:
-		env.OK(t, err)
-	case <-time.After(env.Patience):
-		t.Error("it does not end")
-	}
+	env.Run(t, p.certs.Run)()
 	if names := p.certs.Names(); len(names) != 1 || names[0] != domain {
 		t.Errorf("it is for %v", names)
 	}

@@ -80,6 +80,22 @@ func (s *site) authority(o acmetest.Options) *acmetest.CA {
 	return ca
 }
 
+// reached starts an authority that reaches the site by TLS, and by no other way.
+func (s *site) reached() *acmetest.CA {
+	s.t.Helper()
+	return s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})
+}
+
+// newServed is a site with a certificate that an authority has issued.
+func newServed(t *testing.T) (*site, *acmetest.CA) {
+	t.Helper()
+	s := newSite(t, false)
+	ca := s.reached()
+	s.start()
+	s.fetched()
+	return s, ca
+}
+
 // open makes the certificates.
 func (s *site) open() {
 	s.t.Helper()

@@ -108,16 +108,7 @@ func control(t *testing.T, cfg config.Config, serve func(context.Context, net.Li
 	t.Helper()
 	l, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
 	env.OK(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, l) }()
-	return func() {
-		t.Helper()
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
+	return env.Run(t, func(ctx context.Context) error { return serve(ctx, l) })
 }
 
 const (

@@ -7,10 +7,11 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestLinksOfEveryFormAreUnderstood(t *testing.T) {
@@ -187,16 +188,6 @@ const (
 	spare = 8 << 20  // bytes that may be allocated on the way, by client and server together
 )
 
-// allocated is how many bytes a call allocates, all goroutines taken together.
-// The test that uses it must not be parallel.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // flow is large bytes through a pipe, which holds none of them.
 func flow() *io.PipeReader {
 	r, w := io.Pipe()
@@ -219,7 +210,7 @@ func TestMemoryDoesNotGrowWithAnUpload(t *testing.T) {
 		says(http.StatusCreated, madeBody)(w, r)
 	})
 	for _, size := range []int64{large, -1} {
-		got := allocated(func() {
+		got := env.Allocated(func() {
 			in := NewPush{Files: []Upload{{"large", size, flow()}}}
 			if _, err := f.client().Create(t.Context(), in, nil); err != nil {
 				t.Error(err)
@@ -239,7 +230,7 @@ func TestMemoryDoesNotGrowWithADownload(t *testing.T) {
 		_, _ = io.CopyBuffer(struct{ io.Writer }{w}, r, make([]byte, 64<<10))
 	})
 	dst := target(t)
-	got := allocated(func() {
+	got := env.Allocated(func() {
 		if err := f.client().Download(t.Context(), f.file(large), dst, nil); err != nil {
 			t.Error(err)
 		}

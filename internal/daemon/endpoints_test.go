@@ -147,12 +147,7 @@ func TestPlainHTTPIsSentOnToThePublicEntry(t *testing.T) {
 	var err error
 	d.tls, err = openTLS(t.Context(), cfg, zerolog.Nop())
 	env.OK(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- d.run(ctx) }()
+	env.Run(t, d.run)
 	res, _ := env.Ask(t, http.MethodGet, "http://"+d.tls.redirect.Addr().String()+"/p/x", "", "Host: example.com")
 	env.Equal(t, "it leads to", res.Header.Get("Location"), fmt.Sprintf("https://example.com:%d/p/x", portOf(d.endpoints[1].listener.Addr())))
-	stop()
-	env.OK(t, <-ended)
 }

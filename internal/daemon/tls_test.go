@@ -95,9 +95,9 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 		}
 	})
 	l := env.Listen(t)
-	ctx, stop := context.WithCancel(t.Context())
-	stopped := make(chan error, 1)
-	go func() { stopped <- httpd.Run(ctx, side.certs.Wrap(l), d.server(endless), time.Minute) }()
+	env.Run(t, func(ctx context.Context) error {
+		return httpd.Run(ctx, side.certs.Wrap(l), d.server(endless), time.Minute)
+	})
 	conn := askOverHTTP2(t, l.Addr().String())
 	select {
 	case err := <-ended:
@@ -111,8 +111,6 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("its connection is kept")
 	}
-	stop()
-	env.OK(t, <-stopped)
 }
 
 func errUnless(ok bool, text string) error {
@@ -177,17 +175,15 @@ func TestAnswersOverPlainHTTPAreNotStored(t *testing.T) {
 	cfg.TLS.RedirectListen = "127.0.0.1:0"
 	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
 	env.OK(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- side.run(ctx, new(http.Server), side.redirect.Addr(), env.Patience) }()
+	env.Run(t, func(ctx context.Context) error {
+		return side.run(ctx, new(http.Server), side.redirect.Addr(), env.Patience)
+	})
 	res, _ := env.Ask(t, http.MethodGet, "http://"+side.redirect.Addr().String()+"/p/x", "")
 	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"} {
 		if got := res.Header.Get(name); got != want {
 			t.Errorf("%d has %s %q, want %q", res.StatusCode, name, got, want)
 		}
 	}
-	cancel()
-	env.OK(t, <-ended)
 }
 
 func TestWhatIsToldOfACertificateIsALine(t *testing.T) {

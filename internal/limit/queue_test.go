@@ -118,32 +118,27 @@ func TestSlotsAreLimitedInTotalAndPerClient(t *testing.T) {
 	}
 }
 
-// A sender who answers requests needs no account, and may come from many networks.
-func TestAQuarterIsLeftToThoseWhoAnswerNoRequest(t *testing.T) {
+// A sender who answers requests needs no account, and may come from many networks: a quarter is
+// left to those who answer none, and half to those who answer requests of other accounts.
+func TestThoseWhoAnswerRequestsLeaveSomeToOthers(t *testing.T) {
 	t.Parallel()
-	s := NewSlots(16)
-	taken := 0
-	for i := range 16 {
-		if s.Take(Holder{Client: string(rune('a' + i)), Link: string(rune('a' + i))}) {
-			taken++
+	for _, c := range []struct {
+		asker uint64
+		most  int
+		other Holder
+	}{
+		{0, 12, Holder{Client: "b", Account: 1}},
+		{1, 8, Holder{Client: "b", Link: "another", Asker: 2}},
+	} {
+		s, taken := NewSlots(16), 0
+		for i := range 16 {
+			if name := string(rune('a' + i)); s.Take(Holder{Client: name, Link: name, Asker: c.asker}) {
+				taken++
+			}
 		}
-	}
-	if taken != 12 || !s.Take(Holder{Client: "b", Account: 1}) {
-		t.Errorf("they take %d of 16, or an account has none", taken)
-	}
-}
-
-func TestHalfIsLeftToThoseWhoAnswerRequestsOfOtherAccounts(t *testing.T) {
-	t.Parallel()
-	s := NewSlots(16)
-	taken := 0
-	for i := range 16 {
-		if s.Take(Holder{Client: string(rune('a' + i)), Link: string(rune('a' + i)), Asker: 1}) {
-			taken++
+		if taken != c.most || !s.Take(c.other) {
+			t.Errorf("they take %d of 16, not %d, or %+v has none", taken, c.most, c.other)
 		}
-	}
-	if taken != 8 || !s.Take(Holder{Client: "b", Link: "another", Asker: 2}) {
-		t.Errorf("they take %d of 16, or those who answer another account have none", taken)
 	}
 }
 

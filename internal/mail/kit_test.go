@@ -65,23 +65,7 @@ func (w *world) start() {
 	w.t.Helper()
 	m := New(Options{Store: w.Store, Server: w.server, Brand: "Push & Co", Base: "https://push.example", Language: "en", Log: zerolog.New(zerolog.SyncWriter(w.log))})
 	m.tuning, w.mailer = w.tuning, m
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- m.Run(ctx) }()
-	w.stop = func() {
-		w.t.Helper()
-		cancel()
-		select {
-		case err := <-ended:
-			if err != nil {
-				w.t.Error(err)
-			}
-		case <-time.After(env.Patience):
-			w.t.Fatal("it does not stop")
-		}
-		w.stop = func() {}
-	}
-	w.t.Cleanup(func() { w.stop() })
+	w.stop = env.Run(w.t, m.Run)
 }
 
 // send makes a push whose link goes to these addresses.

@@ -6,12 +6,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"pushbox/internal/strictjson"
+	"pushbox/internal/testkit/env"
 )
 
 func TestAnErrorOfTheReaderIsReturnedAsItIs(t *testing.T) {
@@ -84,11 +84,8 @@ func TestALongTextIsSkippedInLittleMemory(t *testing.T) { // not parallel: it co
 	} {
 		text := io.MultiReader(strings.NewReader(parts[0]),
 			&endless{text: parts[1], n: size / len(chunk)}, strings.NewReader(parts[2]))
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		err := strictjson.NewDecoder(text).End()
-		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; err != nil || name != "an array" && got > 256<<10 {
+		var err error
+		if got := env.Allocated(func() { err = strictjson.NewDecoder(text).End() }); err != nil || name != "an array" && got > 256<<10 {
 			t.Errorf("%s of %d bytes: %d bytes allocated, %v", name, size, got, err)
 		}
 	}

@@ -56,23 +56,7 @@ func (w *world) start() {
 	w.t.Helper()
 	d := New(Options{Store: w.Store, Sender: patientSender(loopback(), nil), Instance: w.inst, Log: zerolog.New(zerolog.SyncWriter(w.log))})
 	d.tuning, w.sender = w.tuning, d
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
-	w.stop = func() {
-		w.t.Helper()
-		cancel()
-		select {
-		case err := <-ended:
-			if err != nil {
-				w.t.Error(err)
-			}
-		case <-time.After(env.Patience):
-			w.t.Fatal("it does not stop")
-		}
-		w.stop = func() {}
-	}
-	w.t.Cleanup(func() { w.stop() })
+	w.stop = env.Run(w.t, d.Run)
 }
 
 // hook adds a webhook for views, which signs as the tests do not know.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -131,6 +132,37 @@ func Ask(t testing.TB, method, url, body string, headers ...string) (answer *htt
 	all, err := io.ReadAll(answer.Body)
 	OK(t, err)
 	return answer, string(all)
+}
+
+// Run runs a function until stop is called, at the latest until the test ends. It must return
+// then, and no error.
+func Run(t testing.TB, run func(context.Context) error) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("it ended with %v", err)
+			}
+		case <-time.After(Patience):
+			t.Error("it does not stop")
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// Allocated is the number of bytes that a function allocates. No other test may run meanwhile.
+func Allocated(use func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	use()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // Form is the header of a form.
