@@ -146,9 +146,7 @@ func TestPrintReportsAFailedWrite(t *testing.T) {
 	r, w := io.Pipe()
 	broken := errors.New("broken")
 	_ = r.CloseWithError(broken)
-	if err := mustLoad(t, config.Source{}).Print(w); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
+	env.ErrorIs(t, "it", mustLoad(t, config.Source{}).Print(w), broken)
 }
 
 func TestPrintedSettingsLoadAgain(t *testing.T) {

@@ -29,9 +29,7 @@ func TestTheMasterKeyIsNeverShown(t *testing.T) {
 		env.OK(t, l.Print(&out))
 		fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
 	}
-	if !strings.Contains(out.String(), "master_key: [redacted]") {
-		t.Errorf("the output does not show that there is a key:\n%s", out.String())
-	}
+	env.Contains(t, "the output does not show that there is a key", out.String(), "master_key: [redacted]")
 	for _, src := range []config.Source{
 		{Environ: []string{"PUSHBOX_MASTER_KEY=" + marker, "PUSHBOX_MASTER_KEY_FILE=/k"}},
 		{Flags: map[string]config.Flag{"master_key": {Name: "--master-key", Value: marker}}},

@@ -44,9 +44,7 @@ func TestABackupThatItsCallerCancelsIsRemoved(t *testing.T) {
 			leave()
 		}
 	}).Do(ctx, f.Store, admin.None{})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	env.ErrorIs(t, "it", err, context.Canceled)
 	if left, err := filepath.Glob(f.Path + ".new-*"); err != nil || len(left) > 0 {
 		t.Errorf("there is %v, %v", left, err)
 	}
@@ -95,9 +93,8 @@ func TestWhatAServerDoesOnItself(t *testing.T) {
 		}
 	}
 	plain := client(t, serve(t, f))
-	if _, err := admin.Reload.Call(t.Context(), plain, admin.None{}); !errors.Is(err, admin.ErrUnknown) {
-		t.Errorf("by a server that cannot: %v", err)
-	}
+	_, err := admin.Reload.Call(t.Context(), plain, admin.None{})
+	env.ErrorIs(t, "by a server that cannot", err, admin.ErrUnknown)
 	path := admin.SocketPath(env.ShortDir(t))
 	l, err := admin.Listen(t.Context(), path)
 	env.OK(t, err)

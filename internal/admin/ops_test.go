@@ -43,9 +43,8 @@ func must[In, Out any](t *testing.T, r route, o admin.Op[In, Out], in In) Out {
 
 func wantErr[In, Out any](t *testing.T, r route, o admin.Op[In, Out], in In, want error) {
 	t.Helper()
-	if _, err := do(t, r, o, in); !errors.Is(err, want) {
-		t.Errorf("%+v: got %v, want %v", in, err, want)
-	}
+	_, err := do(t, r, o, in)
+	env.ErrorIs(t, in, err, want)
 }
 
 // bothWays runs a test on a store itself and through a socket.
@@ -169,9 +168,8 @@ func TestATokenLives(t *testing.T) {
 			t.Errorf("the list is %+v", list)
 		}
 		must(t, r, admin.TokenRevoke, admin.TokenRef{ID: made.ID})
-		if _, _, err := r.f.Authenticate(t.Context(), storetest.Anonymous, made.Secret.Text); !errors.Is(err, record.ErrToken) {
-			t.Errorf("the revoked token gave %v", err)
-		}
+		_, _, err := r.f.Authenticate(t.Context(), storetest.Anonymous, made.Secret.Text)
+		env.ErrorIs(t, "the revoked token", err, record.ErrToken)
 	})
 }
 
@@ -256,9 +254,7 @@ func TestAContextThatEndedEndsTheCall(t *testing.T) {
 		} else {
 			_, err = admin.UserList.Do(ctx, r.f.Store, admin.None{})
 		}
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
+		env.ErrorIs(t, "it", err, context.Canceled)
 	})
 }
 

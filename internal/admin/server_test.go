@@ -106,9 +106,8 @@ func TestAnOlderServerSaysThatItDoesNotKnow(t *testing.T) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.WriteString(w, `{"Code":"unknown","Message":"what?"}`)
 	})
-	if _, err := admin.Check.Call(t.Context(), c, admin.None{}); !errors.Is(err, admin.ErrUnknown) {
-		t.Errorf("got %v", err)
-	}
+	_, err := admin.Check.Call(t.Context(), c, admin.None{})
+	env.ErrorIs(t, "it", err, admin.ErrUnknown)
 }
 
 func TestAStoreThatIsClosedSaysSoThroughTheSocket(t *testing.T) {
@@ -116,9 +115,8 @@ func TestAStoreThatIsClosedSaysSoThroughTheSocket(t *testing.T) {
 	f := storetest.New(t)
 	c := client(t, serve(t, f))
 	f.Reopen() // the server still has the store as it was before: closed
-	if _, err := admin.UserList.Call(t.Context(), c, admin.None{}); !errors.Is(err, record.ErrClosed) {
-		t.Errorf("got %v", err)
-	}
+	_, err := admin.UserList.Call(t.Context(), c, admin.None{})
+	env.ErrorIs(t, "it", err, record.ErrClosed)
 }
 
 const (
@@ -160,9 +158,8 @@ func TestTheSocketIsForItsOwnerAloneAndGoesWithItsServer(t *testing.T) {
 	env.OK(t, err)
 	env.Equal(t, "its mode is", info.Mode(), fs.ModeSocket|0o600)
 	env.OK(t, l.Close())
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("after Close the socket is still there: %v", err)
-	}
+	_, err = os.Stat(path)
+	env.ErrorIs(t, "after Close the socket is still there", err, fs.ErrNotExist)
 }
 
 // leaveStale leaves the socket of a server that was killed.
@@ -190,9 +187,8 @@ func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
 	t.Parallel()
 	path := admin.SocketPath(env.ShortDir(t))
 	env.OK(t, os.WriteFile(path, []byte("mine"), 0o600))
-	if _, err := admin.Listen(t.Context(), path); !errors.Is(err, admin.ErrNotSocket) {
-		t.Errorf("got %v", err)
-	}
+	_, err := admin.Listen(t.Context(), path)
+	env.ErrorIs(t, "it", err, admin.ErrNotSocket)
 	if text, err := os.ReadFile(path); err != nil || string(text) != "mine" {
 		t.Errorf("the file holds %q now (%v)", text, err)
 	}
@@ -207,9 +203,8 @@ func TestNoAnswerComesWithoutAServer(t *testing.T) {
 		"no socket":    admin.SocketPath(env.ShortDir(t)),
 		"stale socket": stale,
 	} {
-		if _, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{}); !errors.Is(err, admin.ErrNoServer) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		_, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{})
+		env.ErrorIs(t, name, err, admin.ErrNoServer)
 	}
 }
 

@@ -175,12 +175,8 @@ func TestAClientThatLeavesEndsTheOperation(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	_, err := longOp(nopWork).WithProgress(func(_, _ int64) { leave() }).Call(ctx, c, 1)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("the call ended with %v", err)
-	}
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the operation ended with %v", err)
-	}
+	env.ErrorIs(t, "the call", err, context.Canceled)
+	env.ErrorIs(t, "the operation", <-ended, context.Canceled)
 }
 
 // A deaf writer takes nothing.
@@ -198,9 +194,7 @@ func TestAClientThatTakesNothingEndsTheOperation(t *testing.T) {
 		ended = ctx.Err()
 		return nil, ended
 	})
-	if !errors.Is(ended, context.Canceled) {
-		t.Errorf("the operation ended with %v", ended)
-	}
+	env.ErrorIs(t, "the operation", ended, context.Canceled)
 }
 
 func TestAPanicEndsTheAnswerAndNotTheServer(t *testing.T) {
@@ -284,7 +278,6 @@ func TestAStreamMakesSenseOrIsAnError(t *testing.T) {
 func TestALongOperationThatTheServerDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	c := servedBy(t, newServer(nil, nil))
-	if _, _, err := call(t.Context(), c, 1); !errors.Is(err, ErrUnknown) {
-		t.Errorf("got %v", err)
-	}
+	_, _, err := call(t.Context(), c, 1)
+	env.ErrorIs(t, "it", err, ErrUnknown)
 }

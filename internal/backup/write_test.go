@@ -57,9 +57,7 @@ func TestAFileIsForItsOwnerAloneAndReplacesNoneUnlessTold(t *testing.T) {
 		return w.File(t.Context(), path, strings.NewReader(text), int64(len(text)))
 	}
 	env.OK(t, write(Writer{}, "first"))
-	if err := write(Writer{}, "second"); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("it replaced a file: %v", err)
-	}
+	env.ErrorIs(t, "it replaced a file", write(Writer{}, "second"), fs.ErrExist)
 	env.OK(t, write(Writer{Replace: true}, "third"))
 	got, err := os.ReadFile(path)
 	info, statErr := os.Stat(path)
@@ -115,9 +113,7 @@ func TestAnUnfinishedFileIsOverwrittenUnlessItIsSealed(t *testing.T) {
 			f = unnamed.Open(t, path)
 			return nil, broken
 		}}
-		if err := w.File(t.Context(), filepath.Join(t.TempDir(), "box.db"), strings.NewReader("text"), 4); !errors.Is(err, broken) {
-			t.Errorf("%s: %v", name, err)
-		}
+		env.ErrorIs(t, name, w.File(t.Context(), filepath.Join(t.TempDir(), "box.db"), strings.NewReader("text"), 4), broken)
 		if to == nil {
 			f.Want(t, name, "")
 		} else if b, err := io.ReadAll(f); err != nil || !bytes.HasPrefix(b, []byte("age-encryption.org")) {
@@ -199,9 +195,7 @@ func TestWhatWasChangedOrCutIsNotReadToItsEnd(t *testing.T) {
 		if err == nil {
 			_, err = io.ReadAll(r)
 		}
-		if !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: %v", name, err)
-		}
+		env.ErrorIs(t, name, err, ErrDamaged)
 	}
 }
 

@@ -231,9 +231,8 @@ func TestRootsAreReadFromAFileInPEM(t *testing.T) {
 			t.Errorf("%s: other roots are trusted", c.what)
 		}
 	}
-	if _, err := certs.ReadRoots(filepath.Join(t.TempDir(), "none"), false); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	_, err := certs.ReadRoots(filepath.Join(t.TempDir(), "none"), false)
+	env.ErrorIs(t, "no file", err, fs.ErrNotExist)
 }
 
 func TestRootsCanBeAddedToThoseOfTheSystem(t *testing.T) {

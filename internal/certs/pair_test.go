@@ -254,7 +254,6 @@ func TestAPairThatCannotBeUsedIsAnErrorAtTheStart(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	env.OK(t, os.Remove(p.cfg.TLS.CertFile))
-	if _, err := p.open(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
+	_, err := p.open()
+	env.ErrorIs(t, "it", err, fs.ErrNotExist)
 }

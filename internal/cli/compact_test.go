@@ -107,9 +107,7 @@ func TestAnInterruptEndsTheCompactionOfTheServer(t *testing.T) {
 	var out bytes.Buffer
 	code := Main(ctx, []string{"compact", "--data-dir", dir}, strings.NewReader(""), &out, &out, nil)
 	result{code, "", out.String()}.want(t, exitFailed, "hint: it was interrupted, and the database is as it was")
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the server's compaction ended with %v", err)
-	}
+	env.ErrorIs(t, "the server's compaction", <-ended, context.Canceled)
 }
 
 func TestAReloadTellsWhatCameOfIt(t *testing.T) {

@@ -51,9 +51,8 @@ func TestASignalEndsAQuestionAndRestoresTheTerminal(t *testing.T) {
 	c, _, restored := typist(silent)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.twice(ctx, "Password"); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	_, err := c.twice(ctx, "Password")
+	env.ErrorIs(t, "it", err, context.Canceled)
 	if *restored != 1 {
 		t.Errorf("the terminal was restored %d times", *restored)
 	}
@@ -64,9 +63,8 @@ func TestATerminalThatCannotBeSwitchedIsAnError(t *testing.T) {
 	c, _, _ := typist(strings.NewReader("x\rx\r"))
 	broken := errors.New("broken")
 	c.raw = func() (func() error, error) { return nil, broken }
-	if _, err := c.twice(t.Context(), "Password"); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
+	_, err := c.twice(t.Context(), "Password")
+	env.ErrorIs(t, "it", err, broken)
 }
 
 func TestOnlyTheSameAddressConfirmsARemoval(t *testing.T) {
@@ -110,9 +108,7 @@ func TestACommandWaitsForAServerThatIsStopping(t *testing.T) {
 	})
 	defer release.Stop()
 	r := run(t, dir, "", "user", "list").want(t, exitDone)
-	if !strings.Contains(r.stdout, alice) {
-		t.Errorf("the list is\n%s", r.stdout)
-	}
+	env.Contains(t, "the list", r.stdout, alice)
 }
 
 func TestACommandWaitsForAServerThatIsStarting(t *testing.T) {
@@ -194,9 +190,7 @@ func TestWhereNoPlaceIsNamedThePackagedServiceIsMeant(t *testing.T) {
 	file := settingsFile(t, dir)
 	const said = "using "
 	r := runPackaged(t, file, nil, "user", "list").want(t, exitDone, said+file)
-	if !strings.Contains(r.stdout, alice) {
-		t.Errorf("the list is\n%s", r.stdout)
-	}
+	env.Contains(t, "the list", r.stdout, alice)
 	r = runPackaged(t, file, nil, "events").want(t, exitDone)
 	if n := strings.Count(r.stderr, said); n != 1 {
 		t.Errorf("it says it %d times:\n%s", n, r.stderr)

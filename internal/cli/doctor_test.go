@@ -107,12 +107,8 @@ func TestDoctorSeesWhatAProxyDoes(t *testing.T) {
 	}
 	address, _ := l.proxied(func(*httputil.ProxyRequest) {})
 	got := run(t, l.dir, "", "doctor", "--url", address).want(t, exitProblems, "problems found", "hint: make the corrections above")
-	if !strings.Contains(got.stdout, "problem  certificate: this machine does not trust its issuer") {
-		t.Errorf("a certificate of its own is taken:\n%s", got.stdout)
-	}
-	if direct := run(t, l.dir, "", "doctor", "--url", l.url); !strings.Contains(direct.stdout, "ok       proxy: there is no proxy") {
-		t.Errorf("without a proxy:\n%s", direct.stdout)
-	}
+	env.Contains(t, "a certificate of its own is taken", got.stdout, "problem  certificate: this machine does not trust its issuer")
+	env.Contains(t, "without a proxy", run(t, l.dir, "", "doctor", "--url", l.url).stdout, "ok       proxy: there is no proxy")
 }
 
 func TestDoctorSeesAForgedHostThatTheServerRefuses(t *testing.T) {
@@ -151,29 +147,21 @@ func TestDoctorLooksWithAServerAndWithout(t *testing.T) {
 	dir := withAlice(t)
 	out := run(t, dir, "", "doctor").want(t, exitDone, "no problems, ").stdout // and three warnings, or four while the disk is slow
 	for _, want := range []string{"warning  server: no server is running", "warning  master key: it fits the database, but ", "skipped  sweeper", "ok       clock"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("without a server it lacks %q:\n%s", want, out)
-		}
+		env.Contains(t, "without a server it", out, want)
 	}
 	l := serve(t)
 	out = run(t, l.dir, "", "doctor").want(t, exitDone).stdout
 	for _, want := range []string{"ok       server: version", "warning  master key: it fits the database, but ", "ok       control socket", "ok       database"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("with a server it lacks %q:\n%s", want, out)
-		}
+		env.Contains(t, "with a server it", out, want)
 	}
 	key, away := filepath.Join(l.dir, "master.key"), filepath.Join(l.dir, "away")
 	env.OK(t, os.Rename(key, away))
 	out = run(t, l.dir, "", "doctor").want(t, exitProblems, "1 problem found").stdout
-	if !strings.Contains(out, "problem  master key: the running server has the key, but the next start would fail") {
-		t.Errorf("without a key:\n%s", out)
-	}
+	env.Contains(t, "without a key", out, "problem  master key: the running server has the key, but the next start would fail")
 	other := env.Read(t, filepath.Join(dir, "master.key"))
 	env.OK(t, os.WriteFile(key, other, 0o600))
 	out = run(t, l.dir, "", "doctor").want(t, exitProblems).stdout
-	if !strings.Contains(out, "the next start would fail: the master key does not fit this database") {
-		t.Errorf("with the key of another database:\n%s", out)
-	}
+	env.Contains(t, "with the key of another database", out, "the next start would fail: the master key does not fit this database")
 }
 
 func TestDoctorSpeaksToPrograms(t *testing.T) {

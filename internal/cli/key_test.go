@@ -21,9 +21,7 @@ func TestAKeyThatCannotBeComparedIsExportedWithAWord(t *testing.T) {
 	dir := withAlice(t)
 	env.OK(t, os.WriteFile(filepath.Join(dir, "pushbox.db"), []byte("damaged"), 0o600))
 	r := run(t, dir, "", "key", "export").want(t, exitDone, "the key could not be compared with the database's", "the database is damaged")
-	if !strings.Contains(r.stdout, "\n4: ") {
-		t.Errorf("it wrote %q", r.stdout)
-	}
+	env.Contains(t, "it wrote", r.stdout, "\n4: ")
 }
 
 // What waits beside the key file stays if it is not a key, and the commands name it.

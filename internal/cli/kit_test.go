@@ -48,9 +48,7 @@ func (r result) want(t *testing.T, code int, stderr ...string) result {
 		t.Errorf("the exit code is %d, not %d\n%s", r.code, code, r.stderr)
 	}
 	for _, text := range stderr {
-		if !strings.Contains(r.stderr, text) {
-			t.Errorf("standard error lacks %q:\n%s", text, r.stderr)
-		}
+		env.Contains(t, "standard error", r.stderr, text)
 	}
 	return r
 }

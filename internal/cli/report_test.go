@@ -102,9 +102,7 @@ func TestProblemsAreCountedAndListed(t *testing.T) {
 			t.Errorf("%s: listed %q", problems, &stdout)
 		}
 	}
-	if err := (&app{stdout: fullDisk{}}).listProblems([]string{"one"}); !errors.Is(err, errFullDisk) {
-		t.Errorf("a list that cannot be written: %v", err)
-	}
+	env.ErrorIs(t, "a list that cannot be written", (&app{stdout: fullDisk{}}).listProblems([]string{"one"}), errFullDisk)
 }
 
 // mailSettings writes a configuration for a mail server, and returns its name.

@@ -89,9 +89,8 @@ func TestMoreThanOneLineIsNoPassword(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := readPassword(iotest.ErrReader(broken)); !errors.Is(err, broken) {
-		t.Errorf("an input that breaks: %v", err)
-	}
+	_, err := readPassword(iotest.ErrReader(broken))
+	env.ErrorIs(t, "an input that breaks", err, broken)
 }
 
 func TestAPasswordHasItsLimits(t *testing.T) {

@@ -147,9 +147,8 @@ func TestAFileMustStayAsItIs(t *testing.T) {
 		f := serving(t, takesForms(t, new([]part)))
 		changed := upload("a", "four")
 		changed.Size = size
-		if _, err := f.client().Create(t.Context(), NewPush{Files: []Upload{changed}}, nil); !errors.Is(err, ErrChanged) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := f.client().Create(t.Context(), NewPush{Files: []Upload{changed}}, nil)
+		env.ErrorIs(t, name, err, ErrChanged)
 	}
 }
 
@@ -158,9 +157,8 @@ func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 	broken := errors.New("broken")
 	f := serving(t, takesForms(t, new([]part)))
 	in := NewPush{Files: []Upload{{"a", 9, io.NopCloser(iotest.ErrReader(broken))}}}
-	if _, err := f.client().Create(t.Context(), in, nil); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
+	_, err := f.client().Create(t.Context(), in, nil)
+	env.ErrorIs(t, "it", err, broken)
 }
 
 // A closer counts how often it was closed.
@@ -212,9 +210,8 @@ func TestAnUploadThatNoServerReadsIsGivenUp(t *testing.T) {
 	c := New(Options{Home: f.server(), Stall: 50 * time.Millisecond})
 	zeros := readerFunc(func(p []byte) (int, error) { clear(p); return len(p), nil })
 	in := NewPush{Files: []Upload{{"a", 1 << 40, io.NopCloser(zeros)}}}
-	if _, err := c.Create(t.Context(), in, nil); !errors.Is(err, ErrStalled) {
-		t.Errorf("got %v", err)
-	}
+	_, err := c.Create(t.Context(), in, nil)
+	env.ErrorIs(t, "it", err, ErrStalled)
 }
 
 func TestTheProgressOfAnUploadEndsAtItsTotal(t *testing.T) {

@@ -260,9 +260,7 @@ func TestPausesGrowAndHeedTheServer(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := pause(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("a pause that is interrupted: %v", err)
-	}
+	env.ErrorIs(t, "a pause that is interrupted", pause(ctx, time.Hour), context.Canceled)
 	if err := pause(t.Context(), 1); err != nil {
 		t.Errorf("a pause: %v", err)
 	}
@@ -342,9 +340,7 @@ func TestAddressesOfFilesAreChecked(t *testing.T) {
 			t.Errorf("%q became %q, want %q", text, f.url.Reveal(), want)
 		}
 		if want == "" {
-			if err := New(Options{Stall: time.Minute}).Download(t.Context(), f, target(t), nil); !errors.Is(err, errRefused) {
-				t.Errorf("%q: %v", text, err)
-			}
+			env.ErrorIs(t, text, New(Options{Stall: time.Minute}).Download(t.Context(), f, target(t), nil), errRefused)
 		}
 	}
 }

@@ -134,9 +134,8 @@ func TestThePassphraseStaysOutOfTheURLWhereItCan(t *testing.T) {
 func TestWhatHasExpiredIsToldApart(t *testing.T) {
 	t.Parallel()
 	f := serving(t, says(http.StatusOK, `{"expired":true,"payload":null,"files":[]}`))
-	if _, err := f.client().Retrieve(t.Context(), f.link(), secret.Text{}); !errors.Is(err, ErrExpired) {
-		t.Errorf("got %v", err)
-	}
+	_, err := f.client().Retrieve(t.Context(), f.link(), secret.Text{})
+	env.ErrorIs(t, "it", err, ErrExpired)
 }
 
 func TestRefusalsAreToldInTheServersWords(t *testing.T) {
@@ -182,9 +181,8 @@ func TestAnAnswerOfSomethingElseIsNoSuccess(t *testing.T) {
 	long := `{"payload":"` + strings.Repeat("x", maxAnswer) + `"}`
 	for name, body := range map[string]string{"a page": "<html>", "nothing": "", "null": "null", "a list": "[]", "too much": long, "half": `{"payload":"`} {
 		f := serving(t, says(http.StatusOK, body))
-		if _, err := f.client().Retrieve(t.Context(), f.link(), secret.Text{}); !errors.Is(err, ErrAnswer) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := f.client().Retrieve(t.Context(), f.link(), secret.Text{})
+		env.ErrorIs(t, name, err, ErrAnswer)
 		if _, err := f.client().Create(t.Context(), NewPush{Payload: secret.New("x")}, nil); !errors.Is(err, ErrAnswer) {
 			t.Errorf("created, %s: %v", name, err)
 		}

@@ -78,9 +78,7 @@ func TestACommandEndsWhenTheNextBackupIsDueOrTheServerStops(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	b.follow(ctx, "x.db")
-	if !strings.Contains(log.String(), "was stopped with the server") {
-		t.Errorf("the log is %s", &log)
-	}
+	env.Contains(t, "the log", log.String(), "was stopped with the server")
 }
 
 func TestACommandGetsNoSettingOfTheServer(t *testing.T) {

@@ -100,9 +100,8 @@ func TestNoBackupIsMadeWhereNoneIsAskedFor(t *testing.T) {
 	s := opened(t, cfg)
 	defer closed(t, s)
 	env.OK(t, errors.Join(prepareBackups(cfg, func(n string) { t.Error(n) }), scheduled(t, cfg, s, zerolog.Nop()).keep(t.Context())))
-	if _, err := os.Stat(cfg.BackupDir()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the directory: %v", err)
-	}
+	_, err := os.Stat(cfg.BackupDir())
+	env.ErrorIs(t, "the directory", err, os.ErrNotExist)
 }
 
 func TestTheStateOfBackupsOutlivesARestart(t *testing.T) {

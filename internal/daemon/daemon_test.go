@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -153,9 +152,7 @@ func TestAStopDoesNotWaitLongerThanItMay(t *testing.T) {
 	cfg.Limits.DrainTimeout = 50 * time.Millisecond
 	r := daemonFor(t, cfg)
 	conn, _ := r.begin(t)
-	if log := r.end(t); !strings.Contains(log, "requests were cut off") {
-		t.Errorf("the log is\n%s", log)
-	}
+	env.Contains(t, "the log", r.end(t), "requests were cut off")
 	if b, _ := io.ReadAll(conn); bytes.Contains(b, []byte(" 201 ")) {
 		t.Errorf("the request that was cut off was answered with %q", b)
 	}
@@ -179,13 +176,9 @@ func TestAStoreThatFailsEndsTheServer(t *testing.T) {
 	env.OK(t, err)
 	r := daemonOn(t, cfg, s)
 	close(f.failed)
-	if err := <-r.ended; !errors.Is(err, record.ErrFailed) {
-		t.Errorf("it ended with %v", err)
-	}
+	env.ErrorIs(t, "it", <-r.ended, record.ErrFailed)
 	closed(t, s)
-	if !strings.Contains(r.log.String(), "the store has failed") {
-		t.Errorf("the log is\n%s", r.log)
-	}
+	env.Contains(t, "the log", r.log.String(), "the store has failed")
 }
 
 func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
@@ -199,9 +192,7 @@ func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
 	env.OK(t, err)
 	env.OK(t, web.Close())
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: web}}}
-	if err := d.run(t.Context()); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("it ended with %v", err)
-	}
+	env.ErrorIs(t, "it", d.run(t.Context()), net.ErrClosed)
 }
 
 func TestTheWebServerHasEveryLimit(t *testing.T) {
@@ -249,9 +240,8 @@ func TestAFirstStartThatFailsMakesNothing(t *testing.T) {
 		if err := Run(t.Context(), optionsFor(cfg)); err == nil || hint.Of(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: the data directory is there: %v", name, err)
-		}
+		_, err := os.Stat(dir)
+		env.ErrorIs(t, name+": the data directory is there", err, fs.ErrNotExist)
 	}
 }
 

@@ -89,9 +89,7 @@ func TestAStopDrainsAllEndpoints(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	if !strings.Contains(log.String(), `"address":"`+inner+`","public_address":"`+outer+`"`) {
-		t.Errorf("the log is\n%s", log)
-	}
+	env.Contains(t, "the log", log.String(), `"address":"`+inner+`","public_address":"`+outer+`"`)
 }
 
 func TestAnEntryThatBreaksEndsAllOthers(t *testing.T) {
@@ -118,9 +116,8 @@ func TestABadEntryIsNamedAndTheOthersAreClosedAgain(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "public_listen: listen tcp") || !strings.Contains(hint.Of(err), "set public_listen to another address") {
 		t.Errorf("%v", err)
 	}
-	if _, err := os.Stat(socket); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the first socket stays: %v", err)
-	}
+	_, err = os.Stat(socket)
+	env.ErrorIs(t, "the first socket stays", err, fs.ErrNotExist)
 	cfg.Listen, cfg.PublicListen = taken, ""
 	_, err = openEndpoints(t.Context(), optionsFor(cfg), new(server.Server))
 	if err == nil || !strings.HasPrefix(err.Error(), "listen: listen tcp") || !strings.Contains(hint.Of(err), "--listen") {

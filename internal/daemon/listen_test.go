@@ -40,9 +40,8 @@ func TestASocketHasItsModeAndGoesWithItsListener(t *testing.T) {
 			t.Errorf("%v, %v, not %o", info.Mode(), err, mode)
 		}
 		env.OK(t, l.Close())
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("after Close it is there: %v", err)
-		}
+		_, err = os.Stat(path)
+		env.ErrorIs(t, "after Close it is there", err, fs.ErrNotExist)
 	}
 }
 
@@ -87,15 +86,13 @@ func TestOnlyASocketWithoutAServerIsReplaced(t *testing.T) {
 	if _, err := listenAt(t, leftover, 0o600); err != nil {
 		t.Errorf("what was left over: %v", err)
 	}
-	if _, err := listenAt(t, used, 0o600); !errors.Is(err, errAnswered) {
-		t.Errorf("what is used: %v", err)
-	}
+	_, err := listenAt(t, used, 0o600)
+	env.ErrorIs(t, "what is used", err, errAnswered)
 	if c, err := net.Dial("unix", used); err != nil || c.Close() != nil {
 		t.Errorf("its owner answers no more: %v", err)
 	}
-	if _, err := listenAt(t, file, 0o600); !errors.Is(err, admin.ErrNotSocket) {
-		t.Errorf("a file: %v", err)
-	}
+	_, err = listenAt(t, file, 0o600)
+	env.ErrorIs(t, "a file", err, admin.ErrNotSocket)
 	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
 		t.Errorf("the file holds %q, %v", text, err)
 	}

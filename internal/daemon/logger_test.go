@@ -38,9 +38,7 @@ func TestLogsCanBeForPeople(t *testing.T) {
 	var out bytes.Buffer
 	log := newLogger(&out, config.Log{Level: "debug", Format: "console"})
 	log.Debug().Str("key", "value").Msg("this")
-	if !strings.Contains(out.String(), "DBG this key=value") {
-		t.Errorf("it wrote %q", &out)
-	}
+	env.Contains(t, "it wrote", out.String(), "DBG this key=value")
 }
 
 func TestEachLevelHidesThoseBelowIt(t *testing.T) {

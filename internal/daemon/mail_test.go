@@ -82,9 +82,7 @@ func TestMailOfAnAccountThatSignedUp(t *testing.T) {
 	m.want(http.StatusSeeOther, "/users/address", "code", strings.TrimSpace(code))
 	link(http.StatusSeeOther)
 	first := m.mail(2, "bob@example.net")
-	if !strings.Contains(first, eve) {
-		t.Errorf("it does not name its sender:\n%s", first)
-	}
+	env.Contains(t, "it does not name its sender", first, eve)
 	link(http.StatusSeeOther)
 	m.mail(3, "bob@example.net")
 	link(http.StatusUnprocessableEntity) // bob has had two

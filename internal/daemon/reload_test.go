@@ -289,9 +289,7 @@ func TestAPartThatRefusesKeepsTheOthersFromChanging(t *testing.T) {
 	if err != nil || len(out.Problems) != 1 || out.Problems[0] != refusal.Error() || len(changed) != 0 {
 		t.Errorf("problems %q, changed %q, %v", out.Problems, changed, err)
 	}
-	if !strings.Contains(log.String(), `"level":"error","problems":["this cannot be"]`) {
-		t.Errorf("the log is %s", &log)
-	}
+	env.Contains(t, "the log", log.String(), `"level":"error","problems":["this cannot be"]`)
 	r.parts[1] = part("second", nil)
 	if out, _ := r.reload(t.Context(), admin.None{}); len(out.Problems) != 0 || len(changed) != 2 {
 		t.Errorf("problems %q, changed %q", out.Problems, changed)

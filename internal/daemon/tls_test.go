@@ -163,9 +163,7 @@ func TestARedirectThatBreaksEndsTheServer(t *testing.T) {
 	env.OK(t, err)
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: env.Listen(t), handler: http.NotFoundHandler()}}, tls: side}
 	env.OK(t, side.redirect.Close())
-	if err := d.run(t.Context()); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("it ended with %v", err)
-	}
+	env.ErrorIs(t, "it", d.run(t.Context()), net.ErrClosed)
 }
 
 // What a browser asks for over plain HTTP may have a url_token in its path.

@@ -172,9 +172,7 @@ func TestReadinessEndsBeforeTheServer(t *testing.T) {
 	r.scrape(t) // of a stop, too
 	until("WATCHDOG=1")
 	_ = r.web.Close() // nothing is left to wait for
-	if err := <-r.ended; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("it ended with %v", err)
-	}
+	env.ErrorIs(t, "it", <-r.ended, net.ErrClosed)
 }
 
 func TestWithoutMetricsTheZeroWatchDoesNothing(t *testing.T) {

@@ -161,21 +161,18 @@ func TestWhoLeavesIsGone(t *testing.T) {
 	}
 	s.Set(personDN("ann"), "employeeType", "left")
 	s.Set(groupDN("staff"), "member", groupDN("team"))
-	if _, err := find(t, d, ids["ann"]); !errors.Is(err, directory.ErrGone) {
-		t.Errorf("who has left: %v", err)
-	}
-	if _, err := find(t, d, ids["bob"]); !errors.Is(err, directory.ErrNotAllowed) {
-		t.Errorf("who is in no allowed group: %v", err)
-	}
+	_, err := find(t, d, ids["ann"])
+	env.ErrorIs(t, "who has left", err, directory.ErrGone)
+	_, err = find(t, d, ids["bob"])
+	env.ErrorIs(t, "who is in no allowed group", err, directory.ErrNotAllowed)
 	s.Set(personDN("ann"), "employeeType")
 	if _, err := find(t, d, ids["ann"]); err != nil {
 		t.Errorf("who came back: %v", err)
 	}
 	s.Remove(personDN("ann"))
 	for _, id := range []string{ids["ann"], "", "*", "x)(uid=bob"} {
-		if _, err := find(t, d, id); !errors.Is(err, directory.ErrGone) {
-			t.Errorf("%q: %v", id, err)
-		}
+		_, err := find(t, d, id)
+		env.ErrorIs(t, id, err, directory.ErrGone)
 	}
 }
 
@@ -225,9 +222,8 @@ func TestManyPeopleAreFoundOverOneConnection(t *testing.T) {
 	look := func() {
 		t.Helper()
 		for id, want := range map[string]error{p.ID: nil, "nobody": directory.ErrGone} {
-			if _, err := l.Find(t.Context(), id); !errors.Is(err, want) {
-				t.Errorf("%s: %v", id, err)
-			}
+			_, err := l.Find(t.Context(), id)
+			env.ErrorIs(t, id, err, want)
 		}
 	}
 	look()

@@ -30,9 +30,8 @@ func wantText(t *testing.T, path, want string) {
 
 func wantNothing(t *testing.T, path string) {
 	t.Helper()
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s: %v", filepath.Base(path), err)
-	}
+	_, err := os.Stat(path)
+	env.ErrorIs(t, filepath.Base(path), err, fs.ErrNotExist)
 }
 
 func TestAPublishedFileHasItsNameAlone(t *testing.T) {
@@ -88,9 +87,7 @@ func TestWhatIsMissingIsAnError(t *testing.T) {
 	if published, err := durable.Publish(filepath.Join(dir, "temp"), filepath.Join(dir, "file")); published || err == nil {
 		t.Errorf("%v, %v", published, err)
 	}
-	if err := durable.SyncDir(filepath.Join(dir, "nothing")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
+	env.ErrorIs(t, "it", durable.SyncDir(filepath.Join(dir, "nothing")), fs.ErrNotExist)
 }
 
 func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {

@@ -48,9 +48,8 @@ func TestChangedFilesAreNoticed(t *testing.T) {
 		"another file":            encrypted(t, key, 2, 10),
 		"a file of another push":  encrypted(t, other, 1, 10),
 	} {
-		if _, err := decrypt(key, 1, sealed); !errors.Is(err, ErrOpen) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := decrypt(key, 1, sealed)
+		env.ErrorIs(t, name, err, ErrOpen)
 	}
 }
 
@@ -64,9 +63,8 @@ func TestAnEmptyChunkBehindOthersIsRefused(t *testing.T) {
 		env.OK(t, err)
 		sealed = e.aead.Seal(sealed, nonce, plain, nil)
 	}
-	if _, err := decrypt(key, 1, sealed); !errors.Is(err, ErrOpen) {
-		t.Errorf("got %v", err)
-	}
+	_, err := decrypt(key, 1, sealed)
+	env.ErrorIs(t, "it", err, ErrOpen)
 }
 
 // FuzzFiles checks that a file comes back whatever the pieces in which it is read and
@@ -129,9 +127,8 @@ func FuzzEnvelope(f *testing.F) {
 func TestErrorsOfTheOtherSideAreThoseOfReaderAndWriter(t *testing.T) {
 	t.Parallel()
 	broken, key := errors.New("broken"), NewKey()
-	if _, err := io.ReadAll(key.Encrypt(1, io.MultiReader(bytes.NewReader(pattern(chunkSize+5)), iotest.ErrReader(broken)))); !errors.Is(err, broken) {
-		t.Errorf("reading: %v", err)
-	}
+	_, err := io.ReadAll(key.Encrypt(1, io.MultiReader(bytes.NewReader(pattern(chunkSize+5)), iotest.ErrReader(broken))))
+	env.ErrorIs(t, "reading", err, broken)
 	pr, pw := io.Pipe()
 	_ = pr.CloseWithError(broken)
 	d := key.Decrypt(1, pw)

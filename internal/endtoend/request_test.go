@@ -118,9 +118,8 @@ func TestForeignKeysOfRequestsAreRefused(t *testing.T) {
 	}
 	over, err := decode(all.Made[0].Wrapped)
 	env.OK(t, err)
-	if _, err := (RequestKey{p256: own.p256}).Unwrap(over); !errors.Is(err, ErrOpen) {
-		t.Errorf("without a key of that curve: %v", err)
-	}
+	_, err = (RequestKey{p256: own.p256}).Unwrap(over)
+	env.ErrorIs(t, "without a key of that curve", err, ErrOpen)
 }
 
 func TestNothingShowsThePrivateKeysOfARequest(t *testing.T) {

@@ -58,12 +58,10 @@ func TestTheFirstOpeningMakesEverythingAndTheSecondNothing(t *testing.T) {
 func TestNothingIsMadeWhereNothingWasAskedFor(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(filepath.Join(t.TempDir(), "data"))
-	if _, _, err := open(t, cfg, false); !errors.Is(err, ErrNoDatabase) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := os.Stat(cfg.DataDir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the directory: %v", err)
-	}
+	_, _, err := open(t, cfg, false)
+	env.ErrorIs(t, "it", err, ErrNoDatabase)
+	_, err = os.Stat(cfg.DataDir)
+	env.ErrorIs(t, "the directory", err, fs.ErrNotExist)
 }
 
 func TestAStoreThatDoesNotOpenIsLeftAloneAndLetGo(t *testing.T) {
@@ -78,9 +76,8 @@ func TestAStoreThatDoesNotOpenIsLeftAloneAndLetGo(t *testing.T) {
 	wrong := cfg
 	wrong.MasterKeyFile = other.KeyFile()
 	for range 2 { // the second time it must not be in use
-		if _, _, err := open(t, wrong, true); !errors.Is(err, record.ErrKey) {
-			t.Errorf("got %v", err)
-		}
+		_, _, err := open(t, wrong, true)
+		env.ErrorIs(t, "it", err, record.ErrKey)
 	}
 	after, err := os.ReadFile(Database(cfg))
 	if err != nil || !slices.Equal(before, after) {
@@ -107,9 +104,8 @@ func TestASecondNameOfTheKeyIsRemovedWithTheDatabaseLocked(t *testing.T) {
 	cfg := settingsFor(env.ShortDir(t))
 	holder := opened(t, cfg)
 	stray := strayKey(t, cfg)
-	if _, _, err := Open(t.Context(), Options{Config: cfg, Wait: time.Millisecond}); !errors.Is(err, record.ErrInUse) {
-		t.Errorf("got %v", err)
-	}
+	_, _, err := Open(t.Context(), Options{Config: cfg, Wait: time.Millisecond})
+	env.ErrorIs(t, "it", err, record.ErrInUse)
 	if _, err := os.Stat(stray); err != nil {
 		t.Errorf("without the database: %v", err)
 	}
@@ -128,9 +124,8 @@ func TestASecondNameOfTheKeyIsRemovedWithTheDatabaseLocked(t *testing.T) {
 	if notes, _, err := open(t, cfg, false); err != nil || len(notes) != 0 {
 		t.Errorf("%q, %v", notes, err)
 	}
-	if _, err := os.Stat(stray); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
-	}
+	_, err = os.Stat(stray)
+	env.ErrorIs(t, "it is still there", err, fs.ErrNotExist)
 	if again, err := os.ReadFile(cfg.KeyFile()); err != nil || !slices.Equal(again, key) {
 		t.Errorf("the key was changed (%v)", err)
 	}

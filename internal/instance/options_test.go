@@ -145,16 +145,13 @@ func TestTheHintOfAMissingKeyNamesWhereItMayBe(t *testing.T) {
 func TestReadingAKeyMakesNone(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(t.TempDir())
-	if _, err := ReadKey(cfg); !errors.Is(err, ErrNoDatabase) {
-		t.Errorf("without a database: %v", err)
-	}
+	_, err := ReadKey(cfg)
+	env.ErrorIs(t, "without a database", err, ErrNoDatabase)
 	touch(t, Database(cfg))
-	if _, err := ReadKey(cfg); !errors.Is(err, record.ErrKey) {
-		t.Errorf("with a database: %v", err)
-	}
-	if _, err := os.Stat(cfg.KeyFile()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a key file: %v", err)
-	}
+	_, err = ReadKey(cfg)
+	env.ErrorIs(t, "with a database", err, record.ErrKey)
+	_, err = os.Stat(cfg.KeyFile())
+	env.ErrorIs(t, "a key file", err, os.ErrNotExist)
 }
 
 // touch makes an empty file.

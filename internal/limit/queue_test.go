@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestAQueueLimitsItsWaiters(t *testing.T) {
@@ -21,9 +23,7 @@ func TestAQueueLimitsItsWaiters(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if err := q.Do(t.Context(), "", nil); !errors.Is(err, ErrBusy) {
-			t.Errorf("one too many: %v", err)
-		}
+		env.ErrorIs(t, "one too many", q.Do(t.Context(), "", nil), ErrBusy)
 		close(held)
 		if err := errors.Join(<-done, <-done); err != nil {
 			t.Error(err)
@@ -47,9 +47,7 @@ func TestAWaiterWhoseContextEndsDoesNotRun(t *testing.T) {
 		go func() { second <- q.Do(ctx, "", nil) }()
 		synctest.Wait()
 		leave()
-		if err := <-second; !errors.Is(err, context.Canceled) {
-			t.Errorf("the error is %v", err)
-		}
+		env.ErrorIs(t, "the error", <-second, context.Canceled)
 		close(held)
 		if err := <-first; err != nil {
 			t.Error(err)
@@ -68,15 +66,11 @@ func TestAQueueCanBeResized(t *testing.T) {
 		}
 		synctest.Wait()
 		q.SetWaiting(1)
-		if err := q.Do(t.Context(), "", nil); !errors.Is(err, ErrBusy) {
-			t.Errorf("one too many: %v", err)
-		}
+		env.ErrorIs(t, "one too many", q.Do(t.Context(), "", nil), ErrBusy)
 		q.SetWaiting(3)
 		enter()
 		synctest.Wait()
-		if err := q.Do(t.Context(), "", nil); !errors.Is(err, ErrBusy) {
-			t.Errorf("one too many for a longer queue: %v", err)
-		}
+		env.ErrorIs(t, "one too many for a longer queue", q.Do(t.Context(), "", nil), ErrBusy)
 		close(held)
 		for range 4 { // every waiter runs
 			if err := <-done; err != nil {

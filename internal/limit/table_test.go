@@ -214,9 +214,7 @@ func TestAWaitForMemoryEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := m.Reserve(Holder{})
-	if err := r.Resize(ctx, 1); !errors.Is(err, ErrBusy) {
-		t.Errorf("the error is %v", err)
-	}
+	env.ErrorIs(t, "the error", r.Resize(ctx, 1), ErrBusy)
 }
 
 // fullFor fails the test unless a holder gets n bytes at once, and then waits for one more.

@@ -99,9 +99,7 @@ func (w *world) wantLog(texts ...string) {
 	w.t.Helper()
 	w.stop()
 	for _, text := range texts {
-		if !strings.Contains(w.log.String(), text) {
-			w.t.Errorf("the log does not have %q:\n%s", text, w.log)
-		}
+		env.Contains(w.t, "the log", w.log.String(), text)
 	}
 	if strings.ContainsAny(w.log.String(), "@") || strings.Contains(w.log.String(), "marker") || strings.Contains(w.log.String(), "/p/") || len(texts) == 0 && w.log.Len() > 0 {
 		w.t.Errorf("the log has\n%s", w.log)

@@ -80,9 +80,8 @@ func TestNoViewIsForgotten(t *testing.T) {
 			o, said := changed(t, c.dump, c.pairs...)
 			mustRun(t, f, o)
 			link := map[string]string{"v2.sqlite.sql": "ab12-cd34_ef", "v1.sqlite.sql": "old-text-0000"}[c.dump]
-			if _, err := here(t, f, link); !errors.Is(err, record.ErrNotFound) {
-				t.Errorf("the push came: %v", err)
-			}
+			_, err := here(t, f, link)
+			env.ErrorIs(t, "the push came", err, record.ErrNotFound)
 			if text := strings.Join(said.leftOut, "\n"); !strings.HasPrefix(text, c.leftOut) || (text == "") != (c.leftOut == "") {
 				t.Errorf("left out %q", text)
 			}
@@ -145,9 +144,8 @@ func TestADumpWithoutRowsIsAnError(t *testing.T) {
 		f := newStore(t)
 		o, _ := options(t, name)
 		o.Dump = strings.NewReader(regexp.MustCompile(rows).ReplaceAllString(whole(t, o), ""))
-		if _, err := moving.Run(t.Context(), f.Store, o); !errors.Is(err, moving.ErrEmpty) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := moving.Run(t.Context(), f.Store, o)
+		env.ErrorIs(t, name, err, moving.ErrEmpty)
 	}
 }
 
@@ -202,9 +200,7 @@ func TestAdministratorsStayAdministrators(t *testing.T) {
 			t.Errorf("%s administers: %v, %v", address, a.Administers(), err)
 		}
 	}
-	if text := strings.Join(said.remarks, "\n"); !strings.Contains(text, "account 1: it was an administrator, and is one here") {
-		t.Errorf("remarks: %q", text)
-	}
+	env.Contains(t, "remarks", strings.Join(said.remarks, "\n"), "account 1: it was an administrator, and is one here")
 	f = madeHere(t)
 	o, said = options(t, "v2.sqlite.sql")
 	o.Join = true

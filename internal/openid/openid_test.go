@@ -68,9 +68,7 @@ func signIn(t *testing.T, c *openid.Provider) (openid.Person, error) {
 // wantErr fails the test unless err is want, and has nothing in it that was sent.
 func wantErr(t *testing.T, err, want error) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("got %v, want %v", err, want)
-	}
+	env.ErrorIs(t, "it", err, want)
 	if err != nil && (strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "eyJ")) {
 		t.Errorf("the error says %v", err)
 	}
@@ -311,9 +309,7 @@ func TestWhatIsNoProviderIsRefused(t *testing.T) {
 	} {
 		p := oidctest.New(t)
 		p.Discovery = d
-		if err := client(t, p).Check(t.Context()); !errors.Is(err, openid.ErrDown) {
-			t.Errorf("%s: %v", name, err)
-		}
+		env.ErrorIs(t, name, client(t, p).Check(t.Context()), openid.ErrDown)
 	}
 	var elsewhere atomic.Bool
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

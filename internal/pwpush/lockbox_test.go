@@ -90,9 +90,8 @@ func TestADamagedValueIsNotOpened(t *testing.T) {
 		if err != nil || bad != nil || len(all) != 1 {
 			t.Fatal(all, bad, err)
 		}
-		if _, err := k.Open(all[0].(pwpush.User).TOTP); !errors.Is(err, pwpush.ErrSealed) {
-			t.Errorf("%s: %v", text, err)
-		}
+		_, err = k.Open(all[0].(pwpush.User).TOTP)
+		env.ErrorIs(t, text, err, pwpush.ErrSealed)
 	}
 }
 
@@ -182,9 +181,8 @@ func TestADamagedFileIsNoticed(t *testing.T) {
 		dir := t.TempDir()
 		name := filepath.Join(dir, b.Key[:2], b.Key[2:4], b.Key)
 		env.OK(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
-		if _, err := content(t, dir, b); !errors.Is(err, pwpush.ErrContent) {
-			t.Errorf("%s: %v", what, err)
-		}
+		_, err := content(t, dir, b)
+		env.ErrorIs(t, what, err, pwpush.ErrContent)
 	}
 }
 
@@ -206,9 +204,8 @@ func TestAFileThatIsNotThereIsNotOpened(t *testing.T) {
 			t.Errorf("%s: %v", c.what, err)
 		}
 	}
-	if _, err := pwpush.OpenStorage("testdata/missing"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a directory that is not there: %v", err)
-	}
+	_, err := pwpush.OpenStorage("testdata/missing")
+	env.ErrorIs(t, "a directory that is not there", err, fs.ErrNotExist)
 }
 
 func TestAPushIsLiveWithinItsLimits(t *testing.T) {

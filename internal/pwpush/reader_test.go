@@ -168,9 +168,8 @@ func TestADumpThatIsCutAnywhereIsNotComplete(t *testing.T) {
 					t.Fatalf("%d bytes: %d rows, %v", n, len(all), err)
 				}
 			}
-			if _, _, err := rows(bytes.NewReader(dump[:end])); !errors.Is(err, pwpush.ErrCut) {
-				t.Errorf("without its end: %v", err)
-			}
+			_, _, err := rows(bytes.NewReader(dump[:end]))
+			env.ErrorIs(t, "without its end", err, pwpush.ErrCut)
 		})
 	}
 }

@@ -197,7 +197,6 @@ func TestAStringPastItsLimitIsReadToItsEnd(t *testing.T) {
 func TestAStringPastItsLimitIsStillChecked(t *testing.T) {
 	t.Parallel()
 	d := strictjson.NewDecoder(strings.NewReader("\"too long and then \xff\""))
-	if _, err := d.String(3); !errors.Is(err, strictjson.ErrSyntax) {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := d.String(3)
+	env.ErrorIs(t, "the error", err, strictjson.ErrSyntax)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/url"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestAddressesOnTheWeb(t *testing.T) {
@@ -28,9 +30,8 @@ func TestAddressesOnTheWeb(t *testing.T) {
 		"https://example.com/\n":              ErrControl,
 		"https://example.com/\x7f":            ErrControl,
 	} {
-		if _, err := Parse(text); !errors.Is(err, want) {
-			t.Errorf("%q: %v, not %v", text, err, want)
-		}
+		_, err := Parse(text)
+		env.ErrorIs(t, text, err, want)
 	}
 }
 

@@ -214,8 +214,7 @@ func TestLineBreaksInBase64AreFewerThanTheRest(t *testing.T) {
 		"after the padding":   {"QQ==" + strings.Repeat("\n", freeBreaks+3), errBase64},
 		"a few after padding": {"QQ==\n", nil},
 	} {
-		if _, err := io.Copy(io.Discard, newBase64Reader(strings.NewReader(test.text))); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := io.Copy(io.Discard, newBase64Reader(strings.NewReader(test.text)))
+		env.ErrorIs(t, name, err, test.want)
 	}
 }

@@ -72,9 +72,8 @@ func TestAGrantOpensNothingElseOfThePush(t *testing.T) {
 	t.Parallel()
 	dek := NewDEK()
 	payload := dek.SealPayload(testID, 1, testWords)
-	if _, err := (DEK{dek.FilesKey().key}).OpenPayload(testID, 1, payload); !errors.Is(err, ErrOpen) {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := (DEK{dek.FilesKey().key}).OpenPayload(testID, 1, payload)
+	env.ErrorIs(t, "the error", err, ErrOpen)
 }
 
 func TestAGrantWithoutAKeyInItIsRefused(t *testing.T) {
@@ -95,9 +94,8 @@ func TestAGrantOfAnUnknownKEKIsRefused(t *testing.T) {
 	r := NewRing(birth)
 	sealed := r.SealGrant(birth, testID, testGrant, NewDEK().FilesKey())
 	sealed[plainHead+3] = 9
-	if _, err := r.OpenGrant(testID, testGrant, sealed); !errors.Is(err, ErrOpen) {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := r.OpenGrant(testID, testGrant, sealed)
+	env.ErrorIs(t, "the error", err, ErrOpen)
 }
 
 func TestARowSumIsOfBucketKeyAndValue(t *testing.T) {

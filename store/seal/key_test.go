@@ -275,9 +275,8 @@ func TestAWrapThatCostsTooMuchIsRefused(t *testing.T) {
 		wrap := bytes.Clone(good)
 		binary.BigEndian.PutUint32(wrap[wrapMemory:], c.memory)
 		wrap[wrapPasses], wrap[wrapThreads] = c.passes, c.threads
-		if _, err := r.OpenWrap(wrap, testID, testToken, testWords); !errors.Is(err, ErrOpen) {
-			t.Errorf("%s: the error is %v", name, err)
-		}
+		_, err := r.OpenWrap(wrap, testID, testToken, testWords)
+		env.ErrorIs(t, name, err, ErrOpen)
 	}
 }
 
@@ -287,9 +286,8 @@ func TestAPassphraseCannotBeTakenOffAWrap(t *testing.T) {
 	r := NewRing(birth)
 	wrap := r.keys[KEKs][0].wrap(cheap, testID, testToken, testWords, NewDEK())
 	clear(wrap[wrapMemory:wrapSalt])
-	if _, err := r.OpenWrap(wrap, testID, testToken, testWords); !errors.Is(err, ErrOpen) {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := r.OpenWrap(wrap, testID, testToken, testWords)
+	env.ErrorIs(t, "the error", err, ErrOpen)
 }
 
 func TestAWrapOfAnUnknownKEKIsNotAWrongPassphrase(t *testing.T) {

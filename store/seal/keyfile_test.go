@@ -60,9 +60,8 @@ func TestADanglingLinkIsNotFollowed(t *testing.T) {
 	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), path); err != nil {
 		t.Skip(err)
 	}
-	if _, err := CreateKeyFile(path); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := CreateKeyFile(path)
+	env.ErrorIs(t, "the error", err, fs.ErrExist)
 	onlyFile(t, path)
 }
 
@@ -93,9 +92,8 @@ func TestOfManyCreatorsOneWins(t *testing.T) {
 func TestAMissingDirectoryIsAnError(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "missing", "master.key")
-	if _, err := CreateKeyFile(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("creating: %v", err)
-	}
+	_, err := CreateKeyFile(path)
+	env.ErrorIs(t, "creating", err, fs.ErrNotExist)
 	if _, err := LoadKeyFile(path); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrKey) {
 		t.Errorf("loading: %v", err)
 	}
@@ -151,9 +149,8 @@ func TestAMalformedKeyFileIsRefusedByName(t *testing.T) {
 
 func TestADirectoryIsNotAKeyFile(t *testing.T) {
 	t.Parallel()
-	if _, err := LoadKeyFile(t.TempDir()); !errors.Is(err, ErrKey) {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := LoadKeyFile(t.TempDir())
+	env.ErrorIs(t, "the error", err, ErrKey)
 }
 
 func TestAKeyThatIsNotNeededIsOverwritten(t *testing.T) {

@@ -3,10 +3,11 @@
 package seal
 
 import (
-	"errors"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestAPipeIsRefusedAsAKeyFileWithoutWaiting(t *testing.T) {
@@ -15,7 +16,6 @@ func TestAPipeIsRefusedAsAKeyFileWithoutWaiting(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
-	if _, err := LoadKeyFile(path); !errors.Is(err, ErrKey) {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := LoadKeyFile(path)
+	env.ErrorIs(t, "the error", err, ErrKey)
 }

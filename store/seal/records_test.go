@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 func TestAPayloadOpensOnlyWhereItBelongs(t *testing.T) {
@@ -99,15 +100,12 @@ func TestAnEventOpensOnlyWithItsDigest(t *testing.T) {
 	if plain, err := r.OpenEvent(digest, sealed); err != nil || string(plain) != "e" {
 		t.Errorf("it opens as %q: %v", plain, err)
 	}
-	if _, err := r.OpenEvent([32]byte{2}, sealed); !errors.Is(err, ErrOpen) {
-		t.Errorf("with another digest the error is %v", err)
-	}
-	if _, err := NewRing(birth).OpenEvent(digest, sealed); !errors.Is(err, ErrOpen) {
-		t.Errorf("under another ring the error is %v", err)
-	}
-	if _, err := r.OpenEntry(digest[:], r.SealEntry(testID, []byte("e"))); !errors.Is(err, ErrOpen) {
-		t.Errorf("an entry of a push opens with the digest of an event: %v", err)
-	}
+	_, err := r.OpenEvent([32]byte{2}, sealed)
+	env.ErrorIs(t, "with another digest", err, ErrOpen)
+	_, err = NewRing(birth).OpenEvent(digest, sealed)
+	env.ErrorIs(t, "under another ring", err, ErrOpen)
+	_, err = r.OpenEntry(digest[:], r.SealEntry(testID, []byte("e")))
+	env.ErrorIs(t, "an entry of a push opens with the digest of an event", err, ErrOpen)
 }
 
 func TestNoErrorRevealsPlainText(t *testing.T) {
@@ -158,15 +156,12 @@ func TestHooksAndMessagesOpenOnlyWhereTheyBelong(t *testing.T) {
 			t.Errorf("message %s: %v", c.name, err)
 		}
 	}
-	if _, err := r.OpenHook(place, message); !errors.Is(err, ErrOpen) {
-		t.Errorf("a message opens as a hook: %v", err)
-	}
-	if _, err := r.OpenMessage(place, hook); !errors.Is(err, ErrOpen) {
-		t.Errorf("a hook opens as a message: %v", err)
-	}
-	if _, err := r.OpenDetails(place, hook); !errors.Is(err, ErrOpen) {
-		t.Errorf("a hook opens as details: %v", err)
-	}
+	_, err := r.OpenHook(place, message)
+	env.ErrorIs(t, "a message opens as a hook", err, ErrOpen)
+	_, err = r.OpenMessage(place, hook)
+	env.ErrorIs(t, "a hook opens as a message", err, ErrOpen)
+	_, err = r.OpenDetails(place, hook)
+	env.ErrorIs(t, "a hook opens as details", err, ErrOpen)
 	for n := range len(message) {
 		if _, err := r.OpenMessage(place, message[:n]); !errors.Is(err, ErrOpen) {
 			t.Errorf("a message cut to %d bytes: %v", n, err)

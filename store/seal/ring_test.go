@@ -317,12 +317,10 @@ func TestARetiredKeyOpensAndIsNotKept(t *testing.T) {
 		}
 		kept, err := OpenRing(root, ring.Sealed(root))
 		env.OK(t, err)
-		if _, err := kept.OpenDetails(testID, details); !errors.Is(err, ErrOpen) {
-			t.Errorf("%s: after a restart the details open: %v", name, err)
-		}
-		if _, err := kept.OpenEntry(testID, entry); !errors.Is(err, ErrOpen) {
-			t.Errorf("%s: after a restart the entry opens: %v", name, err)
-		}
+		_, err = kept.OpenDetails(testID, details)
+		env.ErrorIs(t, name+": after a restart the details open", err, ErrOpen)
+		_, err = kept.OpenEntry(testID, entry)
+		env.ErrorIs(t, name+": after a restart the entry opens", err, ErrOpen)
 	}
 	if retired.Retire(DetailKeys, 2) != retired || retired.Retire(DetailKeys, 1) != retired {
 		t.Error("the newest was retired, or one twice")

@@ -206,9 +206,7 @@ func TestEverythingWorksTogether(t *testing.T) {
 	defer receiver.Close()
 
 	p := h.start(h.command(everything))
-	if output := p.Log(); !strings.Contains(output, "upgraded the database from schema 4") {
-		t.Errorf("the log is\n%s", output)
-	}
+	env.Contains(t, "the log", p.Log(), "upgraded the database from schema 4")
 	for line := range strings.Lines(h.must("made token", "token", "create", "ann@example.com")) {
 		if !strings.HasPrefix(line, "pushbox: ") {
 			h.bearer = strings.TrimSpace(line)
@@ -245,9 +243,7 @@ func (h *fullServer) examined() {
 		"warning  master key: it fits the database, but ", "ok       backups: 1 backup in ", "ok       files of secrets: tls.key_file", "ok       files of secrets: metrics.token_file",
 		"ok       metrics: metrics need the token", "ok       certificate: it is valid until", "--url https://push.example.com/push",
 	} {
-		if !strings.Contains(output, want) {
-			h.t.Errorf("doctor lacks %q:\n%s", want, output)
-		}
+		env.Contains(h.t, "doctor", output, want)
 	}
 }
 

@@ -5,6 +5,7 @@ package env
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -41,6 +42,22 @@ func Equal[T comparable](t testing.TB, what any, got, want T) {
 		return
 	}
 	t.Errorf("%v: %v, not %v", what, got, want)
+}
+
+// ErrorIs fails the test unless an error is the one it wants, or wraps it. What says of what it is.
+func ErrorIs(t testing.TB, what any, err, want error) {
+	if !errors.Is(err, want) {
+		t.Helper()
+		t.Errorf("%v: the error is %v, not %v", what, err, want)
+	}
+}
+
+// Contains fails the test unless a text has a part. What says what text it is.
+func Contains(t testing.TB, what any, text, part string) {
+	if !strings.Contains(text, part) {
+		t.Helper()
+		t.Errorf("%v: %q is not in\n%s", what, part, text)
+	}
 }
 
 // Read returns the content of a file, which must be there.

@@ -52,9 +52,8 @@ func TestFilesWorkAndEachChangeIsRecorded(t *testing.T) {
 	fs := faultfs.Mount(t)
 	a, b := filepath.Join(fs.Dir, "a"), filepath.Join(fs.Dir, "b")
 	f := create(t, a)
-	if _, err := os.OpenFile(a, os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, os.ErrExist) {
-		t.Errorf("a second one of that name: %v", err)
-	}
+	_, err := os.OpenFile(a, os.O_CREATE|os.O_EXCL, 0o600)
+	env.ErrorIs(t, "a second one of that name", err, os.ErrExist)
 	writeAt(t, f, []byte("hello"), 3)
 	must(t, f.Sync(), f.Truncate(6))
 	fs.Mark(7)
@@ -114,9 +113,7 @@ func TestLocksAndFreeSpaceAreReported(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, other.Close()) }()
 	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
-	if err := syscall.Flock(int(other.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
-		t.Errorf("a second lock: %v", err)
-	}
+	env.ErrorIs(t, "a second lock", syscall.Flock(int(other.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(fs.Dir, &s); err != nil || s.Bavail == 0 {
 		t.Errorf("%d blocks are free (%v)", s.Bavail, err)
@@ -146,9 +143,7 @@ func TestAFaultHitsItsOperation(t *testing.T) {
 		if c.first != nil {
 			must(t, c.first())
 		}
-		if err := c.do(); !errors.Is(err, c.fault.Err) {
-			t.Errorf("%v: got %v, want %v", c.fault.Kinds, err, c.fault.Err)
-		}
+		env.ErrorIs(t, c.fault.Kinds, c.do(), c.fault.Err)
 		if !fs.Met() {
 			t.Errorf("%v: it was not met", c.fault.Kinds)
 		}
@@ -181,9 +176,8 @@ func TestResetRemovesEverythingAndAnImageHasTheFiles(t *testing.T) {
 			t.Errorf("image %d holds %q (%v)", i, got, err)
 		}
 		fs.Reset()
-		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("after a reset: %v", err)
-		}
+		_, err = os.Stat(path)
+		env.ErrorIs(t, "after a reset", err, os.ErrNotExist)
 	}
 }
 

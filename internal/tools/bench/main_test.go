@@ -257,7 +257,6 @@ func TestWrongArgumentsAreRefused(t *testing.T) {
 			t.Errorf("%s: got %v", test.args, err)
 		}
 	}
-	if _, err := parse([]string{"--help"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("a request for help: %v", err)
-	}
+	_, err := parse([]string{"--help"}, io.Discard)
+	env.ErrorIs(t, "a request for help", err, flag.ErrHelp)
 }

@@ -79,9 +79,8 @@ func trySample(t *testing.T, f fault) verdict {
 	if err := errors.Join(err, trial.end()); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(trial.dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the trial's files are left: %v", err)
-	}
+	_, err = os.Stat(trial.dir)
+	env.ErrorIs(t, "the trial's files are left", err, os.ErrNotExist)
 	if !bytes.Equal(readSample(t, dir), before) {
 		t.Error("the source has changed")
 	}

@@ -63,9 +63,7 @@ func TestTheManualHasCommandsAndExitCodes(t *testing.T) {
 		}
 	}
 	for _, want := range []string{`.TH PUSHBOX 1 "2023-11-14" "pushbox 1.2.3"`, ".TP\n.B 75\nanother process uses the database; try again\n", `\-\-password\-stdin`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("it does not contain %q", want)
-		}
+		env.Contains(t, "it", text, want)
 	}
 	if strings.Contains(text, "@\n") {
 		t.Error("a placeholder is left")
@@ -103,9 +101,7 @@ func TestShellsReadTheirCompletions(t *testing.T) {
 	env.OK(t, err)
 	for shell, ending := range shells {
 		script := string(documents["completions/pushbox."+ending].content)
-		if !strings.Contains(script, "pushbox") {
-			t.Errorf("%s: %q", shell, script)
-		}
+		env.Contains(t, shell, script, "pushbox")
 		program, err := exec.LookPath(shell)
 		if err != nil || shell == "powershell" { // which has no way to look only
 			continue

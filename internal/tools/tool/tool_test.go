@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestTheExitCodeTellsHowItEnded(t *testing.T) {
@@ -54,9 +56,7 @@ func TestAServerIsStartedOnceItListensAndIsStopped(t *testing.T) {
 					t.Errorf("the end is %v", err)
 				}
 			}
-			if err := syscall.Kill(s.PID(), 0); !errors.Is(err, syscall.ESRCH) {
-				t.Errorf("its process is there: %v", err)
-			}
+			env.ErrorIs(t, "its process is there", syscall.Kill(s.PID(), 0), syscall.ESRCH)
 		})
 	}
 }
