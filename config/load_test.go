@@ -149,9 +149,7 @@ func writeFile(t *testing.T, text string) string {
 
 func mustLoad(t *testing.T, src config.Source) *config.Loaded {
 	t.Helper()
-	l, err := config.Load(src)
-	env.OK(t, err)
-	return l
+	return env.Must(config.Load(src))(t)
 }
 
 // problems returns the problems of a source, one a line, without the directory of the

@@ -17,8 +17,7 @@ func TestAReloadAppliesWhatItCanAndNamesTheRest(t *testing.T) {
 	running := mustLoad(t, src).Config
 	text := "listen: 127.0.0.1:2\nallow_anonymous: false\npw: {expire_after_days_max: 40}\nlog: {level: debug, format: json}\nmaster_key: hunter2\n"
 	env.OK(t, os.WriteFile(file, []byte(text), 0o600))
-	got, err := config.Reload(running, src)
-	env.OK(t, err)
+	got := env.Must(config.Reload(running, src))(t)
 	if want := []string{"allow_anonymous", "log.level", "pw.expire_after_days_max"}; !slices.Equal(got.Changed, want) {
 		t.Errorf("changed: %q, want %q", got.Changed, want)
 	}

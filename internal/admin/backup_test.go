@@ -63,8 +63,7 @@ func TestTheKeyIsNamedAndRotatedWhereItCanBe(t *testing.T) {
 func TestADeepCheckTellsWhatItHasRead(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {
-		_, err := r.f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
-		env.OK(t, err)
+		env.Must(r.f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")}))(t)
 		told := int64(-1)
 		found := must(t, r, admin.CheckDeep.WithProgress(func(done, total int64) {
 			if told = done; done > total {
@@ -96,8 +95,7 @@ func TestWhatAServerDoesOnItself(t *testing.T) {
 	_, err := admin.Reload.Call(t.Context(), plain, admin.None{})
 	env.ErrorIs(t, "by a server that cannot", err, admin.ErrUnknown)
 	path := admin.SocketPath(env.ShortDir(t))
-	l, err := admin.Listen(t.Context(), path)
-	env.OK(t, err)
+	l := env.Must(admin.Listen(t.Context(), path))(t)
 	want := admin.Reloaded{Changed: []string{"a"}, Waiting: []string{"b"}}
 	stop := env.Run(t, func(ctx context.Context) error {
 		return admin.Serve(ctx, l, f.Store, admin.Reload.By(func(context.Context, admin.None) (admin.Reloaded, error) { return want, nil }))
@@ -123,8 +121,7 @@ func TestASecretPrintsNothingAndCrossesWhole(t *testing.T) {
 				t.Errorf("%s printed %s", verb, out)
 			}
 		}
-		b, err := json.Marshal(in)
-		env.OK(t, err)
+		b := env.Must(json.Marshal(in))(t)
 		var out admin.Credentials
 		env.OK(t, json.Unmarshal(b, &out))
 		if out.Password.Reveal() != text {

@@ -16,8 +16,7 @@ import (
 
 func TestEachErrorOfTheStoreHasOneCode(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../store/record/errors.go", nil, 0)
-	env.OK(t, err)
+	file := env.Must(parser.ParseFile(token.NewFileSet(), "../../store/record/errors.go", nil, 0))(t)
 	sentinels := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, "Err") {

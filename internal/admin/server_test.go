@@ -32,10 +32,8 @@ func raw(t *testing.T, path, method, name, body string) (status int, answer stri
 			return d.DialContext(ctx, "unix", path)
 		},
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, "http://pushbox/v1/"+name, strings.NewReader(body))
-	env.OK(t, err)
-	res, err := transport.RoundTrip(req)
-	env.OK(t, err)
+	req := env.Must(http.NewRequestWithContext(t.Context(), method, "http://pushbox/v1/"+name, strings.NewReader(body)))(t)
+	res := env.Must(transport.RoundTrip(req))(t)
 	text, err := io.ReadAll(res.Body)
 	err = errors.Join(err, res.Body.Close())
 	env.OK(t, err)
@@ -68,8 +66,7 @@ func TestRequestsThatMakeNoSenseDoNothing(t *testing.T) {
 func fake(t *testing.T, handler http.HandlerFunc) *admin.Client {
 	t.Helper()
 	path := admin.SocketPath(env.ShortDir(t))
-	l, err := net.Listen("unix", path)
-	env.OK(t, err)
+	l := env.Must(net.Listen("unix", path))(t)
 	srv := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
@@ -128,8 +125,7 @@ const (
 func serve(t *testing.T, f *storetest.Fixture) (path string) {
 	t.Helper()
 	path = admin.SocketPath(env.ShortDir(t))
-	l, err := admin.Listen(t.Context(), path)
-	env.OK(t, err)
+	l := env.Must(admin.Listen(t.Context(), path))(t)
 	serveOn(t, f, l)
 	return path
 }
@@ -142,9 +138,7 @@ func serveOn(t *testing.T, f *storetest.Fixture, l net.Listener) {
 
 func client(t *testing.T, path string) *admin.Client {
 	t.Helper()
-	c, err := admin.NewClient(path)
-	env.OK(t, err)
-	return c
+	return env.Must(admin.NewClient(path))(t)
 }
 
 func clear(text string) admin.Clear { return admin.Clear{Text: secret.New(text)} }
@@ -152,21 +146,18 @@ func clear(text string) admin.Clear { return admin.Clear{Text: secret.New(text)}
 func TestTheSocketIsForItsOwnerAloneAndGoesWithItsServer(t *testing.T) {
 	t.Parallel()
 	path := admin.SocketPath(env.ShortDir(t))
-	l, err := admin.Listen(t.Context(), path)
-	env.OK(t, err)
-	info, err := os.Stat(path)
-	env.OK(t, err)
+	l := env.Must(admin.Listen(t.Context(), path))(t)
+	info := env.Must(os.Stat(path))(t)
 	env.Equal(t, "its mode is", info.Mode(), fs.ModeSocket|0o600)
 	env.OK(t, l.Close())
-	_, err = os.Stat(path)
+	_, err := os.Stat(path)
 	env.ErrorIs(t, "after Close the socket is still there", err, fs.ErrNotExist)
 }
 
 // leaveStale leaves the socket of a server that was killed.
 func leaveStale(t *testing.T, path string) {
 	t.Helper()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	env.OK(t, err)
+	l := env.Must(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 	l.SetUnlinkOnClose(false)
 	env.OK(t, l.Close())
 }
@@ -175,8 +166,7 @@ func TestAStaleSocketIsReplaced(t *testing.T) {
 	t.Parallel()
 	path := admin.SocketPath(env.ShortDir(t))
 	leaveStale(t, path)
-	l, err := admin.Listen(t.Context(), path)
-	env.OK(t, err)
+	l := env.Must(admin.Listen(t.Context(), path))(t)
 	serveOn(t, storetest.New(t), l)
 	if _, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{}); err != nil {
 		t.Errorf("the new socket does not answer: %v", err)

@@ -27,12 +27,9 @@ func longOp(w work) Op[int, string] { return Op[int, string]{name: "dig", long: 
 func servedBy(t *testing.T, srv *http.Server) *Client {
 	t.Helper()
 	path := filepath.Join(env.ShortDir(t), "sock")
-	l, err := Listen(t.Context(), path)
-	env.OK(t, err)
+	l := env.Must(Listen(t.Context(), path))(t)
 	env.Run(t, func(ctx context.Context) error { return httpd.Run(ctx, l, srv, env.Patience) })
-	c, err := NewClient(path)
-	env.OK(t, err)
-	return c
+	return env.Must(NewClient(path))(t)
 }
 
 // served is a client of a server that has one operation.

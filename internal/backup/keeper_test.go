@@ -180,8 +180,7 @@ func content(size int) []byte {
 // newRecipient makes a recipient and a file with the identity that belongs to it.
 func newRecipient(t *testing.T) (recipient, identityFile string) {
 	t.Helper()
-	id, err := age.GenerateX25519Identity()
-	env.OK(t, err)
+	id := env.Must(age.GenerateX25519Identity())(t)
 	return id.Recipient().String(), file(t, "# made by a test\n"+id.String()+"\n")
 }
 
@@ -194,23 +193,18 @@ func file(t *testing.T, text string) (path string) {
 
 func recipients(t *testing.T, texts ...string) Recipients {
 	t.Helper()
-	all, err := ParseRecipients(texts, nil)
-	env.OK(t, err)
-	return all
+	return env.Must(ParseRecipients(texts, nil))(t)
 }
 
 func identities(t *testing.T, file string) Identities {
 	t.Helper()
-	all, err := LoadIdentities(file)
-	env.OK(t, err)
-	return all
+	return env.Must(LoadIdentities(file))(t)
 }
 
 // wantNames fails the test unless the directory has those files and no others.
 func wantNames(t *testing.T, dir string, want ...string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	env.OK(t, err)
+	entries := env.Must(os.ReadDir(dir))(t)
 	var got []string
 	for _, e := range entries {
 		got = append(got, e.Name())

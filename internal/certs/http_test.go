@@ -48,8 +48,7 @@ func TestBrowsersAreSentOnToHTTPS(t *testing.T) {
 	} {
 		p := newPair(t, pair)
 		p.cfg.BaseURL = test.base
-		c, err := p.open()
-		env.OK(t, err)
+		c := env.Must(p.open())(t)
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			r := httptest.NewRequest(method, test.path, nil)
 			r.Host = test.host
@@ -97,8 +96,7 @@ func TestStrictTransportIsForTLSAlone(t *testing.T) {
 		want   string
 	}{{180 * 24 * time.Hour, true, "max-age=15552000"}, {180 * 24 * time.Hour, false, ""}, {0, true, ""}} {
 		p.cfg.TLS.HSTS = test.maxAge
-		c, err := p.open()
-		env.OK(t, err)
+		c := env.Must(p.open())(t)
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		if test.tls {
 			r.TLS = &tls.ConnectionState{}

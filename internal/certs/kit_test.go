@@ -52,8 +52,7 @@ func newSite(t *testing.T, plain bool) *site {
 
 func listen(t *testing.T, address string) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	env.OK(t, err)
+	l := env.Must(net.Listen("tcp", address))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -61,12 +60,9 @@ func listen(t *testing.T, address string) net.Listener {
 // again is the listener once more: when it is closed, no other program can take its port.
 func again(t *testing.T, l net.Listener) net.Listener {
 	t.Helper()
-	f, err := l.(*net.TCPListener).File()
-	env.OK(t, err)
+	f := env.Must(l.(*net.TCPListener).File())(t)
 	defer f.Close()
-	other, err := net.FileListener(f)
-	env.OK(t, err)
-	return other
+	return env.Must(net.FileListener(f))(t)
 }
 
 func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
@@ -99,8 +95,7 @@ func newServed(t *testing.T) (*site, *acmetest.CA) {
 // open makes the certificates.
 func (s *site) open() {
 	s.t.Helper()
-	c, err := certs.New(certs.Options{Config: s.cfg, Tell: s.log.tell, Now: s.clock.Now})
-	env.OK(s.t, err)
+	c := env.Must(certs.New(certs.Options{Config: s.cfg, Tell: s.log.tell, Now: s.clock.Now}))(s.t)
 	s.certs = c
 }
 
@@ -164,9 +159,7 @@ func (s *site) shown(name string, roots *x509.CertPool) (*x509.Certificate, erro
 // mustShow is the certificate that the site shows for a domain.
 func (s *site) mustShow(name string, roots *x509.CertPool) *x509.Certificate {
 	s.t.Helper()
-	leaf, err := s.shown(name, roots)
-	env.OK(s.t, err)
-	return leaf
+	return env.Must(s.shown(name, roots))(s.t)
 }
 
 // events are what an operator is told.

@@ -34,19 +34,15 @@ type signed struct {
 // sign makes a certificate that has signed itself.
 func sign(t *testing.T, validity time.Duration, names ...string) signed {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	env.OK(t, err)
+	key := env.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "test"}, DNSNames: names,
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(validity),
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	env.OK(t, err)
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	env.OK(t, err)
-	leaf, err := x509.ParseCertificate(der)
-	env.OK(t, err)
+	der := env.Must(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	keyDER := env.Must(x509.MarshalPKCS8PrivateKey(key))(t)
+	leaf := env.Must(x509.ParseCertificate(der))(t)
 	return signed{
 		cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
@@ -87,8 +83,7 @@ func newPair(t *testing.T, first signed) *pairSite {
 	dir := t.TempDir()
 	p.cfg.TLS.CertFile, p.cfg.TLS.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	p.write(first.cert, first.key)
-	c, err := p.open()
-	env.OK(t, err)
+	c := env.Must(p.open())(t)
 	p.certs = c
 	return p
 }

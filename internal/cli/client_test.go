@@ -239,13 +239,10 @@ func damageEvent(t *testing.T, dir string, damage func(*record.AdminEvent)) {
 	cfg := settingsFor(dir)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
 	env.OK(t, err)
-	key, err := seal.CreateKeyFile(cfg.KeyFile())
-	env.OK(t, err)
+	key := env.Must(seal.CreateKeyFile(cfg.KeyFile()))(t)
 	spoiled := &spoiler{Engine: engine, damage: damage}
-	s, err := store.Open(t.Context(), spoiled, key, instance.StoreOptions(cfg))
-	env.OK(t, err)
-	_, err = s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password))
-	env.OK(t, err)
+	s := env.Must(store.Open(t.Context(), spoiled, key, instance.StoreOptions(cfg)))(t)
+	env.Must(s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password)))(t)
 	for range 3 {
 		env.OK(t, s.NoteReload(t.Context(), store.Actor{Role: store.Operator}, false, nil))
 	}

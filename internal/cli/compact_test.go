@@ -37,12 +37,10 @@ func serveCompacting(t *testing.T, compact func(ctx context.Context, progress fu
 	cfg := settingsFor(dir)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
 	env.OK(t, err)
-	key, err := seal.CreateKeyFile(cfg.KeyFile())
-	env.OK(t, err)
+	key := env.Must(seal.CreateKeyFile(cfg.KeyFile()))(t)
 	o := instance.StoreOptions(cfg)
 	o.Root = store.RootKeeper{File: cfg.KeyFile()}
-	s, err := store.Open(t.Context(), compacting{engine, compact}, key, o)
-	env.OK(t, err)
+	s := env.Must(store.Open(t.Context(), compacting{engine, compact}, key, o))(t)
 	end := control(t, cfg, func(ctx context.Context, l net.Listener) error { return admin.Serve(ctx, l, s) })
 	t.Cleanup(func() {
 		end()

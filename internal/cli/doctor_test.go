@@ -38,8 +38,7 @@ func serve(t *testing.T, change ...func(*config.Config)) *served {
 		c(&cfg)
 	}
 	s := opened(t, cfg)
-	handler, err := server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: release})
-	env.OK(t, err)
+	handler := env.Must(server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: release}))(t)
 	web := httptest.NewServer(handler)
 	examine := func(ctx context.Context, _ admin.None) (admin.Facts, error) {
 		return daemon.Examine(ctx, s, cfg, release)
@@ -63,8 +62,7 @@ func serve(t *testing.T, change ...func(*config.Config)) *served {
 // Change sees each request that it sends on.
 func (l *served) proxied(change func(*httputil.ProxyRequest)) (address, caFile string) {
 	l.t.Helper()
-	to, err := url.Parse(l.url)
-	env.OK(l.t, err)
+	to := env.Must(url.Parse(l.url))(l.t)
 	p := httptest.NewUnstartedServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host

@@ -28,8 +28,7 @@ func TestTheTextIsAloneOnStandardOutputAsItIs(t *testing.T) {
 // listed are the names in a directory.
 func listed(t *testing.T, dir string) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	env.OK(t, err)
+	entries := env.Must(os.ReadDir(dir))(t)
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name()
@@ -226,8 +225,7 @@ func TestNumbersOfAFileNameHaveAnEnd(t *testing.T) {
 	env.OK(t, os.WriteFile(temp, nil, 0o600))
 	for range maxSameName {
 		env.OK(t, os.WriteFile(temp, nil, 0o600))
-		_, err := s.place(temp, "a.txt")
-		env.OK(t, err)
+		env.Must(s.place(temp, "a.txt"))(t)
 	}
 	env.OK(t, os.WriteFile(temp, []byte("x"), 0o600))
 	if path, err := s.place(temp, "a.txt"); err == nil || contentOf(t, temp) != "x" {

@@ -105,8 +105,7 @@ func TestTheCopyOfABackupHasNoNameAndIsOverwritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pushbox.db.new-1")
 	env.OK(t, os.WriteFile(path, []byte("pages"), 0o600))
 	left := unnamed.Open(t, path)
-	taken, err := takeCopy(path)
-	env.OK(t, err)
+	taken := env.Must(takeCopy(path))(t)
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("it has its name")
 	}

@@ -104,8 +104,7 @@ func soon(t *testing.T) context.Context {
 // called.
 func control(t *testing.T, cfg config.Config, serve func(context.Context, net.Listener) error) (end func()) {
 	t.Helper()
-	l, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	env.OK(t, err)
+	l := env.Must(admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir)))(t)
 	return env.Run(t, func(ctx context.Context) error { return serve(ctx, l) })
 }
 

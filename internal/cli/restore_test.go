@@ -39,8 +39,7 @@ func wantOnlyKey(t *testing.T, dir string) {
 func TestARestoreThatIsInterruptedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	fresh, file := drillFor(t, withAlice(t))
-	f, err := os.Open(file)
-	env.OK(t, err)
+	f := env.Must(os.Open(file))(t)
 	defer f.Close()
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -72,8 +71,7 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 func TestARestoreNeverTakesTheNameOfADatabaseThatIsThere(t *testing.T) {
 	t.Parallel()
 	fresh, file := drillFor(t, withAlice(t))
-	f, err := os.Open(file)
-	env.OK(t, err)
+	f := env.Must(os.Open(file))(t)
 	defer f.Close()
 	path := filepath.Join(fresh, "pushbox.db")
 	made := false
@@ -127,8 +125,7 @@ func TestTheKeyThatRootImportsBelongsToWhomTheDirectoryDoes(t *testing.T) {
 	const other = 65534
 	env.OK(t, errors.Join(os.Remove(key), os.Chown(dir, other, other)))
 	run(t, dir, "", "key", "import", paper).want(t, exitDone)
-	info, err := os.Stat(key)
-	env.OK(t, err)
+	info := env.Must(os.Stat(key))(t)
 	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != other || owner.Gid != other || info.Mode() != 0o600 {
 		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
 	}
@@ -143,8 +140,7 @@ func TestWhatRootRestoresBelongsToWhomTheDirectoryDoes(t *testing.T) {
 	const other = 65534
 	env.OK(t, errors.Join(os.Chown(fresh, other, other), os.Chown(filepath.Join(fresh, "master.key"), other, other)))
 	run(t, fresh, "", "restore", file).want(t, exitDone)
-	info, err := os.Stat(filepath.Join(fresh, "pushbox.db"))
-	env.OK(t, err)
+	info := env.Must(os.Stat(filepath.Join(fresh, "pushbox.db")))(t)
 	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != other || owner.Gid != other || info.Mode() != 0o600 {
 		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
 	}

@@ -103,8 +103,7 @@ func TestFieldsOfAFormComeBeforeItsFiles(t *testing.T) {
 	in := everything()
 	in.Kind, in.Files = "file", []Upload{upload("a.txt", "first"), upload(`q"u\o`+"\r\nX: y", ""), upload("ä 報.bin", strings.Repeat("x", 100000))}
 	in.Files[1].Size = 0
-	_, err := f.client().Create(t.Context(), in, nil)
-	env.OK(t, err)
+	env.Must(f.client().Create(t.Context(), in, nil))(t)
 	want := []part{
 		{"payload", "", "a\u2028<b>\"\n"},
 		{"kind", "", "file"},
@@ -246,8 +245,7 @@ func TestOverHTTP2FilesAreSentWithoutAsking(t *testing.T) {
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
 	defer srv.Close()
-	home, err := ParseServer(srv.URL)
-	env.OK(t, err)
+	home := env.Must(ParseServer(srv.URL))(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(srv.Certificate())
 	c := New(Options{Home: home, Roots: roots, Agent: "pushbox/test", Stall: env.Patience})

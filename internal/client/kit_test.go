@@ -54,18 +54,14 @@ func (f *far) requests() []*http.Request {
 
 func (f *far) server() Server {
 	f.t.Helper()
-	s, err := ParseServer(f.URL)
-	env.OK(f.t, err)
-	return s
+	return env.Must(ParseServer(f.URL))(f.t)
 }
 
 func (f *far) link() Link { return mustLink(f.t, f.URL+"/p/"+aToken) }
 
 func mustLink(t *testing.T, text string) Link {
 	t.Helper()
-	l, err := ParseLink(text)
-	env.OK(t, err)
-	return l
+	return env.Must(ParseLink(text))(t)
 }
 
 // client is one whose home the server is, and that never waits.
@@ -88,16 +84,14 @@ func says(status int, body string) http.HandlerFunc {
 // target is an empty file.
 func target(t *testing.T) *os.File {
 	t.Helper()
-	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	env.OK(t, err)
+	f := env.Must(os.Create(filepath.Join(t.TempDir(), "file")))(t)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
 
 func textOf(t *testing.T, f *os.File) string {
 	t.Helper()
-	b := env.Read(t, f.Name())
-	return string(b)
+	return string(env.Read(t, f.Name()))
 }
 
 // upload is a file of that text.

@@ -55,8 +55,7 @@ func TestRequestsAreAsTheAPIWantsThem(t *testing.T) {
 	t.Parallel()
 	f := serving(t, says(http.StatusOK, shown("p", "")))
 	c := f.client()
-	_, err := c.Retrieve(t.Context(), f.link(), secret.Text{})
-	env.OK(t, err)
+	env.Must(c.Retrieve(t.Context(), f.link(), secret.Text{}))(t)
 	env.OK(t, c.Expire(t.Context(), f.link()))
 	for i, method := range []string{http.MethodGet, http.MethodDelete} {
 		r := f.requests()[i]
@@ -71,8 +70,7 @@ func TestTheTokenGoesToItsOwnServerAlone(t *testing.T) {
 	t.Parallel()
 	home, other := serving(t, says(http.StatusOK, shown("p", ""))), serving(t, says(http.StatusOK, shown("p", "")))
 	c := home.client()
-	_, err := c.Retrieve(t.Context(), other.link(), secret.Text{})
-	env.OK(t, err)
+	env.Must(c.Retrieve(t.Context(), other.link(), secret.Text{}))(t)
 	env.OK(t, c.Expire(t.Context(), other.link()))
 	homeless := New(Options{Token: secret.New(apiKey), Stall: time.Minute})
 	env.OK(t, homeless.Expire(t.Context(), other.link()))

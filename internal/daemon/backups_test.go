@@ -46,9 +46,7 @@ func (b *board) String() string {
 // scheduled are the backups of a configuration.
 func scheduled(t *testing.T, cfg config.Config, s *store.Store, log zerolog.Logger) *backups {
 	t.Helper()
-	b, err := newBackups(cfg, s, log)
-	env.OK(t, err)
-	return b
+	return env.Must(newBackups(cfg, s, log))(t)
 }
 
 // keptFor makes backups until they have written a line of the log, and returns that.
@@ -116,8 +114,7 @@ func TestTheStateOfBackupsOutlivesARestart(t *testing.T) {
 	if now := b.state(); !now.last.IsZero() {
 		t.Errorf("without a backup: %+v", now)
 	}
-	_, err := b.round(t.Context())
-	env.OK(t, err)
+	env.Must(b.round(t.Context()))(t)
 	made := b.state()
 	if made.last.Before(before) || made.done != 1 || made.failed != 0 || made.fault != "" {
 		t.Errorf("after a backup: %+v", made)

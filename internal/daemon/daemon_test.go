@@ -41,17 +41,14 @@ type running struct {
 // daemonOn runs a daemon on a store, which the test closes.
 func daemonOn(t *testing.T, cfg config.Config, s *store.Store) *running {
 	t.Helper()
-	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	env.OK(t, err)
-	web, err := net.Listen("tcp", cfg.Listen)
-	env.OK(t, err)
+	control := env.Must(admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir)))(t)
+	web := env.Must(net.Listen("tcp", cfg.Listen))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{address: web.Addr().String(), stop: stop, ended: make(chan error, 1), log: new(bytes.Buffer)}
 	log := zerolog.New(zerolog.SyncWriter(r.log))
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log)
 	env.OK(t, err)
-	mailer, err := newMailer(cfg, s, log)
-	env.OK(t, err)
+	mailer := env.Must(newMailer(cfg, s, log))(t)
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: log, mail: mailer, control: control, endpoints: []endpoint{{listener: web, handler: handler}}}
 	go func() { r.ended <- d.run(ctx) }()
 	t.Cleanup(stop)
@@ -69,20 +66,17 @@ func (r *running) begin(t *testing.T) (net.Conn, *bufio.Reader) {
 // beginAt sends the head of a POST to a path, for a body of that type and length.
 func (r *running) beginAt(t *testing.T, path, media string, length int) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", r.address)
-	env.OK(t, err)
+	conn := env.Must(net.Dial("tcp", r.address))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	env.OK(t, conn.SetDeadline(time.Now().Add(env.Patience)))
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, media, length)
-	_, err = io.WriteString(conn, head)
-	env.OK(t, err)
+	env.Must(io.WriteString(conn, head))(t)
 	answers := bufio.NewReader(conn)
 	line, err := answers.ReadString('\n')
 	if err != nil || !strings.Contains(line, "100") {
 		t.Fatalf("the server said %q, %v", line, err)
 	}
-	_, err = answers.ReadString('\n')
-	env.OK(t, err)
+	env.Must(answers.ReadString('\n'))(t)
 	return conn, answers
 }
 
@@ -133,10 +127,8 @@ func TestAStopLetsTheRequestThatRunsFinish(t *testing.T) {
 	conn, answers := r.begin(t)
 	r.stop()
 	r.refused(t)
-	_, err := io.WriteString(conn, upload)
-	env.OK(t, err)
-	res, err := http.ReadResponse(answers, nil)
-	env.OK(t, err)
+	env.Must(io.WriteString(conn, upload))(t)
+	res := env.Must(http.ReadResponse(answers, nil))(t)
 	if res.StatusCode != http.StatusCreated || !res.Close {
 		t.Errorf("the answer is %s, closing: %v", res.Status, res.Close)
 	}
@@ -172,8 +164,7 @@ func TestAStoreThatFailsEndsTheServer(t *testing.T) {
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
 	env.OK(t, err)
 	f := failing{engine, make(chan struct{})}
-	s, err := store.Open(t.Context(), f, seal.NewRootKey(), instance.StoreOptions(cfg))
-	env.OK(t, err)
+	s := env.Must(store.Open(t.Context(), f, seal.NewRootKey(), instance.StoreOptions(cfg)))(t)
 	r := daemonOn(t, cfg, s)
 	close(f.failed)
 	env.ErrorIs(t, "it", <-r.ended, record.ErrFailed)
@@ -186,10 +177,8 @@ func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
 	cfg := settingsFor(env.ShortDir(t))
 	s := opened(t, cfg)
 	defer closed(t, s)
-	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	env.OK(t, err)
-	web, err := net.Listen("tcp", cfg.Listen)
-	env.OK(t, err)
+	control := env.Must(admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir)))(t)
+	web := env.Must(net.Listen("tcp", cfg.Listen))(t)
 	env.OK(t, web.Close())
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: web}}}
 	env.ErrorIs(t, "it", d.run(t.Context()), net.ErrClosed)
@@ -212,11 +201,9 @@ func TestEveryAnswerIsOurs(t *testing.T) {
 	t.Parallel()
 	r := daemonFor(t, settingsFor(env.ShortDir(t)))
 	for _, line := range []string{"OPTIONS *", "OPTIONS /", "GET /nothing"} {
-		conn, err := net.Dial("tcp", r.address)
-		env.OK(t, err)
+		conn := env.Must(net.Dial("tcp", r.address))(t)
 		env.OK(t, conn.SetDeadline(time.Now().Add(env.Patience)))
-		_, err = io.WriteString(conn, line+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-		env.OK(t, err)
+		env.Must(io.WriteString(conn, line+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))(t)
 		if answer, err := io.ReadAll(conn); err != nil || !strings.Contains(string(answer), "\r\nX-Robots-Tag: noindex, nofollow\r\n") {
 			t.Errorf("%s is answered %q, %v", line, answer, err)
 		}
@@ -275,8 +262,7 @@ func TestDoctorIsToldThatNoAccountAdministers(t *testing.T) {
 	}
 	wants("without accounts", false)
 	operator := store.Actor{Role: store.Operator}
-	_, err := s.AddAccount(t.Context(), operator, alice, secret.New(password))
-	env.OK(t, err)
+	env.Must(s.AddAccount(t.Context(), operator, alice, secret.New(password)))(t)
 	wants("with a member", true)
 	env.OK(t, s.SetAdmin(t.Context(), operator, alice, true, false))
 	wants("with an administrator", false)

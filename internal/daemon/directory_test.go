@@ -68,11 +68,9 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 		change(&cfg.LDAP)
 	}
 	d.store = opened(t, cfg)
-	_, err := d.store.AddAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", secret.New("a local password"))
-	env.OK(t, err)
+	env.Must(d.store.AddAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", secret.New("a local password")))(t)
 	log := zerolog.New(zerolog.SyncWriter(&d.log))
-	d.link, err = newDirectoryLink(cfg.LDAP, d.store, log)
-	env.OK(t, err)
+	d.link = env.Must(newDirectoryLink(cfg.LDAP, d.store, log))(t)
 	d.now = time.Now()
 	d.link.now = func() time.Time { return d.now }
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), d.store, log, d.link.options)
@@ -163,8 +161,7 @@ func spellings(name string) []string {
 func TestWrongPasswordsCountForThePersonWhateverIsTyped(t *testing.T) {
 	t.Parallel()
 	d := newDirectorySite(t, func(c *config.LDAP) { c.LinkByEmail = true })
-	_, err := d.store.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "cas@example.com", secret.New("a local password"))
-	env.OK(t, err)
+	env.Must(d.store.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "cas@example.com", secret.New("a local password")))(t)
 	d.want("bob", "right-bob", http.StatusSeeOther)
 	d.want("cas", "right-cas", http.StatusSeeOther)
 	for _, name := range []string{"ann", "bob", "cas"} {
@@ -207,8 +204,7 @@ func TestAnAccountOfAnAddressIsThePersonsOnlyIfTheSettingsSaySo(t *testing.T) {
 	t.Parallel()
 	for _, link := range []bool{false, true} {
 		d := newDirectorySite(t, func(c *config.LDAP) { c.LinkByEmail, c.CreateAccounts = link, false })
-		_, err := d.store.Invite(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", false)
-		env.OK(t, err)
+		env.Must(d.store.Invite(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", false))(t)
 		want := http.StatusForbidden
 		if link {
 			want = http.StatusSeeOther
@@ -401,8 +397,7 @@ func TestGroupsOfTheDirectoryDecideThePolicy(t *testing.T) {
 	cfg := d.cfg
 	cfg.Policies = []config.NamedPolicy{{Name: "admins", Groups: []string{"CN=Admins," + ldaptest.Groups}}, {Name: "staff", Groups: []string{"staff", "cn=staff," + ldaptest.Groups}}}
 	for _, part := range []reloadable{storeReload(d.store), handlerReload(d.handler)} {
-		apply, err := part(cfg)
-		env.OK(t, err)
+		apply := env.Must(part(cfg))(t)
 		apply()
 	}
 	env.OK(t, d.check())

@@ -29,12 +29,9 @@ func withEndpoints(t *testing.T, cfg config.Config) (*daemon, *bytes.Buffer) {
 	s := opened(t, cfg)
 	t.Cleanup(func() { closed(t, s) })
 	log := new(bytes.Buffer)
-	handler, err := server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: "3.0.0"})
-	env.OK(t, err)
-	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	env.OK(t, err)
-	endpoints, err := openEndpoints(t.Context(), optionsFor(cfg), handler)
-	env.OK(t, err)
+	handler := env.Must(server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: "3.0.0"}))(t)
+	control := env.Must(admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir)))(t)
+	endpoints := env.Must(openEndpoints(t.Context(), optionsFor(cfg), handler))(t)
 	if len(endpoints) != 2 || endpoints[0].public || !endpoints[1].public {
 		t.Fatalf("the endpoints are %+v", endpoints)
 	}
@@ -54,8 +51,7 @@ func hold(t *testing.T, address, target, media, body string) (finish func() *htt
 	r := &running{address: address}
 	conn, answers := r.beginAt(t, target, media, len(body))
 	return func() *http.Response {
-		_, err := io.WriteString(conn, body)
-		env.OK(t, err)
+		env.Must(io.WriteString(conn, body))(t)
 		res, err := http.ReadResponse(answers, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", target, err)
@@ -141,9 +137,7 @@ func TestPlainHTTPIsSentOnToThePublicEntry(t *testing.T) {
 	cfg := withPair(t, env.ShortDir(t))
 	cfg.PublicListen, cfg.TLS.RedirectListen = "127.0.0.1:0", "127.0.0.1:0"
 	d, _ := withEndpoints(t, cfg)
-	var err error
-	d.tls, err = openTLS(t.Context(), cfg, zerolog.Nop())
-	env.OK(t, err)
+	d.tls = env.Must(openTLS(t.Context(), cfg, zerolog.Nop()))(t)
 	env.Run(t, d.run)
 	res, _ := env.Ask(t, http.MethodGet, "http://"+d.tls.redirect.Addr().String()+"/p/x", "", "Host: example.com")
 	env.Equal(t, "it leads to", res.Header.Get("Location"), fmt.Sprintf("https://example.com:%d/p/x", portOf(d.endpoints[1].listener.Addr())))

@@ -85,8 +85,7 @@ func TestTheFirstAccountIsInvitedOnlyWhereThereIsNone(t *testing.T) {
 	if err != nil || again != first {
 		t.Errorf("another run has another code, %v", err)
 	}
-	_, err = s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", secret.New("correct horse battery"))
-	env.OK(t, err)
+	env.Must(s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", secret.New("correct horse battery")))(t)
 	if _, first, err := newHandler(t.Context(), optionsFor(cfg), s, zerolog.Nop()); err != nil || first != "" {
 		t.Errorf("%q, %v", first, err)
 	}
@@ -106,8 +105,7 @@ func TestTheGreetingNamesAnAddressThatThisMachineReaches(t *testing.T) {
 		"[::]:5100":      "http://localhost:5100",
 		"[::1]:5100":     "http://[::1]:5100",
 	} {
-		addr, err := net.ResolveTCPAddr("tcp", address)
-		env.OK(t, err)
+		addr := env.Must(net.ResolveTCPAddr("tcp", address))(t)
 		env.Equal(t, address, localURL(addr), want)
 	}
 	env.Equal(t, "a Unix socket", localURL(&net.UnixAddr{Name: "/run/x", Net: "unix"}), "http://localhost")
@@ -119,8 +117,7 @@ func TestTheFirstLineOnATerminalSaysWhereToOpenThePages(t *testing.T) {
 	var out bytes.Buffer
 	o := optionsFor(settingsFor(filepath.Join(t.TempDir(), "data")))
 	o.Stderr, o.Config.Log.Format = &out, "console"
-	d, err := open(t.Context(), o)
-	env.OK(t, err)
+	d := env.Must(open(t.Context(), o))(t)
 	url := localURL(d.endpoints[0].listener.Addr())
 	env.OK(t, d.abandon(t.Context()))
 	first, rest, _ := strings.Cut(out.String(), "\n")
@@ -146,18 +143,14 @@ func TestTheLogHasEachNewEventOnceAndNoNames(t *testing.T) {
 	defer closed(t, s)
 	var out bytes.Buffer
 	log := newLogger(&out, config.Log{Level: "info", Format: "json"})
-	f, err := newFollower(t.Context(), s, log)
-	env.OK(t, err)
+	f := env.Must(newFollower(t.Context(), s, log))(t)
 	if _, err := f.look(t.Context()); err != nil || out.Len() > 0 {
 		t.Fatalf("before anything was done: %s, %v", &out, err)
 	}
 	by := store.Actor{Role: store.Operator}
-	_, err = s.AddAccount(t.Context(), by, "ann-marker@example.com", secret.New("correct horse battery"))
-	env.OK(t, err)
-	_, err = f.look(t.Context())
-	env.OK(t, err)
-	_, err = s.CreateToken(t.Context(), by, "ann-marker@example.com", store.TokenTerms{Label: "label-marker"})
-	env.OK(t, err)
+	env.Must(s.AddAccount(t.Context(), by, "ann-marker@example.com", secret.New("correct horse battery")))(t)
+	env.Must(f.look(t.Context()))(t)
+	env.Must(s.CreateToken(t.Context(), by, "ann-marker@example.com", store.TokenTerms{Label: "label-marker"}))(t)
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := f.run(ended); err != nil { // looks once more
@@ -178,8 +171,7 @@ func TestAServerExaminesItself(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(env.ShortDir(t))
 	cfg.Backup.Schedule = 0
-	d, err := open(t.Context(), optionsFor(cfg))
-	env.OK(t, err)
+	d := env.Must(open(t.Context(), optionsFor(cfg)))(t)
 	defer func() {
 		if err := d.abandon(t.Context()); err != nil {
 			t.Error(err)
@@ -209,8 +201,7 @@ func TestAdministratorsSeeTheSettingsInForce(t *testing.T) {
 	l := &living{t: t, dir: t.TempDir(), file: file}
 	l.write("purge_after: 24h\nmax_store_size: 1GiB\n")
 	src := config.Source{File: file}
-	loaded, err := config.Load(src)
-	env.OK(t, err)
+	loaded := env.Must(config.Load(src))(t)
 	o := optionsFor(loaded.Config)
 	o.Source, o.Values = src, loaded.Values
 	d := &daemon{reloads: newReloader(o, zerolog.Nop())}
@@ -222,8 +213,7 @@ func TestAdministratorsSeeTheSettingsInForce(t *testing.T) {
 	}
 	before := value("listen_mode")
 	l.write("purge_after: 48h\nlisten_mode: 0600\n")
-	_, err = d.reloads.reload(t.Context(), admin.None{})
-	env.OK(t, err)
+	env.Must(d.reloads.reload(t.Context(), admin.None{}))(t)
 	if got := value("purge_after"); got.Value != "2d" || got.Origin == config.OriginDefault {
 		t.Errorf("purge_after is %+v", got)
 	}

@@ -25,8 +25,7 @@ func terminalPair(t *testing.T) (window, terminal *os.File) {
 		t.Skipf("there are no terminals here: %v", err)
 	}
 	t.Cleanup(func() { _ = window.Close() })
-	n, err := unix.IoctlGetInt(int(window.Fd()), unix.TIOCGPTN)
-	env.OK(t, err)
+	n := env.Must(unix.IoctlGetInt(int(window.Fd()), unix.TIOCGPTN))(t)
 	env.OK(t, unix.IoctlSetPointerInt(int(window.Fd()), unix.TIOCSPTLCK, 0))
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -96,8 +95,7 @@ func tellHowHardened(t *testing.T, dir string) {
 	tell := func() {
 		var core unix.Rlimit
 		env.OK(t, unix.Getrlimit(unix.RLIMIT_CORE, &core))
-		dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
-		env.OK(t, err)
+		dumpable := env.Must(unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0))(t)
 		mask := unix.Umask(0)
 		unix.Umask(mask)
 		fmt.Printf("dumpable: %d, umask: %03o, core dumps: %d of %d bytes\n", dumpable, mask, core.Cur, core.Max)

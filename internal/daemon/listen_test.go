@@ -34,13 +34,12 @@ func TestASocketHasItsModeAndGoesWithItsListener(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(env.ShortDir(t), "s")
 	for _, mode := range []fs.FileMode{0o600, 0o660, 0o666} {
-		l, err := listenAt(t, path, mode)
-		env.OK(t, err)
+		l := env.Must(listenAt(t, path, mode))(t)
 		if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|mode {
 			t.Errorf("%v, %v, not %o", info.Mode(), err, mode)
 		}
 		env.OK(t, l.Close())
-		_, err = os.Stat(path)
+		_, err := os.Stat(path)
 		env.ErrorIs(t, "after Close it is there", err, fs.ErrNotExist)
 	}
 }
@@ -48,13 +47,10 @@ func TestASocketHasItsModeAndGoesWithItsListener(t *testing.T) {
 func TestAClientOfASocketCountsAsThisMachine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(env.ShortDir(t), "s")
-	l, err := listenAt(t, path, 0o600)
-	env.OK(t, err)
-	client, err := net.Dial("unix", path)
-	env.OK(t, err)
+	l := env.Must(listenAt(t, path, 0o600))(t)
+	client := env.Must(net.Dial("unix", path))(t)
 	defer client.Close()
-	conn, err := l.Accept()
-	env.OK(t, err)
+	conn := env.Must(l.Accept())(t)
 	defer conn.Close()
 	env.Equal(t, "its address is", conn.RemoteAddr().String(), "127.0.0.1:0")
 	env.Equal(t, "the listener's is", addressOf(l), "unix:"+path)
@@ -65,8 +61,7 @@ func TestOnlyASocketWithoutAServerIsReplaced(t *testing.T) {
 	dir := env.ShortDir(t)
 	leftover, used, file := filepath.Join(dir, "leftover"), filepath.Join(dir, "used"), filepath.Join(dir, "file")
 	for _, path := range []string{leftover, used} {
-		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-		env.OK(t, err)
+		l := env.Must(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 		l.SetUnlinkOnClose(false)
 		if path == used {
 			defer l.Close()

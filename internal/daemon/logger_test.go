@@ -111,8 +111,7 @@ func TestNoLevelHidesWhatAStartSays(t *testing.T) {
 
 // BenchmarkLogLine measures a line like that of a request, into a file.
 func BenchmarkLogLine(b *testing.B) {
-	f, err := os.Create(filepath.Join(b.TempDir(), "log"))
-	env.OK(b, err)
+	f := env.Must(os.Create(filepath.Join(b.TempDir(), "log")))(b)
 	defer f.Close()
 	log := newLogger(f, config.Log{Level: "info", Format: "json"})
 	b.ReportAllocs()

@@ -55,21 +55,18 @@ func liveBy(t *testing.T, text string, c clock.Clock) *living {
 	}}
 	l.write(text)
 	src := config.Source{File: l.file}
-	loaded, err := config.Load(src)
-	env.OK(t, err)
+	loaded := env.Must(config.Load(src))(t)
 	cfg := loaded.Config
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
 	env.OK(t, err)
 	options := instance.StoreOptions(cfg)
 	options.Clock = c
-	s, err := store.Open(t.Context(), engine, seal.NewRootKey(), options)
-	env.OK(t, err)
+	s := env.Must(store.Open(t.Context(), engine, seal.NewRootKey(), options))(t)
 	l.store = s
 	log, level := liveLogger(l.log, cfg.Log)
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log, func(o *server.Options) { o.Clock = c })
 	env.OK(t, err)
-	control, err := admin.Listen(t.Context(), admin.SocketPath(dir))
-	env.OK(t, err)
+	control := env.Must(admin.Listen(t.Context(), admin.SocketPath(dir)))(t)
 	web := env.Listen(t)
 	l.url = "http://" + web.Addr().String()
 	listen := func(c config.Config) (func(), error) { return func() { l.heard = c }, nil }
@@ -107,11 +104,8 @@ func (l *living) write(text string) {
 func (l *living) reload(text string) admin.Reloaded {
 	l.t.Helper()
 	l.write(text)
-	c, err := admin.NewClient(admin.SocketPath(l.dir))
-	env.OK(l.t, err)
-	out, err := admin.Reload.Call(l.t.Context(), c, admin.None{})
-	env.OK(l.t, err)
-	return out
+	c := env.Must(admin.NewClient(admin.SocketPath(l.dir)))(l.t)
+	return env.Must(admin.Reload.Call(l.t.Context(), c, admin.None{}))(l.t)
 }
 
 // mustReload wants no problems.
@@ -127,10 +121,8 @@ func (l *living) mustReload(text string) admin.Reloaded {
 // account makes an account whose token later requests have.
 func (l *living) account() {
 	l.t.Helper()
-	_, err := l.store.AddAccount(l.t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password))
-	env.OK(l.t, err)
-	token, err := l.store.CreateToken(l.t.Context(), store.Actor{Role: store.Operator}, alice, store.TokenTerms{})
-	env.OK(l.t, err)
+	env.Must(l.store.AddAccount(l.t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password)))(l.t)
+	token := env.Must(l.store.CreateToken(l.t.Context(), store.Actor{Role: store.Operator}, alice, store.TokenTerms{}))(l.t)
 	l.token = token.Secret.Reveal()
 }
 

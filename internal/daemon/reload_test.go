@@ -220,8 +220,7 @@ func TestAConfigurationThatIsWrongChangesNothing(t *testing.T) {
 func TestARequestEndsAsItBegan(t *testing.T) {
 	t.Parallel()
 	l := live(t, "pw: {expire_after_days_default: 2}\n")
-	conn, err := net.Dial("tcp", strings.TrimPrefix(l.url, "http://"))
-	env.OK(t, err)
+	conn := env.Must(net.Dial("tcp", strings.TrimPrefix(l.url, "http://")))(t)
 	defer func() { _ = conn.Close() }()
 	env.OK(t, conn.SetDeadline(time.Now().Add(env.Patience)))
 	const body = `{"push":{"payload":"slow secret"}}`
@@ -233,12 +232,10 @@ func TestARequestEndsAsItBegan(t *testing.T) {
 	if status, _ := l.ask("POST", "/api/v2/pushes", "push[payload]=x"); status != http.StatusUnauthorized {
 		t.Errorf("the next request is answered %d", status)
 	}
-	_, err = io.WriteString(conn, body)
-	env.OK(t, err)
-	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	env.OK(t, err)
+	env.Must(io.WriteString(conn, body))(t)
+	res := env.Must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 	var m made
-	err = errors.Join(json.NewDecoder(res.Body).Decode(&m), res.Body.Close())
+	err := errors.Join(json.NewDecoder(res.Body).Decode(&m), res.Body.Close())
 	if err != nil || res.StatusCode != http.StatusCreated || m.Days != 2 {
 		t.Errorf("the request that ran is answered %s, %+v, %v", res.Status, m, err)
 	}
@@ -264,8 +261,7 @@ func TestALevelChangesAtOnce(t *testing.T) {
 	}
 	env.Equal(t, "at warn", write(), "warn error")
 	for name, want := range map[string]string{"debug": "debug info warn error", "info": "info warn error", "error": "error"} {
-		apply, err := level.reload(config.Config{Log: config.Log{Level: name}})
-		env.OK(t, err)
+		apply := env.Must(level.reload(config.Config{Log: config.Log{Level: name}}))(t)
 		if apply(); write() != want {
 			t.Errorf("at %s: %s", name, write())
 		}
@@ -304,8 +300,7 @@ func TestTheInstanceLogHasEachReload(t *testing.T) {
 	if out := l.reload("log:\n  level: loud\n"); len(out.Problems) == 0 {
 		t.Error("a wrong configuration is in force")
 	}
-	list, err := l.store.AdminEvents(t.Context(), time.Time{}, 0, 100)
-	env.OK(t, err)
+	list := env.Must(l.store.AdminEvents(t.Context(), time.Time{}, 0, 100))(t)
 	var got []string
 	for _, e := range list {
 		if e.By.Role == store.Operator {

@@ -22,8 +22,7 @@ func handOver(t *testing.T, files ...*os.File) (first int) {
 	t.Helper()
 	const high = 700 // where nothing of a test is
 	for i, f := range files {
-		fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD, high+i)
-		env.OK(t, err)
+		fd := env.Must(unix.FcntlInt(f.Fd(), unix.F_DUPFD, high+i))(t)
 		if i == 0 {
 			first = fd
 		}
@@ -37,8 +36,7 @@ func handOver(t *testing.T, files ...*os.File) (first int) {
 // descriptorOf is the descriptor of a listener or a connection.
 func descriptorOf(t *testing.T, l interface{ File() (*os.File, error) }) *os.File {
 	t.Helper()
-	f, err := l.File()
-	env.OK(t, err)
+	f := env.Must(l.File())(t)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -46,15 +44,13 @@ func descriptorOf(t *testing.T, l interface{ File() (*os.File, error) }) *os.Fil
 func TestSocketsAreTakenByName(t *testing.T) { // not parallel: no other test may take the descriptors
 	one, two, three := env.Listen(t).(*net.TCPListener), env.Listen(t).(*net.TCPListener), env.Listen(t).(*net.TCPListener)
 	first := handOver(t, descriptorOf(t, one), descriptorOf(t, two), descriptorOf(t, three))
-	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=3", "LISTEN_FDNAMES=web:other:web"}, 7, first)
-	env.OK(t, err)
+	s := env.Must(socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=3", "LISTEN_FDNAMES=web:other:web"}, 7, first))(t)
 	web, err := s.take("web")
 	if err != nil || len(web) != 2 || web[0].Addr().String() != one.Addr().String() || web[1].Addr().String() != three.Addr().String() {
 		t.Fatalf("web: %v, %v", web, err)
 	}
 	for _, l := range web {
-		c, err := net.Dial("tcp", l.Addr().String())
-		env.OK(t, err)
+		c := env.Must(net.Dial("tcp", l.Addr().String()))(t)
 		if got, err := l.Accept(); err != nil || got.Close() != nil {
 			t.Errorf("no connection: %v", err)
 		}
@@ -75,8 +71,7 @@ func TestSocketsAreTakenByName(t *testing.T) { // not parallel: no other test ma
 }
 
 func TestSocketsWithoutNamesAreUnknown(t *testing.T) {
-	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=1"}, 7, handOver(t, descriptorOf(t, env.Listen(t).(*net.TCPListener))))
-	env.OK(t, err)
+	s := env.Must(socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=1"}, 7, handOver(t, descriptorOf(t, env.Listen(t).(*net.TCPListener)))))(t)
 	all, err := s.take("unknown")
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v, %v", all, err)
@@ -86,14 +81,11 @@ func TestSocketsWithoutNamesAreUnknown(t *testing.T) {
 
 func TestWhatTakesNoConnectionsIsRefused(t *testing.T) {
 	l := env.Listen(t).(*net.TCPListener)
-	client, err := net.Dial("tcp", l.Addr().String())
-	env.OK(t, err)
+	client := env.Must(net.Dial("tcp", l.Addr().String()))(t)
 	defer client.Close()
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-	env.OK(t, err)
+	packets := env.Must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	defer packets.Close()
-	file, err := os.Open(os.DevNull)
-	env.OK(t, err)
+	file := env.Must(os.Open(os.DevNull))(t)
 	defer file.Close()
 	for name, f := range map[string]*os.File{
 		"a connection": descriptorOf(t, client.(*net.TCPConn)), "a datagram socket": descriptorOf(t, packets.(*net.UDPConn)), "a file": file,
@@ -141,15 +133,11 @@ func TestTheVariablesOfSocketsAreForgotten(t *testing.T) {
 
 func TestASocketOfSystemdStaysWhenItIsClosedHere(t *testing.T) {
 	path := env.ShortDir(t) + "/s"
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	env.OK(t, err)
+	l := env.Must(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 	defer l.Close()
-	s, err := socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=1", "LISTEN_FDNAMES=web"}, 7, handOver(t, descriptorOf(t, l)))
-	env.OK(t, err)
-	all, err := s.take("web")
-	env.OK(t, err)
-	client, err := net.Dial("unix", path)
-	env.OK(t, err)
+	s := env.Must(socketsOf([]string{"LISTEN_PID=7", "LISTEN_FDS=1", "LISTEN_FDNAMES=web"}, 7, handOver(t, descriptorOf(t, l))))(t)
+	all := env.Must(s.take("web"))(t)
+	client := env.Must(net.Dial("unix", path))(t)
 	defer client.Close()
 	if c, err := all[0].Accept(); err != nil || c.RemoteAddr().String() != "127.0.0.1:0" || c.Close() != nil {
 		t.Errorf("a client's address is %v, %v", c.RemoteAddr(), err)

@@ -36,11 +36,10 @@ func withPair(t *testing.T, dir string) config.Config {
 	lender := httptest.NewTLSServer(nil)
 	defer lender.Close()
 	lent := lender.TLS.Certificates[0]
-	key, err := x509.MarshalPKCS8PrivateKey(lent.PrivateKey)
-	env.OK(t, err)
+	key := env.Must(x509.MarshalPKCS8PrivateKey(lent.PrivateKey))(t)
 	cfg := settingsFor(dir)
 	cfg.TLS.CertFile, cfg.TLS.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	err = errors.Join(
+	err := errors.Join(
 		os.WriteFile(cfg.TLS.CertFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: lent.Certificate[0]}), 0o600),
 		os.WriteFile(cfg.TLS.KeyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
 	env.OK(t, err)
@@ -52,8 +51,7 @@ func withPair(t *testing.T, dir string) config.Config {
 func askOverHTTP2(t *testing.T, address string) net.Conn {
 	t.Helper()
 	var d net.Dialer
-	raw, err := d.DialContext(t.Context(), "tcp", address)
-	env.OK(t, err)
+	raw := env.Must(d.DialContext(t.Context(), "tcp", address))(t)
 	t.Cleanup(func() { _ = raw.Close() })
 	_ = raw.(*net.TCPConn).SetReadBuffer(16 << 10)
 	conn := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
@@ -65,13 +63,12 @@ func askOverHTTP2(t *testing.T, address string) net.Conn {
 	const all = 1<<31 - 1
 	out.WriteString(http2.ClientPreface)
 	framer := http2.NewFramer(&out, nil)
-	err = errors.Join(
+	err := errors.Join(
 		framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: all}),
 		framer.WriteWindowUpdate(0, all-65535),
 		framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true}))
 	env.OK(t, err)
-	_, err = conn.Write(out.Bytes())
-	env.OK(t, err)
+	env.Must(conn.Write(out.Bytes()))(t)
 	return raw
 }
 
@@ -80,8 +77,7 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 	t.Parallel()
 	cfg := withPair(t, env.ShortDir(t))
 	cfg.Limits.StallTimeout = time.Second
-	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
-	env.OK(t, err)
+	side := env.Must(openTLS(t.Context(), cfg, zerolog.Nop()))(t)
 	ended := make(chan error, 1)
 	d := daemon{cfg: cfg, log: zerolog.Nop(), tls: side}
 	endless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -122,8 +118,7 @@ func errUnless(ok bool, text string) error {
 
 func TestTheURLThatIsToldIsOfTheCertificate(t *testing.T) {
 	t.Parallel()
-	side, err := openTLS(t.Context(), withPair(t, env.ShortDir(t)), zerolog.Nop())
-	env.OK(t, err)
+	side := env.Must(openTLS(t.Context(), withPair(t, env.ShortDir(t)), zerolog.Nop()))(t)
 	for port, want := range map[int]string{443: "https://example.com", 8443: "https://example.com:8443"} {
 		if got := side.reach(&net.TCPAddr{IP: net.IPv4zero, Port: port}); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -157,10 +152,8 @@ func TestARedirectThatBreaksEndsTheServer(t *testing.T) {
 	cfg.TLS.RedirectListen = "127.0.0.1:0"
 	s := opened(t, cfg)
 	defer closed(t, s)
-	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
-	env.OK(t, err)
-	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	env.OK(t, err)
+	side := env.Must(openTLS(t.Context(), cfg, zerolog.Nop()))(t)
+	control := env.Must(admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir)))(t)
 	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: env.Listen(t), handler: http.NotFoundHandler()}}, tls: side}
 	env.OK(t, side.redirect.Close())
 	env.ErrorIs(t, "it", d.run(t.Context()), net.ErrClosed)
@@ -171,8 +164,7 @@ func TestAnswersOverPlainHTTPAreNotStored(t *testing.T) {
 	t.Parallel()
 	cfg := withPair(t, env.ShortDir(t))
 	cfg.TLS.RedirectListen = "127.0.0.1:0"
-	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
-	env.OK(t, err)
+	side := env.Must(openTLS(t.Context(), cfg, zerolog.Nop()))(t)
 	env.Run(t, func(ctx context.Context) error {
 		return side.run(ctx, new(http.Server), side.redirect.Addr(), env.Patience)
 	})

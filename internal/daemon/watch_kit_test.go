@@ -33,16 +33,13 @@ func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended
 	o := optionsFor(cfg)
 	o.Source.Environ = environ
 	var err error
-	r.watch, err = newWatch(t.Context(), o, log)
-	env.OK(t, err)
+	r.watch = env.Must(newWatch(t.Context(), o, log))(t)
 	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: env.Patience, Wrap: r.watch.observed, Committed: r.watch.committed(), Note: func(string) {}})
 	env.OK(t, err)
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log, r.watch.options)
 	env.OK(t, err)
-	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
-	env.OK(t, err)
-	web, err := net.Listen("tcp", cfg.Listen)
-	env.OK(t, err)
+	control := env.Must(admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir)))(t)
+	web := env.Must(net.Listen("tcp", cfg.Listen))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	r.address, r.stop, r.web = web.Addr().String(), stop, web
 	d := daemon{cfg: cfg, store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}, watch: r.watch}
@@ -94,15 +91,13 @@ func serviceManager(t *testing.T) (environ string, next func() string) {
 		t.Skip("there are no such sockets")
 	}
 	name := filepath.Join(env.ShortDir(t), "notify")
-	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	env.OK(t, err)
+	c := env.Must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"}))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return "NOTIFY_SOCKET=" + name, func() string {
 		t.Helper()
 		env.OK(t, c.SetReadDeadline(time.Now().Add(env.Patience)))
 		b := make([]byte, 100)
-		n, err := c.Read(b)
-		env.OK(t, err)
+		n := env.Must(c.Read(b))(t)
 		return string(b[:n])
 	}
 }

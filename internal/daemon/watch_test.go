@@ -132,11 +132,9 @@ func TestTheListenerForMetricsAnswersNothingByItself(t *testing.T) {
 	t.Parallel()
 	r := watchedDaemon(t, metered(t))
 	defer r.end(t)
-	conn, err := net.Dial("tcp", r.watch.listener.Addr().String())
-	env.OK(t, err)
+	conn := env.Must(net.Dial("tcp", r.watch.listener.Addr().String()))(t)
 	defer conn.Close()
-	_, err = io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-	env.OK(t, err)
+	env.Must(io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))(t)
 	if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 404 ") {
 		t.Errorf("it answers %q, %v", got, err)
 	}

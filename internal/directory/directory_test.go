@@ -48,9 +48,7 @@ func options(s *ldaptest.Server) directory.Options {
 
 func open(t *testing.T, o directory.Options) *directory.Directory {
 	t.Helper()
-	d, err := directory.New(o)
-	env.OK(t, err)
-	return d
+	return env.Must(directory.New(o))(t)
 }
 
 func signIn(ctx context.Context, d *directory.Directory, login, password string) (directory.Person, error) {
@@ -152,8 +150,7 @@ func TestWhoLeavesIsGone(t *testing.T) {
 	d := open(t, o)
 	ids := make(map[string]string)
 	for _, name := range []string{"ann", "bob"} {
-		p, err := signIn(t.Context(), d, name, "right-"+name)
-		env.OK(t, err)
+		p := env.Must(signIn(t.Context(), d, name, "right-"+name))(t)
 		if again, err := find(t, d, p.ID); err != nil || !reflect.DeepEqual(again, p) {
 			t.Errorf("%s: %+v, %v", name, again, err)
 		}
@@ -215,8 +212,7 @@ func TestManyPeopleAreFoundOverOneConnection(t *testing.T) {
 	var cut func()
 	o.URL, made, cut = relay(t, s.URL)
 	d := open(t, o)
-	p, err := signIn(t.Context(), d, "ann", "right-ann")
-	env.OK(t, err)
+	p := env.Must(signIn(t.Context(), d, "ann", "right-ann"))(t)
 	l, before := d.Line(), made.Load()
 	defer l.Close()
 	look := func() {

@@ -37,8 +37,7 @@ func healthy(t *testing.T) *Subject {
 	for _, name := range []string{s.File, s.Database, s.Facts.Key} {
 		env.OK(t, os.WriteFile(name, []byte("listen: 127.0.0.1:0\n"), 0o600))
 	}
-	l, err := net.Listen("unix", s.Socket)
-	env.OK(t, err)
+	l := env.Must(net.Listen("unix", s.Socket))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	env.OK(t, os.Chmod(s.Socket, 0o600))
 	return s

@@ -72,16 +72,13 @@ func TestSwapOnADiskIsNamed(t *testing.T) {
 // signed is a certificate for a name that has signed itself, and its key.
 func signed(t *testing.T, name string, from, to time.Time) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	env.OK(t, err)
+	key := env.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		NotBefore: from, NotAfter: to, IsCA: true, BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	env.OK(t, err)
-	cert, err := x509.ParseCertificate(der)
-	env.OK(t, err)
+	der := env.Must(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	cert := env.Must(x509.ParseCertificate(der))(t)
 	return cert, key
 }
 
@@ -120,8 +117,7 @@ func TestWhatIsWrongWithACertificate(t *testing.T) {
 
 func TestLinksMayLeadToTheOtherDoor(t *testing.T) {
 	t.Parallel()
-	u, err := url.Parse("https://inside.example.com/push")
-	env.OK(t, err)
+	u := env.Must(url.Parse("https://inside.example.com/push"))(t)
 	s := &Subject{URL: u}
 	for base, grade := range map[string]Grade{"": "", "https://INSIDE.example.com/push": "", "https://push.example.com/push": Warning, "http://inside.example.com/push": Warning} {
 		s.Config.BaseURL, s.Config.PublicListen = base, ""
@@ -146,8 +142,7 @@ func wantsBase(t *testing.T, s *Subject, grade Grade) {
 
 func TestWhatIsWrongWithAProxy(t *testing.T) {
 	t.Parallel()
-	u, err := url.Parse("https://push.example.com")
-	env.OK(t, err)
+	u := env.Must(url.Parse("https://push.example.com"))(t)
 	good := func() clientip.Report {
 		return clientip.Report{
 			Peer: "127.0.0.1", Trusted: true, Scheme: "https", Host: "push.example.com", Client: "198.51.100.1",

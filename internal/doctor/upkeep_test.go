@@ -190,8 +190,7 @@ func TestFilesOfACertificateThatTheServerCannotUseAreNamed(t *testing.T) {
 // asPEM is a private key as a server reads it.
 func asPEM(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	env.OK(t, err)
+	der := env.Must(x509.MarshalPKCS8PrivateKey(key))(t)
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 

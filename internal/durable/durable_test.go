@@ -93,8 +93,7 @@ func TestWhatIsMissingIsAnError(t *testing.T) {
 func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
-	left, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
-	env.OK(t, err)
+	left := env.Must(os.CreateTemp(filepath.Dir(path), durable.TempPattern(path)))(t)
 	_ = left.Close()
 	its := []string{left.Name() + ".new-7", left.Name() + ".schema4"}
 	for _, name := range its {
@@ -219,8 +218,7 @@ func TestWhatIsWrittenReplacesWhatWasThereAndIsForItsOwnerAlone(t *testing.T) {
 		env.OK(t, durable.WriteFile(path, []byte(text)))
 		wantText(t, path, text)
 	}
-	info, err := os.Stat(path)
-	env.OK(t, err)
+	info := env.Must(os.Stat(path))(t)
 	if mode := info.Mode().Perm(); mode != 0o600 && runtime.GOOS != "windows" {
 		t.Errorf("its mode is %04o", mode)
 	}
@@ -244,8 +242,7 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 // wantAlone fails the test if anything lies beside a file.
 func wantAlone(t *testing.T, path string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Dir(path))
-	env.OK(t, err)
+	entries := env.Must(os.ReadDir(filepath.Dir(path)))(t)
 	if len(entries) != 1 {
 		t.Errorf("there are %v", entries)
 	}

@@ -16,9 +16,7 @@ import (
 
 func encrypted(t testing.TB, key Key, number, size int) []byte {
 	t.Helper()
-	sealed, err := io.ReadAll(key.Encrypt(number, bytes.NewReader(pattern(size))))
-	env.OK(t, err)
-	return sealed
+	return env.Must(io.ReadAll(key.Encrypt(number, bytes.NewReader(pattern(size)))))(t)
 }
 
 func TestChangedFilesAreNoticed(t *testing.T) {
@@ -59,8 +57,7 @@ func TestAnEmptyChunkBehindOthersIsRefused(t *testing.T) {
 	e := stream{aead: key.fileCipher(1)}
 	sealed := make([]byte, prefixSize)
 	for i, plain := range [][]byte{pattern(chunkSize), nil} {
-		nonce, err := e.step(i == 1)
-		env.OK(t, err)
+		nonce := env.Must(e.step(i == 1))(t)
 		sealed = e.aead.Seal(sealed, nonce, plain, nil)
 	}
 	_, err := decrypt(key, 1, sealed)

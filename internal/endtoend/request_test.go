@@ -69,10 +69,8 @@ func TestTheExamplesOfWrappedKeysAreMadeAndRead(t *testing.T) {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
 		key := Key{secret.New(string(unhex(t, v.Key)))}
-		ephemeral, err := wraptest.Ephemeral(t, public).Curve().NewPrivateKey(unhex(t, v.Ephemeral))
-		env.OK(t, err)
-		wrapped, err := decode(v.Wrapped)
-		env.OK(t, err)
+		ephemeral := env.Must(wraptest.Ephemeral(t, public).Curve().NewPrivateKey(unhex(t, v.Ephemeral)))(t)
+		wrapped := env.Must(decode(v.Wrapped))(t)
 		made := wraptest.Wrap(t, key.Fragment(), public, ephemeral)
 		if !bytes.Equal(made, wrapped) || !IsWrappedKey(made) {
 			t.Errorf("%s: made %x", v.Name, made)
@@ -104,11 +102,9 @@ func TestForeignKeysOfRequestsAreRefused(t *testing.T) {
 			t.Errorf("public keys with %s: %v", v.name, err)
 		}
 	}
-	own, err := ParseRequestFragment(refused.Fragment)
-	env.OK(t, err)
+	own := env.Must(ParseRequestFragment(refused.Fragment))(t)
 	for _, v := range refused.WrappedKeys {
-		wrapped, err := decode(v[1])
-		env.OK(t, err)
+		wrapped := env.Must(decode(v[1]))(t)
 		if key, err := own.Unwrap(wrapped); !errors.Is(err, reasons[v[2]]) || !key.IsZero() {
 			t.Errorf("a wrapped key with %s: %v", v[0], err)
 		}
@@ -116,9 +112,8 @@ func TestForeignKeysOfRequestsAreRefused(t *testing.T) {
 			t.Errorf("a wrapped key with %s: IsWrappedKey says %v", v[0], got)
 		}
 	}
-	over, err := decode(all.Made[0].Wrapped)
-	env.OK(t, err)
-	_, err = (RequestKey{p256: own.p256}).Unwrap(over)
+	over := env.Must(decode(all.Made[0].Wrapped))(t)
+	_, err := (RequestKey{p256: own.p256}).Unwrap(over)
 	env.ErrorIs(t, "without a key of that curve", err, ErrOpen)
 }
 
@@ -126,8 +121,7 @@ func TestNothingShowsThePrivateKeysOfARequest(t *testing.T) {
 	t.Parallel()
 	var all requestVectors
 	readVectors(t, "requests.json", &all)
-	own, err := ParseRequestFragment(all.Made[0].Fragment)
-	env.OK(t, err)
+	own := env.Must(ParseRequestFragment(all.Made[0].Fragment))(t)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
 		shown := fmt.Sprintf(verb, own)
 		for _, key := range []string{own.p256.Reveal(), own.x25519.Reveal()} {
@@ -163,8 +157,7 @@ func readVectors(t testing.TB, name string, into any) {
 func unhex(t testing.TB, texts ...string) (all []byte) {
 	t.Helper()
 	for _, text := range texts {
-		b, err := hex.DecodeString(text)
-		env.OK(t, err)
+		b := env.Must(hex.DecodeString(text))(t)
 		all = append(all, b...)
 	}
 	return all
@@ -239,8 +232,7 @@ func TestWhatIsNotGenuineIsRefused(t *testing.T) {
 			t.Errorf("a key with %s: %v", v[0], err)
 		}
 	}
-	key, err := ParseFragment(refused.Key)
-	env.OK(t, err)
+	key := env.Must(ParseFragment(refused.Key))(t)
 	for _, v := range refused.Envelopes {
 		if c, err := key.Open(secret.New(v[1])); !errors.Is(err, reasons[v[2]]) || !c.Text.IsZero() {
 			t.Errorf("an envelope with %s: %v", v[0], err)

@@ -43,8 +43,7 @@ func start(t *testing.T, drain time.Duration, work func(r *http.Request)) *site 
 func (s *site) get(t *testing.T) <-chan error {
 	t.Helper()
 	answer := make(chan error, 1)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url, nil)
-	env.OK(t, err)
+	req := env.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.url, nil))(t)
 	go func() {
 		res, err := http.DefaultClient.Do(req)
 		if err == nil {

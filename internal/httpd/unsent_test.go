@@ -57,16 +57,14 @@ func takeLittle(t *testing.T, wrap func(net.Listener) net.Listener, dial func(st
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, l, srv, time.Minute) }()
-	conn, err := dial(address)
-	env.OK(t, err)
+	conn := env.Must(dial(address))(t)
 	defer conn.Close()
 	raw := conn
 	if c, ok := conn.(*tls.Conn); ok {
 		raw = c.NetConn()
 	}
 	_ = raw.(*net.TCPConn).SetReadBuffer(16 << 10)
-	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	env.OK(t, err)
+	env.Must(io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
 	if n := <-taken; n > most {
 		t.Errorf("%d bytes were taken from the server, and no client read them", n)
 	}

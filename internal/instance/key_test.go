@@ -30,8 +30,7 @@ func TestAKeyIsMadeOnlyWhereThereIsNeitherKeyNorDatabase(t *testing.T) {
 	} {
 		cfg := settingsFor(t.TempDir())
 		if test.file {
-			_, err := seal.CreateKeyFile(cfg.KeyFile())
-			env.OK(t, err)
+			env.Must(seal.CreateKeyFile(cfg.KeyFile()))(t)
 		}
 		_, made, err := MasterKey(cfg, test.databse)
 		if !errors.Is(err, test.err) || (made != "") != test.made {
@@ -48,8 +47,7 @@ func TestAKeyIsMadeOnlyWhereThereIsNeitherKeyNorDatabase(t *testing.T) {
 func TestAKeyThatIsStillInItsOldPlaceIsNamed(t *testing.T) {
 	t.Parallel()
 	cfg := settingsFor(t.TempDir())
-	_, err := seal.CreateKeyFile(cfg.KeyFile())
-	env.OK(t, err)
+	env.Must(seal.CreateKeyFile(cfg.KeyFile()))(t)
 	old := cfg.KeyFile()
 	cfg.MasterKeyFile = filepath.Join(t.TempDir(), "master.key")
 	for _, there := range []bool{true, false} {

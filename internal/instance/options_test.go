@@ -169,8 +169,7 @@ func TestAKeyThatWasReplacedWhileACommandWaitedIsReadAgain(t *testing.T) {
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: Database(cfg)})
 	env.OK(t, err)
 	defer func() { _ = engine.Close() }()
-	now, err := seal.LoadKeyFile(cfg.KeyFile())
-	env.OK(t, err)
+	now := env.Must(seal.LoadKeyFile(cfg.KeyFile()))(t)
 	o := Options{Config: cfg, Note: func(say string) { t.Errorf("it said %q", say) }}
 	if got := o.finishRotation(t.Context(), engine, seal.NewRootKey()); !got.Equal(now) {
 		t.Error("the key from before is used")

@@ -38,8 +38,7 @@ func TestWhatRootMakesBelongsToTheOwnerOfItsDirectory(t *testing.T) {
 		}
 		closed(t, opened(t, cfg))
 		for path, want := range map[string]uint32{cfg.KeyFile(): test.want, Database(cfg): service} {
-			info, err := os.Stat(path)
-			env.OK(t, err)
+			info := env.Must(os.Stat(path))(t)
 			if got := info.Sys().(*syscall.Stat_t).Uid; got != want {
 				t.Errorf("%s: %s belongs to %d, want %d", name, filepath.Base(path), got, want)
 			}

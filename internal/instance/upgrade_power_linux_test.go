@@ -118,13 +118,11 @@ func TestAPowerCutDuringARotationOfTheKeyDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	disk := faultfs.Mount(t)
 	cfg := settingsFor(disk.Dir)
-	token, err := start(t.Context(), cfg)
-	env.OK(t, err)
+	token := env.Must(start(t.Context(), cfg))(t)
 	s := opened(t, cfg)
 	old := env.Read(t, cfg.KeyFile())
 	disk.Mark(markOpen)
-	_, err = s.RotateKey(t.Context(), store.Actor{Role: store.Operator}, false, func(int64, int64) {})
-	env.OK(t, err)
+	env.Must(s.RotateKey(t.Context(), store.Actor{Role: store.Operator}, false, func(int64, int64) {}))(t)
 	closed(t, s)
 	same, another := 0, 0
 	everyImage(t, disk.Log(), 2, func(cfg config.Config) {
@@ -155,8 +153,7 @@ func TestARotationOfTheKeyOnADiskThatFailsDoesNoHarm(t *testing.T) {
 	first := 1 + int(env.Seed(t)%uint64(step))
 	for _, times := range []int{1, forever} {
 		for n, met := first, true; met && !t.Failed(); n += step {
-			token, err := start(t.Context(), cfg)
-			env.OK(t, err)
+			token := env.Must(start(t.Context(), cfg))(t)
 			s := opened(t, cfg)
 			old := env.Read(t, cfg.KeyFile())
 			disk.SetFault(faultfs.Fault{Kinds: everything, N: n, Times: times, Err: syscall.EIO})
@@ -221,9 +218,8 @@ func TestAPowerCutDuringAnUpgradeDoesNoHarm(t *testing.T) {
 // putFile writes a file that lasts.
 func putFile(t *testing.T, path string, b []byte) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
-	env.OK(t, err)
-	_, err = f.Write(b)
+	f := env.Must(os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600))(t)
+	_, err := f.Write(b)
 	err = errors.Join(err, f.Sync(), f.Close())
 	env.OK(t, err)
 }

@@ -117,8 +117,7 @@ func TestANetworkHasAtMostHalfOfTheSlots(t *testing.T) {
 func TestANetworkHasItsShareOfAQueue(t *testing.T) {
 	t.Parallel()
 	q := NewPool(1).NewQueue(1, 16, 8)
-	first, err := q.Join("192.0.2.1")
-	env.OK(t, err)
+	first := env.Must(q.Join("192.0.2.1"))(t)
 	var places []*Place
 	for _, c := range []struct {
 		client string
@@ -209,9 +208,7 @@ func TestAQueueLeavesRoomForTheOther(t *testing.T) {
 		}
 	}
 	join := func(q *Queue) *Place {
-		p, err := q.Join("")
-		env.OK(t, err)
-		return p
+		return env.Must(q.Join(""))(t)
 	}
 	first, second, other := join(a), join(a), join(b)
 	if !runs(first) || runs(second) || !runs(other) {

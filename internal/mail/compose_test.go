@@ -29,13 +29,10 @@ func letterOf(to string) store.Mail {
 // written is a letter as it would be sent.
 func written(t *testing.T, x text) mailtest.Mail {
 	t.Helper()
-	m, err := x.message(mail.Address{Name: "Pusch ü, \"Co\"", Address: "push@example.org"}, time.Now())
-	env.OK(t, err)
+	m := env.Must(x.message(mail.Address{Name: "Pusch ü, \"Co\"", Address: "push@example.org"}, time.Now()))(t)
 	var b bytes.Buffer
-	_, err = m.WriteTo(&b)
-	env.OK(t, err)
-	read, err := mail.ReadMessage(bytes.NewReader(b.Bytes()))
-	env.OK(t, err)
+	env.Must(m.WriteTo(&b))(t)
+	read := env.Must(mail.ReadMessage(bytes.NewReader(b.Bytes())))(t)
 	return mailtest.Mail{Header: read.Header, Raw: b.Bytes()}
 }
 

@@ -78,9 +78,7 @@ func (w *world) send(to string, changes ...func(*store.NewPush)) store.PushInfo 
 	for _, change := range changes {
 		change(&in)
 	}
-	p, err := w.CreatePush(w.t.Context(), w.ann, in)
-	env.OK(w.t, err)
-	return p
+	return env.Must(w.CreatePush(w.t.Context(), w.ann, in))(w.t)
 }
 
 func linkOf(p store.PushInfo) secret.Text {
@@ -109,8 +107,7 @@ func (w *world) wantLog(texts ...string) {
 // parts are the texts of a mail by their types.
 func parts(t *testing.T, m mailtest.Mail) map[string]string {
 	t.Helper()
-	message, err := mail.ReadMessage(bytes.NewReader(m.Raw))
-	env.OK(t, err)
+	message := env.Must(mail.ReadMessage(bytes.NewReader(m.Raw)))(t)
 	media, params, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
 	if err != nil || media != "multipart/alternative" {
 		t.Fatalf("it is %s, %v", media, err)
@@ -127,8 +124,7 @@ func parts(t *testing.T, m mailtest.Mail) map[string]string {
 		if encoding := p.Header.Get("Content-Transfer-Encoding"); encoding != "quoted-printable" {
 			t.Fatalf("a part is encoded as %s", encoding)
 		}
-		text, err := io.ReadAll(quotedprintable.NewReader(p))
-		env.OK(t, err)
+		text := env.Must(io.ReadAll(quotedprintable.NewReader(p)))(t)
 		all[media] = strings.ReplaceAll(string(text), "\r\n", "\n")
 	}
 }
@@ -136,9 +132,7 @@ func parts(t *testing.T, m mailtest.Mail) map[string]string {
 // subject is the subject of a mail.
 func subject(t *testing.T, m mailtest.Mail) string {
 	t.Helper()
-	text, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
-	env.OK(t, err)
-	return text
+	return env.Must(new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")))(t)
 }
 
 // recipients are those of mails, in their order.

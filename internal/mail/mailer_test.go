@@ -124,8 +124,7 @@ func TestMailWaitsForAServerThatIsDown(t *testing.T) {
 	w.send("bob@example.net")
 	w.start()
 	for range 3 {
-		conn, err := l.Accept()
-		env.OK(t, err)
+		conn := env.Must(l.Accept())(t)
 		_ = conn.Close() // before a greeting
 	}
 	s := mailtest.New(t, mailtest.Setup{Listener: l})
@@ -146,10 +145,8 @@ func TestCodesAndNewsOfAFreezeAreSent(t *testing.T) {
 	w.server = through(s, StartTLS)
 	client := store.Actor{Client: "192.0.2.9"}
 	password := secret.New("correct horse battery")
-	_, err := w.SignUp(t.Context(), client, "eve@example.net", password)
-	env.OK(t, err)
-	eve, err := w.SignIn(t.Context(), client, "eve@example.net", password)
-	env.OK(t, err)
+	env.Must(w.SignUp(t.Context(), client, "eve@example.net", password))(t)
+	eve := env.Must(w.SignIn(t.Context(), client, "eve@example.net", password))(t)
 	env.OK(t, w.MailCode(t.Context(), client, eve.Secret, "fr"))
 	w.start()
 	first := s.Wait(t, 1)[0]

@@ -184,8 +184,7 @@ func TestPromtoolTakesMetricsAlertsAndTheManualsConfiguration(t *testing.T) {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}
-	text, err = os.ReadFile(manual)
-	env.OK(t, err)
+	text = env.Must(os.ReadFile(manual))(t)
 	_, block, _ := strings.Cut(string(text), "```yaml\n")
 	block, _, _ = strings.Cut(block, "```")
 	uncommented := strings.NewReplacer("# auth", "auth", "#   cred", "  cred").Replace(block)

@@ -247,9 +247,7 @@ func families(t testing.TB, m *metrics.Metrics) map[string]*dto.MetricFamily {
 	_, text, err := m.Expose()
 	env.OK(t, err)
 	p := expfmt.NewTextParser(model.LegacyValidation)
-	all, err := p.TextToMetricFamilies(bytes.NewReader(text))
-	env.OK(t, err)
-	return all
+	return env.Must(p.TextToMetricFamilies(bytes.NewReader(text)))(t)
 }
 
 // BenchmarkRequest measures what metrics cost a request: an empty

@@ -42,10 +42,8 @@ type told struct{ leftOut, remarks []string }
 func options(t *testing.T, dump string) (moving.Options, *told) {
 	t.Helper()
 	text := env.Read(t, testdata+dump)
-	keys, err := pwpush.NewKeys(secret.New(masterKey), secret.New(formerKey+","+pwpush.DefaultMasterKey))
-	env.OK(t, err)
-	files, err := pwpush.OpenStorage(testdata + "storage")
-	env.OK(t, err)
+	keys := env.Must(pwpush.NewKeys(secret.New(masterKey), secret.New(formerKey+","+pwpush.DefaultMasterKey)))(t)
+	files := env.Must(pwpush.OpenStorage(testdata + "storage"))(t)
 	t.Cleanup(func() { _ = files.Close() })
 	said := new(told)
 	return moving.Options{
@@ -59,23 +57,18 @@ func options(t *testing.T, dump string) (moving.Options, *told) {
 // whole returns the text of a dump.
 func whole(t *testing.T, o moving.Options) string {
 	t.Helper()
-	text, err := io.ReadAll(o.Dump)
-	env.OK(t, err)
-	return string(text)
+	return string(env.Must(io.ReadAll(o.Dump))(t))
 }
 
 func mustRun(t *testing.T, f *storetest.Fixture, o moving.Options) moving.Result {
 	t.Helper()
-	r, err := moving.Run(t.Context(), f.Store, o)
-	env.OK(t, err)
-	return r
+	return env.Must(moving.Run(t.Context(), f.Store, o))(t)
 }
 
 // retrieve returns the payload of a push by its old link, and its files.
 func retrieve(t *testing.T, f *storetest.Fixture, link, passphrase string) (store.PushInfo, []string) {
 	t.Helper()
-	token, err := store.ParseToken(link)
-	env.OK(t, err)
+	token := env.Must(store.ParseToken(link))(t)
 	p, err := f.Store.Retrieve(t.Context(), storetest.Anonymous, token, secret.New(passphrase), nil)
 	if err != nil {
 		t.Fatalf("retrieve: %v", err)
@@ -133,8 +126,7 @@ func TestWhatAnOwnerHadIsThere(t *testing.T) {
 		t.Fatalf("the account is %d, with a second factor: %v; %v", ann.ID, ann.MFA(), err)
 	}
 	owner := store.Actor{Account: ann.ID}
-	list, err := f.Pushes(t.Context(), owner, true, 1)
-	env.OK(t, err)
+	list := env.Must(f.Pushes(t.Context(), owner, true, 1))(t)
 	i := slices.IndexFunc(list, func(p store.PushInfo) bool { return p.URLToken() == "ab12-cd34_ef" })
 	if i < 0 || list[i].Note.Reveal() != "a note\nof two lines" {
 		t.Fatalf("the list has %d pushes, without this one and its note", len(list))
@@ -160,10 +152,8 @@ func TestASecondRunAddsNothing(t *testing.T) {
 	f := newStore(t)
 	o, _ := options(t, "v2.pg.sql")
 	first := mustRun(t, f, o)
-	token, err := store.ParseToken("older-key-00")
-	env.OK(t, err)
-	_, err = f.DeletePush(t.Context(), storetest.Anonymous, token)
-	env.OK(t, err)
+	token := env.Must(store.ParseToken("older-key-00"))(t)
+	env.Must(f.DeletePush(t.Context(), storetest.Anonymous, token))(t)
 	f.Clock.Advance(2 * 24 * time.Hour) // longer than other anonymous pushes stay
 	f.SweepAll()
 	second := mustRun(t, f, o)
@@ -198,8 +188,7 @@ func TestKeysThatOpenNothingEndARunBeforeItChangesAnything(t *testing.T) {
 	t.Parallel()
 	f := newStore(t)
 	o, _ := options(t, "v2.pg.sql")
-	keys, err := pwpush.NewKeys(secret.New(strings.Repeat("ab", 32)), secret.Text{})
-	env.OK(t, err)
+	keys := env.Must(pwpush.NewKeys(secret.New(strings.Repeat("ab", 32)), secret.Text{}))(t)
 	o.Keys = keys
 	if _, err := moving.Run(t.Context(), f.Store, o); !errors.Is(err, pwpush.ErrSealed) {
 		t.Error(err)

@@ -48,8 +48,7 @@ func changed(t *testing.T, dump string, pairs ...string) (moving.Options, *told)
 // here returns a push by its old link, or the error that there is none.
 func here(t *testing.T, f *storetest.Fixture, link string) (store.PushInfo, error) {
 	t.Helper()
-	token, err := store.ParseToken(link)
-	env.OK(t, err)
+	token := env.Must(store.ParseToken(link))(t)
 	return f.Preview(t.Context(), token)
 }
 
@@ -164,8 +163,7 @@ func TestALabelThatIsTooLongIsCut(t *testing.T) {
 			t.Errorf("remarks: %q", said.remarks)
 		}
 	}
-	owner, err := f.AccountByEmail(t.Context(), "o'hara@example.com")
-	env.OK(t, err)
+	owner := env.Must(f.AccountByEmail(t.Context(), "o'hara@example.com"))(t)
 	list, err := f.Pushes(t.Context(), store.Actor{Account: owner.ID}, true, 1)
 	if err != nil || len(list) != 1 || list[0].Name.Reveal() != long[:store.MaxName-1] || list[0].Note.Reveal() != note[:store.MaxNote] {
 		t.Errorf("%d pushes, %v", len(list), err)
@@ -178,14 +176,10 @@ func TestALabelThatIsTooLongIsCut(t *testing.T) {
 // sealed encrypts a text as Lockbox does.
 func sealed(t *testing.T, table, column, text string) string {
 	t.Helper()
-	master, err := hex.DecodeString(masterKey)
-	env.OK(t, err)
-	key, err := hkdf.Key(sha512.New384, master, []byte(table), strings.Repeat("\xb4", 32)+column, 32)
-	env.OK(t, err)
-	block, err := aes.NewCipher(key)
-	env.OK(t, err)
-	box, err := cipher.NewGCM(block)
-	env.OK(t, err)
+	master := env.Must(hex.DecodeString(masterKey))(t)
+	key := env.Must(hkdf.Key(sha512.New384, master, []byte(table), strings.Repeat("\xb4", 32)+column, 32))(t)
+	block := env.Must(aes.NewCipher(key))(t)
+	box := env.Must(cipher.NewGCM(block))(t)
 	nonce := make([]byte, box.NonceSize())
 	return base64.StdEncoding.EncodeToString(box.Seal(nonce, nonce, []byte(text), nil))
 }
@@ -217,8 +211,7 @@ func TestAdministratorsStayAdministrators(t *testing.T) {
 func madeHere(t *testing.T) *storetest.Fixture {
 	t.Helper()
 	f := newStore(t)
-	_, err := f.Store.AddAccount(t.Context(), storetest.Operator, "ann@example.com", secret.New("another password"))
-	env.OK(t, err)
+	env.Must(f.Store.AddAccount(t.Context(), storetest.Operator, "ann@example.com", secret.New("another password")))(t)
 	return f
 }
 
@@ -252,8 +245,7 @@ func TestAnAccountThatWasMadeHereJoinsIfTheOperatorSaysSo(t *testing.T) {
 		t.Errorf("the account has the second factor of the dump: %v", err)
 	}
 	o.Join = false
-	_, err = o.Dump.Seek(0, io.SeekStart)
-	env.OK(t, err)
+	env.Must(o.Dump.Seek(0, io.SeekStart))(t)
 	if r := mustRun(t, f, o); r.Accounts != (moving.Count{There: 1, LeftOut: 1}) {
 		t.Errorf("without the flag again: %+v", r)
 	}

@@ -40,11 +40,9 @@ func client(t *testing.T, p *oidctest.Provider, change ...func(*openid.Options))
 func visit(t *testing.T, to string) url.Values {
 	t.Helper()
 	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := browser.Get(to)
-	env.OK(t, err)
+	answer := env.Must(browser.Get(to))(t)
 	_ = answer.Body.Close()
-	at, err := answer.Location()
-	env.OK(t, err)
+	at := env.Must(answer.Location())(t)
 	if !strings.HasPrefix(at.String(), back+"?") {
 		t.Fatalf("the provider sends the browser to %s", at)
 	}
@@ -202,9 +200,8 @@ func TestACodeAndAStateAreGoodOnce(t *testing.T) {
 	c := client(t, p)
 	to, f := begin(t, c)
 	answer := visit(t, to)
+	env.Must(c.Finish(t.Context(), back, f, answer))(t)
 	_, err := c.Finish(t.Context(), back, f, answer)
-	env.OK(t, err)
-	_, err = c.Finish(t.Context(), back, f, answer)
 	wantErr(t, err, openid.ErrToken)
 
 	_, other := begin(t, c)

@@ -149,8 +149,7 @@ func (c *Crowd) VerifyLists() {
 	listed := make(map[string]Record)
 	for _, state := range []string{"active", "expired"} {
 		for page := 1; ; page++ {
-			l, err := c.List(state, page)
-			env.OK(c.T, err)
+			l := env.Must(c.List(state, page))(c.T)
 			for _, r := range l {
 				if _, twice := listed[r.Name]; twice || r.Expired != (state == "expired") {
 					c.T.Errorf("P9: %s is listed twice, or as %s by mistake", r.Name, state)

@@ -111,12 +111,10 @@ func Orphans(t *testing.T, dir string) (n int) {
 func WithStore(t *testing.T, dir string, use func(*store.Store, record.Engine) error) {
 	t.Helper()
 	data := filepath.Join(dir, "data")
-	key, err := seal.LoadKeyFile(filepath.Join(data, "master.key"))
-	env.OK(t, err)
+	key := env.Must(seal.LoadKeyFile(filepath.Join(data, "master.key")))(t)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: filepath.Join(data, "pushbox.db")})
 	env.OK(t, err)
-	s, err := store.Open(t.Context(), engine, key, store.Options{})
-	env.OK(t, err)
+	s := env.Must(store.Open(t.Context(), engine, key, store.Options{}))(t)
 	if err := errors.Join(use(s, engine), s.Close(t.Context())); err != nil {
 		t.Error(err)
 	}

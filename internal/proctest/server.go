@@ -22,8 +22,7 @@ type Server struct {
 // until it serves. The server ends with the test, and before the test runs out of time.
 func StartServer(t *testing.T, dir string, environ ...string) *Server {
 	t.Helper()
-	p, err := Start(dir, append(LoadEnviron(), environ...), nil)
-	env.OK(t, err)
+	p := env.Must(Start(dir, append(LoadEnviron(), environ...), nil))(t)
 	EndWith(t, p.Kill)
 	return &Server{Process: p, T: t}
 }
@@ -84,9 +83,7 @@ func (s *Server) end(signal string, want int) {
 // without white space around it.
 func Run(t *testing.T, dir, stdin string, args ...string) string {
 	t.Helper()
-	out, err := tool.Output(t.Context(), dir, LoadEnviron(), stdin, "pushbox", args...)
-	env.OK(t, err)
-	return out
+	return env.Must(tool.Output(t.Context(), dir, LoadEnviron(), stdin, "pushbox", args...))(t)
 }
 
 // CheckFile runs pushbox check, which fails the test if anything in the file is wrong.

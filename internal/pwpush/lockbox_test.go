@@ -146,8 +146,7 @@ func blobsOf(t *testing.T) (all []pwpush.Blob) {
 // content returns the content of a file in a directory.
 func content(t *testing.T, dir string, b pwpush.Blob) (string, error) {
 	t.Helper()
-	s, err := pwpush.OpenStorage(dir)
-	env.OK(t, err)
+	s := env.Must(pwpush.OpenStorage(dir))(t)
 	defer func() { _ = s.Close() }()
 	r, err := s.Open(b)
 	if err != nil {

@@ -24,9 +24,7 @@ const (
 
 func keys(t *testing.T, master string, previous ...string) pwpush.Keys {
 	t.Helper()
-	k, err := pwpush.NewKeys(secret.New(master), secret.New(strings.Join(previous, ",")))
-	env.OK(t, err)
-	return k
+	return env.Must(pwpush.NewKeys(secret.New(master), secret.New(strings.Join(previous, ","))))(t)
 }
 
 // rows returns the rows of a dump, and the error that ends it if that is not io.EOF.
@@ -49,8 +47,7 @@ func rows(dump io.Reader) (all []pwpush.Row, bad []*pwpush.RowError, err error) 
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
-	b := env.Read(t, "testdata/"+name)
-	return b
+	return env.Read(t, "testdata/"+name)
 }
 
 // wholeFixture returns the rows of a dump without a damage.
@@ -67,8 +64,7 @@ func wholeFixture(t *testing.T, name string) []pwpush.Row {
 func shown(t *testing.T, k pwpush.Keys, all []pwpush.Row) string {
 	t.Helper()
 	open := func(s pwpush.Sealed) string {
-		plain, err := k.Open(s)
-		env.OK(t, err)
+		plain := env.Must(k.Open(s))(t)
 		return plain.Reveal()
 	}
 	var lines []string

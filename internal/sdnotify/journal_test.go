@@ -16,11 +16,9 @@ import (
 
 func TestOnlyTheStreamOfTheJournalIsTheJournal(t *testing.T) {
 	t.Parallel()
-	f, err := os.Create(filepath.Join(t.TempDir(), "stream"))
-	env.OK(t, err)
+	f := env.Must(os.Create(filepath.Join(t.TempDir(), "stream")))(t)
 	defer f.Close()
-	info, err := f.Stat()
-	env.OK(t, err)
+	info := env.Must(f.Stat())(t)
 	s := info.Sys().(*syscall.Stat_t)
 	right := fmt.Sprintf("JOURNAL_STREAM=%d:%d", s.Dev, s.Ino)
 	for value, want := range map[string]bool{

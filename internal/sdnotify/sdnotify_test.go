@@ -21,15 +21,13 @@ import (
 // manager is a service manager that listens on a socket of that name.
 func manager(t *testing.T, name string) (receive func() string) {
 	t.Helper()
-	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	env.OK(t, err)
+	c := env.Must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"}))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return func() string {
 		t.Helper()
 		env.OK(t, c.SetReadDeadline(time.Now().Add(env.Patience)))
 		b := make([]byte, 1000)
-		n, err := c.Read(b)
-		env.OK(t, err)
+		n := env.Must(c.Read(b))(t)
 		return string(b[:n])
 	}
 }
@@ -37,8 +35,7 @@ func manager(t *testing.T, name string) (receive func() string) {
 // socketPath is short enough for a socket.
 func socketPath(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sd")
-	env.OK(t, err)
+	dir := env.Must(os.MkdirTemp("", "sd"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return filepath.Join(dir, "notify")
 }
@@ -53,8 +50,7 @@ func TestMessagesArriveAsTheProtocolHasThem(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			receive := manager(t, name)
-			n, err := sdnotify.From([]string{"NOTIFY_SOCKET=" + name})
-			env.OK(t, err)
+			n := env.Must(sdnotify.From([]string{"NOTIFY_SOCKET=" + name}))(t)
 			for _, step := range []struct {
 				send func() error
 				want string
@@ -80,22 +76,18 @@ func TestAReloadIsStampedWithTheMonotonicClock(t *testing.T) {
 	}
 	name := socketPath(t)
 	receive := manager(t, name)
-	n, err := sdnotify.From([]string{"NOTIFY_SOCKET=" + name})
-	env.OK(t, err)
+	n := env.Must(sdnotify.From([]string{"NOTIFY_SOCKET=" + name}))(t)
 	uptime := func() float64 { // the same as that clock, except for suspends
 		b, err := os.ReadFile("/proc/uptime")
 		if err != nil {
 			t.Skip(err)
 		}
-		s, err := strconv.ParseFloat(strings.Fields(string(b))[0], 64)
-		env.OK(t, err)
-		return s
+		return env.Must(strconv.ParseFloat(strings.Fields(string(b))[0], 64))(t)
 	}
 	var stamps []float64
 	for range 2 {
 		env.OK(t, n.Reloading())
-		usec, err := strconv.ParseFloat(strings.TrimPrefix(receive(), "RELOADING=1\nMONOTONIC_USEC="), 64)
-		env.OK(t, err)
+		usec := env.Must(strconv.ParseFloat(strings.TrimPrefix(receive(), "RELOADING=1\nMONOTONIC_USEC="), 64))(t)
 		stamps = append(stamps, usec/1e6)
 	}
 	if stamps[0] > stamps[1] || stamps[0] <= 0 || stamps[1] > uptime()+1 {
@@ -137,8 +129,7 @@ func TestNothingIsSentWithoutASocket(t *testing.T) {
 	for _, send := range []func() error{n.Ready, n.Stopping, n.Alive, n.Reloading} {
 		env.OK(t, send())
 	}
-	gone, err := sdnotify.From([]string{"NOTIFY_SOCKET=" + socketPath(t)})
-	env.OK(t, err)
+	gone := env.Must(sdnotify.From([]string{"NOTIFY_SOCKET=" + socketPath(t)}))(t)
 	if err := gone.Ready(); err == nil {
 		t.Error("a message to a missing manager did not fail")
 	}

@@ -31,8 +31,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 		fmt.Fprintf(&out, verb+"\n", &s)
 		fmt.Fprintf(&out, verb+"\n", holder)
 	}
-	j, err := json.Marshal(holder)
-	env.OK(t, err)
+	j := env.Must(json.Marshal(holder))(t)
 	out.Write(j)
 	log := zerolog.New(&out)
 	log.Info().Stringer("a", s).Interface("b", holder).Any("c", s).Err(fmt.Errorf("broke on %v: %w", s, errors.ErrUnsupported)).Send()

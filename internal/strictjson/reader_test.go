@@ -29,13 +29,11 @@ func stringsToRead() (list []string) {
 func TestAStringIsReadAsAStreamAsItIsReadWhole(t *testing.T) {
 	t.Parallel()
 	for _, text := range stringsToRead() {
-		want, err := strictjson.NewDecoder(strings.NewReader(text)).String(1 << 20)
-		env.OK(t, err)
+		want := env.Must(strictjson.NewDecoder(strings.NewReader(text)).String(1 << 20))(t)
 		for name, r := range readers(text) {
 			for _, size := range []int{1, 2, 3, 100, 1 << 10, 64 << 10} {
 				d := strictjson.NewDecoder(r)
-				stream, err := d.Text()
-				env.OK(t, err)
+				stream := env.Must(d.Text())(t)
 				got, err := readBy(stream, size)
 				if err != nil || got != want {
 					t.Errorf("%.40q, %s, by %d: %d bytes of %d, %v", text, name, size, len(got), len(want), err)
@@ -72,8 +70,7 @@ func TestReadingAStringYieldsWhatThereIsWithoutWaiting(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
 	go func() { _, _ = io.WriteString(w, `"begun`) }()
-	stream, err := strictjson.NewDecoder(r).Text()
-	env.OK(t, err)
+	stream := env.Must(strictjson.NewDecoder(r).Text())(t)
 	p := make([]byte, 100)
 	if n, err := stream.Read(p); err != nil || string(p[:n]) != "begun" {
 		t.Errorf("%q, %v", p[:n], err)
@@ -117,8 +114,7 @@ func TestAStringThatIsTheWholeTextMayBeLeft(t *testing.T) {
 	t.Parallel()
 	for text, fits := range map[string]bool{`"abc" `: true, `"abc" 1`: false, `"abc`: false, `"\q"`: false} {
 		d := strictjson.NewDecoder(strings.NewReader(text))
-		_, err := d.Text()
-		env.OK(t, err)
+		env.Must(d.Text())(t)
 		if err := d.End(); fits != (err == nil) || err != nil && !errors.Is(err, strictjson.ErrSyntax) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -129,9 +125,8 @@ func TestErrorsOfTheDecoderComeThroughTheReaderAndStay(t *testing.T) {
 	t.Parallel()
 	for _, c := range badStrings {
 		d := strictjson.NewDecoder(strings.NewReader(`"` + c.inside + `"     `))
-		stream, err := d.Text()
-		env.OK(t, err)
-		_, err = io.ReadAll(stream)
+		stream := env.Must(d.Text())(t)
+		_, err := io.ReadAll(stream)
 		if !errors.Is(err, strictjson.ErrSyntax) || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -140,8 +135,7 @@ func TestErrorsOfTheDecoderComeThroughTheReaderAndStay(t *testing.T) {
 		}
 	}
 	d := strictjson.NewDecoder(io.MultiReader(strings.NewReader(`"abc`), iotest.ErrReader(os.ErrDeadlineExceeded)))
-	stream, err := d.Text()
-	env.OK(t, err)
+	stream := env.Must(d.Text())(t)
 	if got, err := io.ReadAll(stream); string(got) != "abc" || err != os.ErrDeadlineExceeded {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -152,8 +146,7 @@ func TestALongStringIsReadInLittleMemory(t *testing.T) { // not parallel: it cou
 	chunk := strings.Repeat("QUJD", 16<<10)
 	text := io.MultiReader(strings.NewReader(`"`), &endless{text: chunk, n: size / len(chunk)}, strings.NewReader(`"`))
 	got := env.Allocated(func() {
-		stream, err := strictjson.NewDecoder(text).Text()
-		env.OK(t, err)
+		stream := env.Must(strictjson.NewDecoder(text).Text())(t)
 		if n, err := io.Copy(io.Discard, struct{ io.Reader }{stream}); err != nil || n != size {
 			t.Errorf("%d bytes, %v", n, err)
 		}

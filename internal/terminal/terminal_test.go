@@ -12,12 +12,10 @@ import (
 
 func TestFilesPipesAndBuffersAreNoTerminals(t *testing.T) {
 	t.Parallel()
-	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	env.OK(t, err)
+	file := env.Must(os.Create(filepath.Join(t.TempDir(), "file")))(t)
 	r, w, err := os.Pipe()
 	env.OK(t, err)
-	null, err := os.Open(os.DevNull)
-	env.OK(t, err)
+	null := env.Must(os.Open(os.DevNull))(t)
 	for what, stream := range map[string]any{"a file": file, "a pipe": r, "the null device": null, "a buffer": new(bytes.Buffer), "nil": nil, "a nil file": (*os.File)(nil)} {
 		if terminal.Is(stream) {
 			t.Errorf("%s counts as a terminal", what)

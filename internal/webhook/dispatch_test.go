@@ -62,20 +62,16 @@ func (w *world) start() {
 // hook adds a webhook for views, which signs as the tests do not know.
 func (w *world) hook(url string) store.HookInfo {
 	w.t.Helper()
-	h, err := w.AddHook(w.t.Context(), storetest.Operator, "ann@example.com", secret.New(url), []record.Event{record.EventView})
-	env.OK(w.t, err)
-	return h
+	return env.Must(w.AddHook(w.t.Context(), storetest.Operator, "ann@example.com", secret.New(url), []record.Event{record.EventView}))(w.t)
 }
 
 // views makes a push and views it so often.
 func (w *world) views(n int) {
 	w.t.Helper()
 	limit := 100
-	p, err := w.CreatePush(w.t.Context(), w.ann, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Views: &limit})
-	env.OK(w.t, err)
+	p := env.Must(w.CreatePush(w.t.Context(), w.ann, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Views: &limit}))(w.t)
 	for range n {
-		_, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}, nil)
-		env.OK(w.t, err)
+		env.Must(w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}, nil))(w.t)
 	}
 }
 

@@ -205,8 +205,7 @@ func FuzzBase64Files(f *testing.F) {
 // escape for each character that has a short one.
 func inJSON(t *testing.T, text string, escape bool) string {
 	t.Helper()
-	b, err := json.Marshal(text)
-	env.OK(t, err)
+	b := env.Must(json.Marshal(text))(t)
 	if !escape {
 		return string(b)
 	}

@@ -46,8 +46,7 @@ var ownersPassword = secret.New("a password for tests 17")
 // SignInAgain begins another session of an account, and returns its cookie.
 func (a *Server) SignInAgain(email string) http.Header {
 	a.T.Helper()
-	session, err := a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, email, ownersPassword)
-	env.OK(a.T, err)
+	session := env.Must(a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, email, ownersPassword))(a.T)
 	return http.Header{"Cookie": {"pushbox_session=" + session.Secret.Reveal()}}
 }
 
@@ -104,11 +103,8 @@ func (a *Server) Trace(urlToken string) Trace {
 
 func (a *Server) look(urlToken string) store.PushInfo {
 	a.T.Helper()
-	t, err := store.ParseToken(urlToken)
-	env.OK(a.T, err)
-	p, err := a.Store.Preview(ctx, t)
-	env.OK(a.T, err)
-	return p
+	t := env.Must(store.ParseToken(urlToken))(a.T)
+	return env.Must(a.Store.Preview(ctx, t))(a.T)
 }
 
 // Far is the header of a client that is not on this machine.
@@ -150,8 +146,7 @@ func (a *Server) PushNamed(email string, change func(*store.NewPush, *store.Uplo
 		change(&in, u)
 	}
 	owner := a.Actor(email)
-	p, err := a.Store.CreatePush(ctx, owner, in)
-	env.OK(a.T, err)
+	p := env.Must(a.Store.CreatePush(ctx, owner, in))(a.T)
 	env.OK(a.T, u.Close(ctx))
 	return Pushed{a: a, Token: p.Token, owner: owner}
 }
@@ -160,8 +155,7 @@ func (a *Server) PushNamed(email string, change func(*store.NewPush, *store.Uplo
 // is none.
 func (a *Server) Actor(email string) store.Actor {
 	a.T.Helper()
-	accounts, err := a.Store.Accounts(ctx)
-	env.OK(a.T, err)
+	accounts := env.Must(a.Store.Accounts(ctx))(a.T)
 	for _, account := range accounts {
 		if account.Email == email {
 			return store.Actor{Account: account.ID, Client: "192.0.2.1", IP: "192.0.2.1"}

@@ -126,8 +126,7 @@ func settings(changes []func(*config.Config)) config.Config {
 func start(t *testing.T, cfg config.Config, f *storetest.Fixture, p *pipes) *Server {
 	t.Helper()
 	a := &Server{T: t, Log: new(Log), Store: f, pipes: p}
-	providers, err := instance.Providers(cfg, a.Store.Clock.Now, a.Store.PolicyGroups)
-	env.OK(t, err)
+	providers := env.Must(instance.Providers(cfg, a.Store.Clock.Now, a.Store.PolicyGroups))(t)
 	handler, err := server.New(server.Options{
 		Config: cfg, Providers: providers, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock, Webhooks: webhooks,
 	})
@@ -186,8 +185,7 @@ func (a *Server) AddTokenUser(email string) http.Header {
 // AddToken makes an API token for an account and returns the header with it.
 func (a *Server) AddToken(email string) http.Header {
 	a.T.Helper()
-	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{})
-	env.OK(a.T, err)
+	token := env.Must(a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{}))(a.T)
 	return Bearer(token.Secret.Reveal())
 }
 
@@ -202,9 +200,7 @@ type Answer struct {
 // Do sends a request. A body is JSON unless a header says otherwise.
 func (a *Server) Do(method, path, body string, headers ...http.Header) Answer {
 	a.T.Helper()
-	got, err := a.Try(method, path, body, headers...)
-	env.OK(a.T, err)
-	return got
+	return env.Must(a.Try(method, path, body, headers...))(a.T)
 }
 
 // Try is Do for any goroutine: it returns an error in place of ending the test.
@@ -329,9 +325,7 @@ func (a *Server) Connect() net.Conn {
 	if a.pipes != nil {
 		c = a.pipes.dial()
 	} else {
-		var err error
-		c, err = net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
-		env.OK(a.T, err)
+		c = env.Must(net.Dial("tcp", strings.TrimPrefix(a.URL, "http://")))(a.T)
 	}
 	a.T.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(env.Patience))
@@ -343,8 +337,7 @@ func (a *Server) Connect() net.Conn {
 func (a *Server) Raw(request string) string {
 	a.T.Helper()
 	c := a.Connect()
-	_, err := io.WriteString(c, request)
-	env.OK(a.T, err)
+	env.Must(io.WriteString(c, request))(a.T)
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil {
 		a.T.Fatalf("no answer: %v", err)

@@ -111,10 +111,8 @@ func (a *Server) Post(contentType, body string, caller http.Header) Answer {
 // FilesOf retrieves a push and downloads its files from the store.
 func (a *Server) FilesOf(urlToken string) (files []File) {
 	a.T.Helper()
-	t, err := store.ParseToken(urlToken)
-	env.OK(a.T, err)
-	p, err := a.Store.Retrieve(ctx, store.Actor{Client: "192.0.2.9"}, t, secret.Text{}, nil)
-	env.OK(a.T, err)
+	t := env.Must(store.ParseToken(urlToken))(a.T)
+	p := env.Must(a.Store.Retrieve(ctx, store.Actor{Client: "192.0.2.9"}, t, secret.Text{}, nil))(a.T)
 	for i, info := range p.Files {
 		content, err := storetest.Download(a.Store, p.Grant, i)
 		if err != nil || int64(len(content)) != info.Size {
@@ -171,8 +169,7 @@ func (a *Server) Dial(header http.Header, body string) *Line {
 
 func (l *Line) send(text string) {
 	l.T.Helper()
-	_, err := io.WriteString(l, text)
-	env.OK(l.T, err)
+	env.Must(io.WriteString(l, text))(l.T)
 }
 
 // Want fails the test unless an answer with that status arrives, although nothing more
@@ -185,8 +182,7 @@ func (l *Line) Want(status int) Answer {
 		l.T.Fatalf("no answer, where %d should come: %v", status, err)
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	env.OK(l.T, err)
+	body := env.Must(io.ReadAll(res.Body))(l.T)
 	if res.Close {
 		res.Header.Set("Connection", "close") // which net/http took out
 	}

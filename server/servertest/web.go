@@ -27,8 +27,7 @@ func (r Answer) Page() Page {
 	if got := r.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
 		r.T.Fatalf("not a page but %q: %s", got, r.Body)
 	}
-	root, err := html.Parse(strings.NewReader(r.Body))
-	env.OK(r.T, err)
+	root := env.Must(html.Parse(strings.NewReader(r.Body)))(r.T)
 	return Page{r, root}
 }
 

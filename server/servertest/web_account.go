@@ -38,8 +38,7 @@ func NewSite(t *testing.T, changes ...func(*config.Config)) *Server {
 // AddAccount adds an account with a password.
 func (a *Server) AddAccount(email, password string) {
 	a.T.Helper()
-	_, err := a.Store.AddAccount(ctx, store.Actor{Role: store.Operator}, email, secret.New(password))
-	env.OK(a.T, err)
+	env.Must(a.Store.AddAccount(ctx, store.Actor{Role: store.Operator}, email, secret.New(password)))(a.T)
 }
 
 // A Browser keeps its cookies and every page that it got.

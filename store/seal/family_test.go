@@ -170,8 +170,7 @@ func loadFamilyVectors(t testing.TB) (v vectors, f familyVectors, ring, first *R
 	t.Helper()
 	v, root, first := loadVectors(t)
 	env.OK(t, json.Unmarshal(familiesJSON, &f))
-	ring, err := OpenRing(root, f.SealedRing)
-	env.OK(t, err)
+	ring = env.Must(OpenRing(root, f.SealedRing))(t)
 	return v, f, ring, first
 }
 
@@ -193,8 +192,7 @@ func TestTheFrozenFamiliesAreRead(t *testing.T) {
 			}
 		}
 	}
-	root, err := ParseRootKey([]byte(v.KeyText))
-	env.OK(t, err)
+	root := env.Must(ParseRootKey([]byte(v.KeyText)))(t)
 	if now := ring.Sealed(root); len(now) != len(f.SealedRing) || string(now[:plainHead]) != string(f.SealedRing[:plainHead]) {
 		t.Errorf("the ring is sealed as %x now", now)
 	}
@@ -295,8 +293,7 @@ func TestTheFirstKeysOfFamiliesComeFromTheRingOfBefore(t *testing.T) {
 	t.Parallel()
 	v, f, _, first := loadFamilyVectors(t)
 	root := NewRootKey()
-	again, err := OpenRing(root, first.Sealed(root))
-	env.OK(t, err)
+	again := env.Must(OpenRing(root, first.Sealed(root)))(t)
 	for name, ring := range map[string]*Ring{"as it was": first, "sealed again": again} {
 		for _, old := range []hexBytes{v.SealedDetails, f.FirstDetails} {
 			if plain, err := ring.OpenDetails(v.PushID, old); err != nil || string(plain) != f.Details {

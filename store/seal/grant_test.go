@@ -59,8 +59,7 @@ func TestAGrantOpensTheFilesWithoutTheLink(t *testing.T) {
 	t.Parallel()
 	r, dek := NewRing(birth), NewDEK()
 	sealed := dek.FilesKey().File(testBlob).Seal(nil, 0, true, []byte("the file"))
-	files, err := r.OpenGrant(testID, testGrant, r.SealGrant(birth, testID, testGrant, dek.FilesKey()))
-	env.OK(t, err)
+	files := env.Must(r.OpenGrant(testID, testGrant, r.SealGrant(birth, testID, testGrant, dek.FilesKey())))(t)
 	plain, err := files.File(testBlob).Open(nil, 0, true, sealed)
 	if err != nil || string(plain) != "the file" {
 		t.Errorf("the file does not open: %v", err)

@@ -51,8 +51,7 @@ func TestNoKeyPrints(t *testing.T) {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}
 	}
-	j, err := json.Marshal(holder)
-	env.OK(t, err)
+	j := env.Must(json.Marshal(holder))(t)
 	out.Write(j)
 	out.WriteString(root.String())
 
@@ -133,8 +132,7 @@ func TestAPasswordIsHashedInPHCForm(t *testing.T) {
 	if parts == nil {
 		t.Fatalf("the hash is %s", hash)
 	}
-	salt, err := base64.RawStdEncoding.DecodeString(parts[1])
-	env.OK(t, err)
+	salt := env.Must(base64.RawStdEncoding.DecodeString(parts[1]))(t)
 	want := argon2.IDKey([]byte(testWords.Reveal()), salt, 2, 19456, 1, 32)
 	if base64.RawStdEncoding.EncodeToString(want) != parts[2] {
 		t.Error("it is not the hash of the password")

@@ -17,14 +17,12 @@ import (
 func TestACreatedKeyFileLoads(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
-	made, err := CreateKeyFile(path)
-	env.OK(t, err)
+	made := env.Must(CreateKeyFile(path))(t)
 	loaded, err := LoadKeyFile(path)
 	if err != nil || *loaded.s != *made.s {
 		t.Errorf("it loads as another key, or does not load: %v", err)
 	}
-	info, err := os.Stat(path)
-	env.OK(t, err)
+	info := env.Must(os.Stat(path))(t)
 	if runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("its mode is %v", info.Mode())
 	}
@@ -34,8 +32,7 @@ func TestACreatedKeyFileLoads(t *testing.T) {
 // onlyFile fails the test unless path is alone in its directory.
 func onlyFile(t *testing.T, path string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Dir(path))
-	env.OK(t, err)
+	entries := env.Must(os.ReadDir(filepath.Dir(path)))(t)
 	if len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
 		t.Errorf("the directory holds %v", entries)
 	}
@@ -74,8 +71,7 @@ func TestOfManyCreatorsOneWins(t *testing.T) {
 		wg.Go(func() { keys[i], _ = CreateKeyFile(path) })
 	}
 	wg.Wait()
-	loaded, err := LoadKeyFile(path)
-	env.OK(t, err)
+	loaded := env.Must(LoadKeyFile(path))(t)
 	won := 0
 	for _, k := range keys {
 		if k.s == nil {
@@ -105,8 +101,7 @@ func TestAKeyFileOpenToOthersIsRefused(t *testing.T) {
 		t.Skip("modes have no meaning on Windows")
 	}
 	path := filepath.Join(t.TempDir(), "master.key")
-	_, err := CreateKeyFile(path)
-	env.OK(t, err)
+	env.Must(CreateKeyFile(path))(t)
 	for mode, good := range map[fs.FileMode]bool{
 		0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o660: true,
 		0o604: false, 0o602: false, 0o601: false, 0o644: false, 0o666: false,
@@ -156,10 +151,8 @@ func TestADirectoryIsNotAKeyFile(t *testing.T) {
 func TestAKeyThatIsNotNeededIsOverwritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
-	_, err := CreateKeyFile(path)
-	env.OK(t, err)
-	slot, err := NewKeySlot(path)
-	env.OK(t, err)
+	env.Must(CreateKeyFile(path))(t)
+	slot := env.Must(NewKeySlot(path))(t)
 	if err := slot.Unstage(); err != nil {
 		t.Errorf("with none: %v", err)
 	}
@@ -179,10 +172,8 @@ func TestANewKeyFileGetsItsModeAndNothingThatHasItsName(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{path: 0o640, target: 0o600} {
 		env.OK(t, errors.Join(os.WriteFile(name, []byte("x"), mode), os.Chmod(name, mode)))
 	}
-	slot, err := NewKeySlot(path)
-	env.OK(t, err)
-	temp, err := os.CreateTemp(dir, "")
-	env.OK(t, err)
+	slot := env.Must(NewKeySlot(path))(t)
+	temp := env.Must(os.CreateTemp(dir, ""))(t)
 	defer temp.Close()
 	moved := temp.Name() + ".moved"
 	env.OK(t, errors.Join(os.Rename(temp.Name(), moved), os.Symlink(target, temp.Name()), slot.likeKeyFile(temp)))

@@ -39,10 +39,8 @@ func TestARingOpensUnderANewRootKey(t *testing.T) {
 	before, after := NewRootKey(), NewRootKey()
 	ring := NewRing(birth)
 	wrap := ring.Wrap(birth, testID, testToken, testWords, NewDEK(), Cost{})
-	ring, err := OpenRing(before, ring.Sealed(before))
-	env.OK(t, err)
-	ring, err = OpenRing(after, ring.Sealed(after))
-	env.OK(t, err)
+	ring = env.Must(OpenRing(before, ring.Sealed(before)))(t)
+	ring = env.Must(OpenRing(after, ring.Sealed(after)))(t)
 	if _, err := ring.OpenWrap(wrap, testID, testToken, testWords); err != nil {
 		t.Errorf("an earlier wrap does not open: %v", err)
 	}
@@ -315,9 +313,8 @@ func TestARetiredKeyOpensAndIsNotKept(t *testing.T) {
 		if _, err := ring.OpenEntry(testID, entry); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		kept, err := OpenRing(root, ring.Sealed(root))
-		env.OK(t, err)
-		_, err = kept.OpenDetails(testID, details)
+		kept := env.Must(OpenRing(root, ring.Sealed(root)))(t)
+		_, err := kept.OpenDetails(testID, details)
 		env.ErrorIs(t, name+": after a restart the details open", err, ErrOpen)
 		_, err = kept.OpenEntry(testID, entry)
 		env.ErrorIs(t, name+": after a restart the entry opens", err, ErrOpen)

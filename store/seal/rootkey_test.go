@@ -34,9 +34,7 @@ func paperOf(k RootKey) (lines []string) {
 
 func frozenRoot(t *testing.T) RootKey {
 	t.Helper()
-	k, err := ParseRootKey([]byte(frozenKey))
-	env.OK(t, err)
-	return k
+	return env.Must(ParseRootKey([]byte(frozenKey)))(t)
 }
 
 // Printed keys must stay readable.
@@ -257,8 +255,7 @@ func FuzzDerivedKeys(f *testing.F) {
 		f.Add([]byte("secret"), []byte("salt"), string(make([]byte, n)))
 	}
 	f.Fuzz(func(t *testing.T, secret, salt []byte, info string) {
-		want, err := hkdf.Key(sha256.New, secret, salt, info, keySize)
-		env.OK(t, err)
+		want := env.Must(hkdf.Key(sha256.New, secret, salt, info, keySize))(t)
 		if got := hkdfSHA256(secret, salt, info); !bytes.Equal(got[:], want) {
 			t.Errorf("HKDF(%x, %x, %q) is %x, not %x", secret, salt, info, got, want)
 		}

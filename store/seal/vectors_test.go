@@ -53,10 +53,8 @@ type vectors struct {
 func loadVectors(t testing.TB) (v vectors, root RootKey, ring *Ring) {
 	t.Helper()
 	env.OK(t, json.Unmarshal(vectorsJSON, &v))
-	root, err := ParseRootKey([]byte(v.KeyText))
-	env.OK(t, err)
-	ring, err = OpenRing(root, v.SealedRing)
-	env.OK(t, err)
+	root = env.Must(ParseRootKey([]byte(v.KeyText)))(t)
+	ring = env.Must(OpenRing(root, v.SealedRing))(t)
 	return v, root, ring
 }
 
@@ -87,8 +85,7 @@ func TestTheFrozenWrapsOpen(t *testing.T) {
 		{v.Wrap, "", false},
 		{v.WrapProtected, v.Passphrase, true},
 	} {
-		dek, err := ring.OpenWrap(w.wrap, v.PushID, secret.New(v.Token), secret.New(w.passphrase))
-		env.OK(t, err)
+		dek := env.Must(ring.OpenWrap(w.wrap, v.PushID, secret.New(v.Token), secret.New(w.passphrase)))(t)
 		if *dek.s != string(v.DEK) {
 			t.Error("it holds another key")
 		}
@@ -321,8 +318,7 @@ func TestThePartsOfAnAccountOutliveEveryKEK(t *testing.T) {
 	for _, p := range ring.Versions(KEKs)[:3] {
 		ring = ring.Drop(KEKs, p.Version)
 	}
-	ring, err := OpenRing(root, ring.Sealed(root))
-	env.OK(t, err)
+	ring = env.Must(OpenRing(root, ring.Sealed(root)))(t)
 	if plain, err := ring.OpenAccount(testID, sealed); err != nil || string(plain) != "kept" {
 		t.Errorf("it opens as %q, %v", plain, err)
 	}

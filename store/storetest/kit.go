@@ -184,8 +184,7 @@ func EnableTOTP(t testing.TB, f *Fixture, session *store.NewSession) (key secret
 // (RFC 6238: HMAC-SHA1, 30 seconds, 6 digits).
 func Code(t testing.TB, f *Fixture, key secret.Text, d time.Duration) secret.Text {
 	t.Helper()
-	raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(key.Reveal())
-	env.OK(t, err)
+	raw := env.Must(base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(key.Reveal()))(t)
 	mac := hmac.New(sha1.New, raw)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(f.Clock.Now().Add(d).Unix()/30)))
 	sum := mac.Sum(nil)
@@ -196,8 +195,7 @@ func Code(t testing.TB, f *Fixture, key secret.Text, d time.Duration) secret.Tex
 // Read returns the content of a file.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
-	b := env.Read(t, path)
-	return b
+	return env.Read(t, path)
 }
 
 // UsedBytes is how much of a database's file was ever used: the file grows ahead of

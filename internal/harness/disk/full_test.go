@@ -82,8 +82,7 @@ type diskServer struct{ *proctest.Process }
 // startOnDisk starts a server in dir, which keeps that much free.
 func startOnDisk(t *testing.T, dir string, settings ...string) diskServer {
 	t.Helper()
-	p, err := proctest.Start(dir, append(proctest.LoadEnviron(), settings...), nil)
-	env.OK(t, err)
+	p := env.Must(proctest.Start(dir, append(proctest.LoadEnviron(), settings...), nil))(t)
 	t.Cleanup(p.Kill)
 	return diskServer{p}
 }

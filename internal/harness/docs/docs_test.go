@@ -132,8 +132,7 @@ type shell struct {
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	s := &shell{t: t, dir: t.TempDir(), env: proctest.Environ()}
-	server, err := proctest.Start(s.dir, s.env, nil)
-	env.OK(t, err)
+	server := env.Must(proctest.Start(s.dir, s.env, nil))(t)
 	t.Cleanup(server.Kill)
 	s.url = server.URL
 	return s

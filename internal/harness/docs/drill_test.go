@@ -167,8 +167,7 @@ func TestTheManualHasEveryHarness(t *testing.T) {
 	t.Parallel()
 	text, found := string(readFile(t, testingManual)), 0
 	for _, pattern := range []string{"internal/harness/*/doc.go", "*/harness/*/doc.go"} {
-		docs, err := filepath.Glob(pattern)
-		env.OK(t, err)
+		docs := env.Must(filepath.Glob(pattern))(t)
 		for _, doc := range docs {
 			found++
 			if !strings.Contains(text, "`"+filepath.Dir(doc)+"`") {
@@ -272,8 +271,7 @@ func TestTheCommandsAboutKeysWorkWithAServerAndWithout(t *testing.T) {
 		s.run("pushbox compact") // which upgrades it
 		s.run("rm data/pushbox.db.schema6")
 		if online {
-			server, err := proctest.Start(s.dir, s.env, nil)
-			env.OK(t, err)
+			server := env.Must(proctest.Start(s.dir, s.env, nil))(t)
 			t.Cleanup(server.Kill)
 		}
 		wantFollowed(t, s, text, 4)

@@ -25,16 +25,13 @@ import (
 // proctest.Main changes the directory.
 func absolute(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(name)
-	env.OK(t, err)
-	return path
+	return env.Must(filepath.Abs(name))(t)
 }
 
 // readFile reads a file of the repository.
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	b := env.Read(t, absolute(t, name))
-	return b
+	return env.Read(t, absolute(t, name))
 }
 
 // section is the part of a document under a heading of the second level.
@@ -82,11 +79,9 @@ func constants(t *testing.T) func(dir, name string) int64 {
 		p := packages[dir]
 		if p == nil {
 			files, set := []*ast.File(nil), token.NewFileSet()
-			here, err := build.ImportDir(absolute(t, dir), 0)
-			env.OK(t, err)
+			here := env.Must(build.ImportDir(absolute(t, dir), 0))(t)
 			for _, source := range slices.Concat(here.GoFiles, here.TestGoFiles) {
-				parsed, err := parser.ParseFile(set, filepath.Join(here.Dir, source), nil, 0)
-				env.OK(t, err)
+				parsed := env.Must(parser.ParseFile(set, filepath.Join(here.Dir, source), nil, 0))(t)
 				files = append(files, parsed)
 			}
 			// What needs other packages has no value and gives errors.
@@ -135,7 +130,5 @@ func inFile(t *testing.T) func(name, pattern string) string {
 
 func number(t *testing.T, text string) int {
 	t.Helper()
-	n, err := strconv.Atoi(text)
-	env.OK(t, err)
-	return n
+	return env.Must(strconv.Atoi(text))(t)
 }

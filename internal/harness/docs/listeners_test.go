@@ -66,8 +66,7 @@ func (k *recipeServer) command(settings string) *exec.Cmd {
 
 func (k *recipeServer) start(cmd *exec.Cmd) *proctest.Process {
 	k.t.Helper()
-	p, err := proctest.StartCommand(cmd)
-	env.OK(k.t, err)
+	p := env.Must(proctest.StartCommand(cmd))(k.t)
 	proctest.EndWith(k.t, p.Kill)
 	return p
 }
@@ -150,11 +149,9 @@ func (k *recipeServer) systemd(r recipe) {
 		}
 		address := k.place(field("ListenStream"))
 		network := map[bool]string{true: "unix", false: "tcp"}[address[0] == '/']
-		l, err := net.Listen(network, address)
-		env.OK(k.t, err)
+		l := env.Must(net.Listen(network, address))(k.t)
 		defer l.Close()
-		f, err := l.(interface{ File() (*os.File, error) }).File()
-		env.OK(k.t, err)
+		f := env.Must(l.(interface{ File() (*os.File, error) }).File())(k.t)
 		defer f.Close()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, f)
 		names, at = append(names, field("FileDescriptorName")), append(at, address)

@@ -381,8 +381,7 @@ func TestTheTableOfNetworksIsThatOfTheLimits(t *testing.T) {
 func TestTheDocumentsNameTheFilesOfTheRelease(t *testing.T) {
 	t.Parallel()
 	release, found := inFile(t)("internal/cli/version.go", `release = "([\d.]+)"`), 0
-	manuals, err := filepath.Glob(absolute(t, "docs/*.md"))
-	env.OK(t, err)
+	manuals := env.Must(filepath.Glob(absolute(t, "docs/*.md")))(t)
 	for _, document := range append(manuals, absolute(t, "README.md")) {
 		for _, m := range regexp.MustCompile(`pushbox[-_:](\d+\.\d+\.\d+)`).FindAllStringSubmatch(string(readFile(t, document)), -1) {
 			if found++; m[1] != release {
@@ -474,8 +473,7 @@ func eventRows(t *testing.T, file, title string) [][]string {
 // default_locale allows.
 func TestLanguagesAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(absolute(t, "internal/lang/messages/*.json"))
-	env.OK(t, err)
+	files := env.Must(filepath.Glob(absolute(t, "internal/lang/messages/*.json")))(t)
 	have := make(map[string]bool)
 	for _, f := range files {
 		have[strings.TrimSuffix(filepath.Base(f), ".json")] = true

@@ -53,16 +53,13 @@ func portIn(t *testing.T, address string) int {
 	t.Helper()
 	_, text, err := net.SplitHostPort(address)
 	env.OK(t, err)
-	n, err := strconv.Atoi(text)
-	env.OK(t, err)
-	return n
+	return env.Must(strconv.Atoi(text))(t)
 }
 
 // start starts the program.
 func (s *httpsServer) start() {
 	s.t.Helper()
-	p, err := proctest.Start(s.dir, s.environ, []string{"--listen", s.address})
-	env.OK(s.t, err)
+	p := env.Must(proctest.Start(s.dir, s.environ, []string{"--listen", s.address}))(s.t)
 	s.server = p
 	s.t.Cleanup(p.Kill)
 }
@@ -87,14 +84,11 @@ func (s *httpsServer) client() *http.Client {
 // do makes a request and returns the answer with its body.
 func (s *httpsServer) do(method, url, body string) (*http.Response, string) {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), method, url, strings.NewReader(body))
-	env.OK(s.t, err)
+	req := env.Must(http.NewRequestWithContext(s.t.Context(), method, url, strings.NewReader(body)))(s.t)
 	req.Header.Set("Content-Type", "application/json")
-	res, err := s.client().Do(req)
-	env.OK(s.t, err)
+	res := env.Must(s.client().Do(req))(s.t)
 	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	env.OK(s.t, err)
+	text := env.Must(io.ReadAll(res.Body))(s.t)
 	return res, string(text)
 }
 

@@ -174,8 +174,7 @@ func (h *fullServer) pushAndView() {
 	env.OK(h.t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Authorization", "Bearer "+h.bearer)
-	res, err := h.inside.client().Do(req)
-	env.OK(h.t, err)
+	res := env.Must(h.inside.client().Do(req))(h.t)
 	defer res.Body.Close()
 	if err := json.NewDecoder(res.Body).Decode(&push); err != nil || !strings.HasPrefix(push.HTML, "https://"+certDomain+"/push/p/") {
 		h.t.Fatalf("%s, %v, %+v", res.Status, err, push)

@@ -44,8 +44,7 @@ func TestTheReceiverOfTheDocumentVerifiesMessages(t *testing.T) {
 	script := "set -e\ntrap 'kill $!' EXIT\n" + ours(strings.Join(commands, "")) + "read end\n"
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, proctest.Environ(), output, output, proctest.Patience
-	end, err := cmd.StdinPipe()
-	env.OK(t, err)
+	end := env.Must(cmd.StdinPipe())(t)
 	env.OK(t, cmd.Start())
 	defer func() { _ = cmd.Wait() }()
 	defer func() { _ = end.Close() }() // ends the shell, which ends the receiver

@@ -138,8 +138,7 @@ func (b backupServer) fillUp(t *testing.T, mebibytes int) {
 // it is known whether there is a file.
 func (b backupServer) idle(t *testing.T) {
 	t.Helper()
-	client, err := admin.NewClient(admin.SocketPath(filepath.Join(b.dir, "data")))
-	env.OK(t, err)
+	client := env.Must(admin.NewClient(admin.SocketPath(filepath.Join(b.dir, "data"))))(t)
 	env.Eventually(t, "the server is idle", func() bool {
 		_, err := admin.Compact.Call(t.Context(), client, admin.None{})
 		return !errors.Is(err, record.ErrBusy)
@@ -189,9 +188,7 @@ func killed(t *testing.T, dir string, after time.Duration, args ...string) (ende
 // names are the names in a directory that match a pattern.
 func names(t *testing.T, dir, pattern string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, pattern))
-	env.OK(t, err)
-	return found
+	return env.Must(filepath.Glob(filepath.Join(dir, pattern)))(t)
 }
 
 // failing runs a command that may fail, and returns its error.

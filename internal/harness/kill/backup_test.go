@@ -61,8 +61,7 @@ func TestNoLinkDeliversMoreThanItsLimitAcrossARestore(t *testing.T) {
 			if n++; !part(n) {
 				continue
 			}
-			got, err := s.view(token)
-			env.OK(t, err)
+			got := env.Must(s.view(token))(t)
 			if got != "" {
 				delivered++
 			}

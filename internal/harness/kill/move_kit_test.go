@@ -46,8 +46,7 @@ func newMover(t *testing.T, mebibytes int) *mover {
 		env.OK(t, b.create(fmt.Sprint("push ", n), ""))
 	}
 	for token := range b.answered() {
-		_, err := b.view(token)
-		env.OK(t, err)
+		env.Must(b.view(token))(t)
 	}
 	proctest.APIToken(t, b.dir)
 	b.Stop()
@@ -60,12 +59,9 @@ func newMover(t *testing.T, mebibytes int) *mover {
 // digest is the number of all records of an engine, and a sum over them.
 func (m *mover) digest(e record.Engine) string {
 	m.t.Helper()
-	sealed, err := e.KeyRing(m.t.Context())
-	env.OK(m.t, err)
-	key, err := seal.LoadKeyFile(filepath.Join(m.dir, "data", "master.key"))
-	env.OK(m.t, err)
-	ring, err := seal.OpenRing(key, sealed)
-	env.OK(m.t, err)
+	sealed := env.Must(e.KeyRing(m.t.Context()))(m.t)
+	key := env.Must(seal.LoadKeyFile(filepath.Join(m.dir, "data", "master.key")))(m.t)
+	ring := env.Must(seal.OpenRing(key, sealed))(m.t)
 	env.OK(m.t, e.Unlock(m.t.Context(), ring, nil))
 	n, sum := 0, sha256.New()
 	for r, err := range e.Dump(m.t.Context()) {
@@ -147,10 +143,8 @@ func (m *mover) judge() (file, database bool) {
 	file = err == nil
 	e := m.postgres()
 	defer e.Close()
-	mark, err := e.Departure(m.t.Context())
-	env.OK(m.t, err)
-	sealed, err := e.KeyRing(m.t.Context())
-	env.OK(m.t, err)
+	mark := env.Must(e.Departure(m.t.Context()))(m.t)
+	sealed := env.Must(e.KeyRing(m.t.Context()))(m.t)
 	database = sealed != nil && mark == (postgres.Departure{})
 	if file && database {
 		m.t.Fatal("P1: two places may be served")
@@ -197,8 +191,7 @@ type gate struct {
 func (m *mover) newGate(at int64, after bool) *gate {
 	m.t.Helper()
 	dir := env.ShortDir(m.t)
-	l, err := net.Listen("unix", filepath.Join(dir, filepath.Base(m.cluster.Socket())))
-	env.OK(m.t, err)
+	l := env.Must(net.Listen("unix", filepath.Join(dir, filepath.Base(m.cluster.Socket()))))(m.t)
 	g := &gate{url: strings.Replace(m.url.Reveal(), m.cluster.Dir, dir, 1), at: at, after: after, process: make(chan *os.Process, 1)}
 	var all sync.WaitGroup
 	all.Go(func() {

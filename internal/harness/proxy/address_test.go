@@ -32,8 +32,7 @@ func (v *route) create(c *http.Client, bearer string) (token string) {
 		header.Set("Authorization", "Bearer "+bearer)
 	}
 	body := strings.NewReader(`{"push":{"payload":"sphinx of black quartz"}}`)
-	a, err := ask(v.T, c, http.MethodPost, proctest.PushesPath, header, body)
-	env.OK(v, err)
+	a := env.Must(ask(v.T, c, http.MethodPost, proctest.PushesPath, header, body))(v)
 	a.want(v.T, http.StatusCreated)
 	_, rest, _ := strings.Cut(a.body, `"html_url":"`+site+"/p/")
 	var ok bool
@@ -86,8 +85,7 @@ func (v *route) cookies() {
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	header.Set("Origin", site)
 	form := strings.NewReader("email=ann@example.com&password=correct+horse+battery+staple")
-	a, err := ask(v.T, v.client("5"), http.MethodPost, "/users/sign_in", header, form)
-	env.OK(v, err)
+	a := env.Must(ask(v.T, v.client("5"), http.MethodPost, "/users/sign_in", header, form))(v)
 	a.want(v.T, http.StatusSeeOther)
 	i := slices.IndexFunc(a.Cookies(), func(c *http.Cookie) bool { return c.Name == "__Host-pushbox" })
 	if i < 0 || !a.Cookies()[i].Secure {
@@ -159,10 +157,8 @@ func (v *route) keepAlive() {
 		}
 	}}
 	for range requests {
-		req, err := http.NewRequestWithContext(httptrace.WithClientTrace(v.Context(), trace), http.MethodGet, site+"/robots.txt", nil)
-		env.OK(v, err)
-		res, err := c.Do(req)
-		env.OK(v, err)
+		req := env.Must(http.NewRequestWithContext(httptrace.WithClientTrace(v.Context(), trace), http.MethodGet, site+"/robots.txt", nil))(v)
+		res := env.Must(c.Do(req))(v)
 		_, _ = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
 	}

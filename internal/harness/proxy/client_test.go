@@ -125,8 +125,7 @@ func ask(t *testing.T, c *http.Client, method, url string, header http.Header, b
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, url, body)
-	env.OK(t, err)
+	req := env.Must(http.NewRequestWithContext(ctx, method, url, body))(t)
 	for name, values := range header {
 		req.Header[name] = values
 	}
@@ -143,8 +142,7 @@ func ask(t *testing.T, c *http.Client, method, url string, header http.Header, b
 // get is ask for an answer that must come, with the status.
 func get(t *testing.T, c *http.Client, url string, header http.Header, status int) reply {
 	t.Helper()
-	a, err := ask(t, c, http.MethodGet, url, header, nil)
-	env.OK(t, err)
+	a := env.Must(ask(t, c, http.MethodGet, url, header, nil))(t)
 	a.want(t, status)
 	return a
 }
@@ -201,8 +199,7 @@ func (p *proxy) peak() (mib int) {
 func (p *proxy) spooled(t *testing.T) (bytes int64) {
 	t.Helper()
 	for _, pid := range p.pids() {
-		open, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-		env.OK(t, err)
+		open := env.Must(filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)))(t)
 		for _, name := range open {
 			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 				bytes += info.Size()
@@ -227,9 +224,7 @@ func readBytes(t *testing.T, pid int) int64 {
 	text := env.Read(t, fmt.Sprintf("/proc/%d/io", pid))
 	_, rest, _ := strings.Cut(string(text), "rchar: ")
 	line, _, _ := strings.Cut(rest, "\n")
-	n, err := strconv.ParseInt(line, 10, 64)
-	env.OK(t, err)
-	return n
+	return env.Must(strconv.ParseInt(line, 10, 64))(t)
 }
 
 // lingering is the number of connections with the address that were closed lately
@@ -238,8 +233,7 @@ func lingering(t *testing.T, address string) (n int) {
 	t.Helper()
 	const timeWait = "06"
 	text := env.Read(t, "/proc/net/tcp")
-	number, err := strconv.Atoi(port(address)[1:])
-	env.OK(t, err)
+	number := env.Must(strconv.Atoi(port(address)[1:]))(t)
 	hex := fmt.Sprintf(":%04X", number)
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)

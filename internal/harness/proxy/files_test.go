@@ -154,10 +154,8 @@ func (v *route) send(ctx context.Context, contentType string, body io.Reader, le
 func (v *route) abort(ctx context.Context, url string, spooled int64) {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	env.OK(v, err)
-	res, err := v.client("66").Do(req)
-	env.OK(v, err)
+	req := env.Must(http.NewRequestWithContext(ctx, http.MethodGet, url, nil))(v)
+	res := env.Must(v.client("66").Do(req))(v)
 	defer res.Body.Close()
 	if _, err := io.CopyN(io.Discard, res.Body, slack); err != nil || res.StatusCode != http.StatusOK {
 		v.Fatalf("%s, %v", res.Status, err)
@@ -196,8 +194,7 @@ func (v *route) downloaded(number string) (bytes int64, ended bool) {
 // resume downloads a file in two parts.
 func (v *route) resume(ctx context.Context, url string) {
 	c := v.client("1")
-	head, err := ask(v.T, c, http.MethodHead, url, nil, nil)
-	env.OK(v, err)
+	head := env.Must(ask(v.T, c, http.MethodHead, url, nil, nil))(v)
 	head.want(v.T, http.StatusOK)
 	tag, length := head.Header.Get("ETag"), head.Header.Get("Content-Length")
 	if length != strconv.FormatInt(v.size, 10) || !strings.HasPrefix(tag, `"`) || head.Header.Get("Accept-Ranges") != "bytes" {
@@ -205,12 +202,10 @@ func (v *route) resume(ctx context.Context, url string) {
 	}
 	sum, got := sha256.New(), int64(0)
 	for _, part := range []string{"bytes=0-1048575", "bytes=1048576-"} {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		env.OK(v, err)
+		req := env.Must(http.NewRequestWithContext(ctx, http.MethodGet, url, nil))(v)
 		req.Header.Set("Range", part)
 		req.Header.Set("If-Range", tag)
-		res, err := c.Do(req)
-		env.OK(v, err)
+		res := env.Must(c.Do(req))(v)
 		n, err := io.Copy(sum, res.Body)
 		got += n
 		_ = res.Body.Close()
@@ -233,8 +228,7 @@ func (v *route) tooLarge() {
 	const text = 24 << 20 // more than three times as much as a body may have
 	for name, length := range map[string]int64{"announced": text, "not announced": -1} {
 		body := io.LimitReader(strings.NewReader(`{"push":{"payload":"`+strings.Repeat("x", text)), text)
-		req, err := http.NewRequestWithContext(v.Context(), http.MethodPost, site+proctest.PushesPath, body)
-		env.OK(v, err)
+		req := env.Must(http.NewRequestWithContext(v.Context(), http.MethodPost, site+proctest.PushesPath, body))(v)
 		req.ContentLength = length
 		req.Header.Set("Content-Type", "application/json")
 		res, err := v.client("9").Do(req)

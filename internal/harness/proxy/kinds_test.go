@@ -173,8 +173,7 @@ func (f *proxied) neverTwice(t *testing.T, kind proxyKind, servers ...string) {
 // whether the proxy sent it on a connection that it had kept.
 func (v *route) loseAnswer(relays []*relay, method, path, body string) (kept bool) {
 	v.Helper()
-	s, err := v.proxy.session(v.Context(), v.net+"1")
-	env.OK(v, err)
+	s := env.Must(v.proxy.session(v.Context(), v.net+"1"))(v)
 	defer s.Close()
 	for range 2 * len(relays) { // so that each server has a connection that waits
 		if status, _, _, err := s.do(http.MethodGet, "/robots.txt", "", ""); err != nil || status != http.StatusOK {

@@ -105,8 +105,7 @@ func replaced(text string, here []string) []byte {
 // read returns a file of deploy.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	b := env.Read(t, filepath.Join("deploy", name))
-	return string(b)
+	return string(env.Read(t, filepath.Join("deploy", name)))
 }
 
 // write writes a file that the proxy may read.
@@ -171,8 +170,7 @@ func (p *proxy) kill() {
 func (p *proxy) logs(t *testing.T) (all map[string]string, access string) {
 	t.Helper()
 	all = map[string]string{"its output": p.output.String()}
-	names, err := filepath.Glob(filepath.Join(p.dir, "*.log"))
-	env.OK(t, err)
+	names := env.Must(filepath.Glob(filepath.Join(p.dir, "*.log")))(t)
 	for _, name := range names {
 		b := env.Read(t, name)
 		all[filepath.Base(name)] = string(b)
@@ -230,8 +228,7 @@ func newProxied(t *testing.T, kind proxyKind, size int64) *proxied {
 func (f *proxied) serve(t *testing.T, address string, settings ...string) {
 	t.Helper()
 	environ := append(proctest.LoadEnviron(), "PUSHBOX_TRUSTED_PROXIES=127.0.0.1", "PUSHBOX_LIMITS_UNKNOWN_TOKENS_PER_MINUTE=3")
-	p, err := proctest.Start(f.dir, append(environ, settings...), []string{"--listen", address})
-	env.OK(t, err)
+	p := env.Must(proctest.Start(f.dir, append(environ, settings...), []string{"--listen", address}))(t)
 	proctest.EndWith(t, p.Kill)
 	f.server = &proctest.Server{Process: p, T: t}
 }

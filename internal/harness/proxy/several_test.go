@@ -101,8 +101,7 @@ func (f *several) serveAt(t *testing.T, i int, key string) {
 	environ := append(proctest.LoadEnviron(), "PUSHBOX_TRUSTED_PROXIES=127.0.0.1", "PUSHBOX_MASTER_KEY_FILE="+key,
 		"PUSHBOX_DATABASE_URL="+f.url.Reveal(), "PUSHBOX_LIMITS_STOP_DELAY="+stopDelay.String(),
 		"PUSHBOX_LIMITS_ANONYMOUS_PER_MINUTE=0", "PUSHBOX_LIMITS_TOKEN_PER_MINUTE=0", "PUSHBOX_LIMITS_REQUEST_TIMEOUT=1m")
-	p, err := proctest.Start(f.dirs[i], environ, []string{"--listen", f.addresses[i]})
-	env.OK(t, err)
+	p := env.Must(proctest.Start(f.dirs[i], environ, []string{"--listen", f.addresses[i]}))(t)
 	proctest.EndWith(t, p.Kill)
 	f.servers[i], f.key = &proctest.Server{Process: p, T: t}, key
 }

@@ -81,8 +81,7 @@ func (f *fleet) wantGuesses(most int) {
 			want, passphrase = http.StatusTooManyRequests, "right"
 		}
 		c := f.crowds[n%len(f.crowds)]
-		req, err := http.NewRequest(http.MethodGet, c.URL+proctest.PushesPath+"/"+token, nil)
-		env.OK(f, err)
+		req := env.Must(http.NewRequest(http.MethodGet, c.URL+proctest.PushesPath+"/"+token, nil))(f)
 		req.Header.Set("X-Push-Passphrase", passphrase)
 		status, answer, err := c.Send(req)
 		if err != nil || status != want {
@@ -101,8 +100,7 @@ func (f *fleet) wantFiles() {
 	at := func(n int) *proctest.FileClient {
 		return proctest.NewFileClient(f.T, f.servers[n%len(f.servers)].URL, f.bearer)
 	}
-	token, err := at(0).Push(ctx, proctest.Multipart, proctest.Content(7, size))
-	env.OK(f, err)
+	token := env.Must(at(0).Push(ctx, proctest.Multipart, proctest.Content(7, size)))(f)
 	urls, err := at(1).Show(ctx, token)
 	if err != nil || len(urls) != 1 {
 		f.Fatalf("%d files, %v", len(urls), err)

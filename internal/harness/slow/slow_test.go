@@ -131,14 +131,12 @@ func newTarget(t *testing.T, watch time.Duration) *target {
 		environ = append(environ, "PUSHBOX_LIMITS_REQUEST_TIMEOUT=1m", "PUSHBOX_LIMITS_STALL_TIMEOUT=1m")
 	}
 	var err error
-	p.server, err = proctest.Start(p.dir, environ, nil)
-	env.OK(t, err)
+	p.server = env.Must(proctest.Start(p.dir, environ, nil))(t)
 	proctest.EndWith(t, p.server.Kill)
 	p.text = proctest.PushesPath + "/" + p.create(strings.Repeat("slow ", 200_000))
 	p.short = p.create("daft zebras jump")
 	c := proctest.NewFileClient(t, p.server.URL, proctest.APIToken(t, p.dir))
-	token, err := c.Push(t.Context(), proctest.Multipart, proctest.Content(1, 4<<20))
-	env.OK(t, err)
+	token := env.Must(c.Push(t.Context(), proctest.Multipart, proctest.Content(1, 4<<20)))(t)
 	urls, err := c.Show(t.Context(), token)
 	if err != nil || len(urls) != 1 {
 		t.Fatal(urls, err)
@@ -162,8 +160,7 @@ func (p *target) create(text string) (token string) {
 
 // descriptors is the number of the server's open descriptors.
 func (p *target) descriptors() int {
-	dir, err := os.Open(fmt.Sprintf("/proc/%d/fd", p.server.Pid()))
-	env.OK(p.t, err)
+	dir := env.Must(os.Open(fmt.Sprintf("/proc/%d/fd", p.server.Pid())))(p.t)
 	defer dir.Close()
 	open, err := dir.Readdirnames(-1)
 	if err != nil || len(open) == 0 {

@@ -68,8 +68,7 @@ func createEarlier(t *testing.T, dir string, length time.Duration) (s earlierPus
 		{shortestLife, owner, false, count, spread / 2, &s.expires},
 	} {
 		clock.Advance(max(0, start.Add(-l.age).Sub(clock.Now())))
-		_, err := st.Sweep(t.Context())
-		env.OK(t, err)
+		env.Must(st.Sweep(t.Context()))(t)
 		l.create(t, st, clock)
 	}
 	env.OK(t, st.Close(t.Context()))
@@ -100,8 +99,7 @@ func openAt(t *testing.T, dir string, clock clock.Clock) *store.Store {
 	t.Helper()
 	data := filepath.Join(dir, "data")
 	env.OK(t, os.Mkdir(data, 0o700))
-	key, err := seal.CreateKeyFile(filepath.Join(data, "master.key"))
-	env.OK(t, err)
+	key := env.Must(seal.CreateKeyFile(filepath.Join(data, "master.key")))(t)
 	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: filepath.Join(data, "pushbox.db")})
 	env.OK(t, err)
 	terms := store.Terms{Enabled: true, Days: store.Range{Default: 7, Min: 1, Max: 90}, Views: store.Range{Default: 5, Min: 1, Max: 100}}
@@ -117,10 +115,8 @@ func openAt(t *testing.T, dir string, clock clock.Clock) *store.Store {
 // account creates the account of a soak, and its API token.
 func account(t *testing.T, st *store.Store, s *earlierPushes) store.Actor {
 	t.Helper()
-	a, err := st.AddAccount(t.Context(), storetest.Operator, proctest.Email, secret.New(proctest.Password))
-	env.OK(t, err)
-	token, err := st.CreateToken(t.Context(), storetest.Operator, proctest.Email, store.TokenTerms{Label: "soak"})
-	env.OK(t, err)
+	a := env.Must(st.AddAccount(t.Context(), storetest.Operator, proctest.Email, secret.New(proctest.Password)))(t)
+	token := env.Must(st.CreateToken(t.Context(), storetest.Operator, proctest.Email, store.TokenTerms{Label: "soak"}))(t)
 	s.bearer = token.Secret.Reveal()
 	return store.Actor{Account: a.ID}
 }

@@ -61,8 +61,7 @@ func startMonitor(t *testing.T, s *soak) *monitor {
 	w := &monitor{s: s, first: s.read()}
 	log := os.Stderr
 	if name := os.Getenv("PUSHBOX_TEST_SOAK_LOG"); name != "" {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		env.OK(t, err)
+		f := env.Must(os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600))(t)
 		t.Cleanup(func() { _ = f.Close() })
 		log = f
 	}
@@ -221,7 +220,6 @@ func databaseOf(dir string) string { return filepath.Join(dir, "data", "pushbox.
 
 func databaseSize(t *testing.T, dir string) int64 {
 	t.Helper()
-	info, err := os.Stat(databaseOf(dir))
-	env.OK(t, err)
+	info := env.Must(os.Stat(databaseOf(dir)))(t)
 	return info.Size()
 }

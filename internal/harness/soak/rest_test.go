@@ -39,10 +39,8 @@ func idleStacks(t *testing.T) []string {
 	t.Helper()
 	server := proctest.StartServer(t, t.TempDir())
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: proctest.Patience}
-	res, err := c.Get(server.URL + "/healthz")
-	env.OK(t, err)
-	_, err = io.Copy(io.Discard, res.Body)
-	env.OK(t, err)
+	res := env.Must(c.Get(server.URL + "/healthz"))(t)
+	env.Must(io.Copy(io.Discard, res.Body))(t)
 	env.OK(t, res.Body.Close())
 	return stacksOf(t, server)
 }

@@ -20,9 +20,7 @@ func convert(t *testing.T, text string) settings.Conversion {
 	if err != nil || notes != nil {
 		t.Fatal(notes, err)
 	}
-	c, err := settings.Convert(vars)
-	env.OK(t, err)
-	return c
+	return env.Must(settings.Convert(vars))(t)
 }
 
 // valueOf is the value of a setting; empty if it is not set.
@@ -189,8 +187,7 @@ func TestNoKeyAndNoPasswordIsWritten(t *testing.T) {
 	for _, name := range append(strings.Fields(string(names)), "PWP__UNKNOWN", "OTHER") {
 		c := convert(t, name+"="+marker+"\nPWP__MAIL__SMTP_ADDRESS=mx.example.com\nPWP__MAIL__MAILER_SENDER=a@example.com\nPWP__MAIL__SMTP_USER_NAME=u")
 		var out bytes.Buffer
-		_, err := c.WriteTo(&out)
-		env.OK(t, err)
+		env.Must(c.WriteTo(&out))(t)
 		if strings.Contains(out.String(), marker) != texts[name] && name != "PWP__MAIL__SMTP_ADDRESS" && name != "PWP__MAIL__SMTP_USER_NAME" {
 			t.Errorf("%s is shown: %v", name, !texts[name])
 		}
@@ -199,16 +196,14 @@ func TestNoKeyAndNoPasswordIsWritten(t *testing.T) {
 
 func TestAComposeFileBecomesASettingsFile(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open("testdata/compose.yml")
-	env.OK(t, err)
+	f := env.Must(os.Open("testdata/compose.yml"))(t)
 	t.Cleanup(func() { _ = f.Close() })
 	vars, notes, err := settings.Read(f)
 	env.OK(t, err)
 	if len(notes) != 2 || !strings.Contains(notes[0], "worker also reads an env_file") || !strings.Contains(notes[1], "differ in PWP__LOG_LEVEL") {
 		t.Errorf("the notes are %q", notes)
 	}
-	c, err := settings.Convert(vars)
-	env.OK(t, err)
+	c := env.Must(settings.Convert(vars))(t)
 	golden.File(t, "testdata/compose.golden.yaml", written(t, c))
 	loads(t, c)
 }
@@ -258,8 +253,7 @@ func FuzzConvert(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c, err := settings.Convert(vars)
-		env.OK(t, err)
+		c := env.Must(settings.Convert(vars))(t)
 		loads(t, c)
 	})
 }

@@ -113,8 +113,7 @@ func (c *CA) AskToRenew(leaf *x509.Certificate) error {
 // resolver is a DNS server over TCP that resolves every name to 127.0.0.1.
 func resolver(t testing.TB) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	env.OK(t, err)
+	l := env.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

@@ -52,7 +52,6 @@ func New(t testing.TB, name string) (certificate tls.Certificate, authority []by
 // PEM returns a certificate and its key as files have them.
 func PEM(t testing.TB, c tls.Certificate) (certificate, key []byte) {
 	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
-	env.OK(t, err)
+	der := env.Must(x509.MarshalPKCS8PrivateKey(c.PrivateKey))(t)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }

@@ -31,6 +31,17 @@ func OK(t testing.TB, err error) {
 	}
 }
 
+// Must returns the value of a call that must succeed, or else ends the test:
+//
+//	value := env.Must(f())(t)
+func Must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		OK(t, err)
+		return value
+	}
+}
+
 // Equal fails the test unless it got what it wants. What says what that is.
 func Equal[T comparable](t testing.TB, what any, got, want T) {
 	if got == want {

@@ -15,8 +15,7 @@ import (
 
 func create(t *testing.T, path string) *os.File {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	env.OK(t, err)
+	f := env.Must(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))(t)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -35,8 +34,7 @@ func syncDir(t *testing.T, dir string) {
 
 func writeAt(t *testing.T, f *os.File, b []byte, offset int64) {
 	t.Helper()
-	_, err := f.WriteAt(b, offset)
-	env.OK(t, err)
+	env.Must(f.WriteAt(b, offset))(t)
 }
 
 // shape is a log in words.

@@ -19,8 +19,7 @@ func image(t *testing.T, log []faultfs.Entry, at int, keep faultfs.Keep) map[str
 	r, dir, files := faultfs.NewReplay(log), t.TempDir(), make(map[string]string)
 	r.Advance(at)
 	env.OK(t, r.Image(dir, keep))
-	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	env.OK(t, err)
+	names := env.Must(filepath.Glob(filepath.Join(dir, "*")))(t)
 	for _, n := range names {
 		b := env.Read(t, n)
 		files[filepath.Base(n)] = string(b)

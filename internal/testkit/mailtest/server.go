@@ -88,9 +88,7 @@ func New(t testing.TB, setup Setup) *Server {
 	}
 	l := setup.Listener
 	if l == nil {
-		var err error
-		l, err = net.Listen("tcp", "127.0.0.1:0")
-		env.OK(t, err)
+		l = env.Listen(t)
 	}
 	at := l.Addr().(*net.TCPAddr)
 	s.Host, s.Port = at.IP.String(), at.Port

@@ -58,8 +58,7 @@ type Provider struct {
 // New starts a provider that runs until the test ends.
 func New(t testing.TB) *Provider {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	env.OK(t, err)
+	key := env.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	p := &Provider{
 		t: t, key: key, codes: make(map[string]url.Values), Now: time.Now,
 		Person: Claims{"sub": "subject-1", "sid": "session-1", "email": "pat@example.com", "email_verified": true},

@@ -43,8 +43,7 @@ type Device struct {
 // New returns a device whose browser shows pages of that origin, and which verifies its user.
 func New(t testing.TB, origin string) *Device {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	env.OK(t, err)
+	key := env.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	id := make([]byte, 16)
 	_, _ = rand.Read(id)
 	return &Device{T: t, Origin: origin, Flags: Present | Verified, ID: id, key: key}
@@ -70,8 +69,7 @@ func (d *Device) read(text string) (o options) {
 func (d *Device) Create(text string) string {
 	d.T.Helper()
 	o := d.read(text)
-	handle, err := base64.RawURLEncoding.DecodeString(o.User.ID)
-	env.OK(d.T, err)
+	handle := env.Must(base64.RawURLEncoding.DecodeString(o.User.ID))(d.T)
 	d.Handle = handle
 	data := append(d.data(o.RP.ID, attested), make([]byte, 16)...) // no AAGUID
 	data = append(binary.BigEndian.AppendUint16(data, uint16(len(d.ID))), d.ID...)
@@ -92,8 +90,7 @@ func (d *Device) Get(text string) string {
 	client, data := d.client("webauthn.get", o), d.data(o.RPID, 0)
 	hash := sha256.Sum256(client)
 	sum := sha256.Sum256(append(data[:len(data):len(data)], hash[:]...))
-	signature, err := ecdsa.SignASN1(rand.Reader, d.key, sum[:])
-	env.OK(d.T, err)
+	signature := env.Must(ecdsa.SignASN1(rand.Reader, d.key, sum[:]))(d.T)
 	response := map[string]any{"clientDataJSON": encode(client), "authenticatorData": encode(data), "signature": encode(signature)}
 	if d.Handle != nil {
 		response["userHandle"] = encode(d.Handle)

@@ -120,8 +120,7 @@ max_client_conn = 2000
 `, Need(t).Dir, bouncerPort, dir)
 	env.OK(t, os.WriteFile(settings, []byte(text), 0o644))
 	c := &Cluster{Dir: dir}
-	attr, err := unprivileged(dir)
-	env.OK(t, err)
+	attr := env.Must(unprivileged(dir))(t)
 	env.OK(t, c.run(program, []string{"-q", settings}, attr))
 	t.Cleanup(func() { c.end(syscall.SIGKILL) })
 	env.Eventually(t, "PgBouncer listens", func() bool {

@@ -22,8 +22,7 @@ func Open(t *testing.T, path string) File {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file that is open keeps its name there")
 	}
-	f, err := os.Open(path)
-	env.OK(t, err)
+	f := env.Must(os.Open(path))(t)
 	t.Cleanup(func() { _ = f.Close() })
 	return File{f}
 }
@@ -31,8 +30,7 @@ func Open(t *testing.T, path string) File {
 // Want fails the test unless the file holds text, or if that is empty, zeros alone.
 func (f File) Want(t *testing.T, what, text string) {
 	t.Helper()
-	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<30))
-	env.OK(t, err)
+	b := env.Must(io.ReadAll(io.NewSectionReader(f, 0, 1<<30)))(t)
 	if text == "" {
 		b = bytes.Trim(b, "\x00")
 	}

@@ -22,9 +22,7 @@ const keySize = 32
 // P-256.
 func Ephemeral(t testing.TB, public []byte) *ecdh.PrivateKey {
 	t.Helper()
-	key, err := curveOf(public).GenerateKey(rand.Reader)
-	env.OK(t, err)
-	return key
+	return env.Must(curveOf(public).GenerateKey(rand.Reader))(t)
 }
 
 func curveOf(public []byte) ecdh.Curve {
@@ -37,22 +35,16 @@ func curveOf(public []byte) ecdh.Curve {
 // Wrap wraps the key of a push, which its fragment has, for a public key of a request.
 func Wrap(t testing.TB, fragment secret.Text, public []byte, ephemeral *ecdh.PrivateKey) []byte {
 	t.Helper()
-	key, err := base64.RawURLEncoding.DecodeString(fragment.Reveal()[1:])
-	env.OK(t, err)
+	key := env.Must(base64.RawURLEncoding.DecodeString(fragment.Reveal()[1:]))(t)
 	number, name := byte(2), "p256"
 	if len(public) == keySize {
 		number, name = 1, "x25519"
 	}
-	to, err := curveOf(public).NewPublicKey(public)
-	env.OK(t, err)
-	shared, err := ephemeral.ECDH(to)
-	env.OK(t, err)
+	to := env.Must(curveOf(public).NewPublicKey(public))(t)
+	shared := env.Must(ephemeral.ECDH(to))(t)
 	own := ephemeral.PublicKey().Bytes()
-	wrapping, err := hkdf.Key(sha256.New, shared, nil, "pushbox end-to-end 1 wrapped key "+name+" "+string(own)+string(public), keySize)
-	env.OK(t, err)
-	block, err := aes.NewCipher(wrapping)
-	env.OK(t, err)
-	gcm, err := cipher.NewGCM(block)
-	env.OK(t, err)
+	wrapping := env.Must(hkdf.Key(sha256.New, shared, nil, "pushbox end-to-end 1 wrapped key "+name+" "+string(own)+string(public), keySize))(t)
+	block := env.Must(aes.NewCipher(wrapping))(t)
+	gcm := env.Must(cipher.NewGCM(block))(t)
 	return gcm.Seal(append([]byte{number}, own...), make([]byte, gcm.NonceSize()), key[:keySize], nil)
 }

@@ -31,8 +31,7 @@ func both(t *testing.T, token string, limit time.Duration, h http.HandlerFunc, t
 	t.Cleanup(s.Close)
 	for _, name := range []string{"net", "raw"} {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		c, err := (&subject{urls: []string{s.URL}, token: token}).dial(ctx, &bench{client: name}, 0)
-		env.OK(t, err)
+		c := env.Must((&subject{urls: []string{s.URL}, token: token}).dial(ctx, &bench{client: name}, 0))(t)
 		test(t, c)
 		c.close()
 		cancel()
@@ -110,8 +109,7 @@ func TestAPITokensGoToTheirServerOnly(t *testing.T) {
 	}
 	file := t.TempDir() + "/token"
 	env.OK(t, os.WriteFile(file, []byte("s3cret\n"), 0o600))
-	_, err := small(t, "--url", server("a"), "--token-file", "a="+file, "--url", server("b"), "--connections", "1")
-	env.OK(t, err)
+	env.Must(small(t, "--url", server("a"), "--token-file", "a="+file, "--url", server("b"), "--connections", "1"))(t)
 	const token = "Bearer s3cret"
 	if want := map[string]string{"a POST": token, "a GET": "", "a DELETE": token, "b POST": "", "b GET": "", "b DELETE": ""}; !maps.Equal(seen, want) {
 		t.Errorf("the servers saw %v", seen)
@@ -278,11 +276,10 @@ type heap struct{ rows, keys, values int }
 // heaps measures the buckets of a database that is not open.
 func heaps(t *testing.T, path string) map[string]heap {
 	t.Helper()
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: env.Patience, ReadOnly: true})
-	env.OK(t, err)
+	db := env.Must(bbolt.Open(path, 0o600, &bbolt.Options{Timeout: env.Patience, ReadOnly: true}))(t)
 	defer db.Close()
 	all := make(map[string]heap)
-	err = db.View(func(tx *bbolt.Tx) error {
+	err := db.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
 			return b.ForEach(func(k, v []byte) error {
 				h := all[string(name)]
@@ -298,8 +295,7 @@ func heaps(t *testing.T, path string) map[string]heap {
 // Bare rows are as many and as long as those of pushbox, which stores as many pushes with the API.
 func TestABareCreateWritesTheRowsOfACreate(t *testing.T) {
 	t.Parallel()
-	b, err := parse([]string{"bolt", "--pushbox", os.Args[0], "--stored", "3", "--payload", "100"}, &bytes.Buffer{})
-	env.OK(t, err)
+	b := env.Must(parse([]string{"bolt", "--pushbox", os.Args[0], "--stored", "3", "--payload", "100"}, &bytes.Buffer{}))(t)
 	b.dir = t.TempDir()
 	box, bare := b.subjects[0], b.subjects[1]
 	b.stored, box.stored = 3, 5

@@ -137,8 +137,7 @@ func TestPassphrasesAreMeasuredRightAndWrong(t *testing.T) {
 
 func TestTheTableHasALineForEachOperationAndItsMarks(t *testing.T) {
 	t.Parallel()
-	out, err := small(t, "--pushbox", "new="+os.Args[0], "--pushbox", "old="+os.Args[0], "--connections", "16", "--only", "view,create")
-	env.OK(t, err)
+	out := env.Must(small(t, "--pushbox", "new="+os.Args[0], "--pushbox", "old="+os.Args[0], "--connections", "16", "--only", "view,create"))(t)
 	for _, want := range []string{
 		"| connections | server | operation | per second | to bare | by CPU | to beside | by CPU | to older | by CPU | p50 ms |",
 		"\n| 16 | bare | bare | ", "\n| 16 | new | view | ", "\n| 16 | new | create | ", "\n| 16 | old | view | ", "\n| 16 | old | create | ",
@@ -186,10 +185,9 @@ func TestServersOverPostgreSQLAreComparedWithBareStatements(t *testing.T) {
 			}
 		}
 	}
-	c, err := pgx.Connect(t.Context(), database)
-	env.OK(t, err)
+	c := env.Must(pgx.Connect(t.Context(), database))(t)
 	var left int
-	err = c.QueryRow(t.Context(), "select count(*) from pg_namespace where nspname like 'bench%'").Scan(&left)
+	err := c.QueryRow(t.Context(), "select count(*) from pg_namespace where nspname like 'bench%'").Scan(&left)
 	if err = errors.Join(err, c.Close(t.Context())); err != nil || left > 0 {
 		t.Errorf("%d schemas are left, %v", left, err)
 	}

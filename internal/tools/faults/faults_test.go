@@ -26,16 +26,12 @@ import (
 
 func root(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../../..")
-	env.OK(t, err)
-	return dir
+	return env.Must(filepath.Abs("../../.."))(t)
 }
 
 func faults(t *testing.T) []fault {
 	t.Helper()
-	all, err := choose(root(t), nil, "")
-	env.OK(t, err)
-	return all
+	return env.Must(choose(root(t), nil, ""))(t)
 }
 
 // A fault that no longer compiles is caught by nothing.
@@ -65,8 +61,7 @@ func newCompiler(t *testing.T) *compiler {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-export", "-json=Dir,ImportPath,Export,GoFiles,Standard", "./...")
 	cmd.Dir, cmd.Env = root(t), append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath") // as the program is built
-	out, err := cmd.Output()
-	env.OK(t, err)
+	out := env.Must(cmd.Output())(t)
 	c := &compiler{root: root(t), files: make(map[string][]string), fset: token.NewFileSet()}
 	exports := make(map[string]string)
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
@@ -152,12 +147,10 @@ func TestEachFaultNamesTestsThatExist(t *testing.T) {
 // testsOf are the names of the functions in the test files of a directory.
 func testsOf(t *testing.T, dir string) map[string]bool {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	env.OK(t, err)
+	paths := env.Must(filepath.Glob(filepath.Join(dir, "*_test.go")))(t)
 	names := make(map[string]bool)
 	for _, path := range paths {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		env.OK(t, err)
+		file := env.Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 		for _, d := range file.Decls {
 			if f, is := d.(*ast.FuncDecl); is && f.Recv == nil {
 				names[f.Name.Name] = true

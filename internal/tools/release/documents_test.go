@@ -21,8 +21,7 @@ var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
 // TestLinksLeadToFilesOfTheSamePlace: documents are read where there is no network, too.
 func TestLinksLeadToFilesOfTheSamePlace(t *testing.T) {
 	t.Parallel()
-	documents, err := aJob(t).documents(t.Context())
-	env.OK(t, err)
+	documents := env.Must(aJob(t).documents(t.Context()))(t)
 	for place, in := range map[string]func(string) bool{
 		"the archive": func(name string) bool { return !forPackages(name) },
 		"a package":   forReaders,
@@ -54,8 +53,7 @@ func TestLinksLeadToFilesOfTheSamePlace(t *testing.T) {
 
 func TestTheManualHasCommandsAndExitCodes(t *testing.T) {
 	t.Parallel()
-	documents, err := aJob(t).documents(t.Context())
-	env.OK(t, err)
+	documents := env.Must(aJob(t).documents(t.Context()))(t)
 	text := string(documents["pushbox.1"].content)
 	for _, p := range cli.Pages()[1:] {
 		if !strings.Contains(text, "\n.SS "+roff(strings.TrimPrefix(p.Path, "pushbox "))+"\n") {
@@ -97,8 +95,7 @@ func TestHelpTextsAreEscaped(t *testing.T) {
 
 func TestShellsReadTheirCompletions(t *testing.T) {
 	t.Parallel()
-	documents, err := aJob(t).documents(t.Context())
-	env.OK(t, err)
+	documents := env.Must(aJob(t).documents(t.Context()))(t)
 	for shell, ending := range shells {
 		script := string(documents["completions/pushbox."+ending].content)
 		env.Contains(t, shell, script, "pushbox")
@@ -136,8 +133,7 @@ func TestWithoutALicenceNothingIsPublished(t *testing.T) {
 // aJob makes a release of the source tree of these tests, into a new directory.
 func aJob(t *testing.T) job {
 	t.Helper()
-	root, err := filepath.Abs("../../..")
-	env.OK(t, err)
+	root := env.Must(filepath.Abs("../../.."))(t)
 	s := source{root: root, version: "1.2.3", commit: "0123456789abcdef", time: time.Unix(1_700_000_000, 0).UTC()}
 	return job{source: s, dist: t.TempDir(), work: t.TempDir()}
 }
@@ -146,8 +142,7 @@ func aJob(t *testing.T) job {
 // binary.
 func aBuild(t *testing.T, of target) build {
 	t.Helper()
-	info, err := buildinfo.ReadFile(executable(t))
-	env.OK(t, err)
+	info := env.Must(buildinfo.ReadFile(executable(t)))(t)
 	return build{target: of, content: []byte("the program for " + of), info: info, files: files{
 		"LICENSE":              document([]byte("own conditions")),
 		"README.md":            document([]byte("read me")),
@@ -158,15 +153,12 @@ func aBuild(t *testing.T, of target) build {
 // executable is the path of the test's own binary.
 func executable(t *testing.T) string {
 	t.Helper()
-	self, err := os.Executable()
-	env.OK(t, err)
-	return self
+	return env.Must(os.Executable())(t)
 }
 
 func read(t *testing.T, name ...string) []byte {
 	t.Helper()
-	b := env.Read(t, filepath.Join(name...))
-	return b
+	return env.Read(t, filepath.Join(name...))
 }
 
 func write(t *testing.T, content string, name ...string) {

@@ -92,8 +92,7 @@ func (l unpacked) machine(d descriptor, want platform) {
 		l.t.Fatalf("%+v, %+v", m, c)
 	}
 	env.Equal(l.t, "the image is checked by", strings.Join(c.Config.Healthcheck.Test, " "), "CMD /pushbox healthcheck")
-	z, err := gzip.NewReader(bytes.NewReader([]byte(l.blob(m.Layers[0]))))
-	env.OK(l.t, err)
+	z := env.Must(gzip.NewReader(bytes.NewReader([]byte(l.blob(m.Layers[0])))))(l.t)
 	layer, err := io.ReadAll(z)
 	if err != nil || "sha256:"+digest(layer) != c.RootFS.DiffIDs[0] {
 		l.t.Fatalf("the layer is not the one that the configuration names: %v", err)
@@ -136,8 +135,7 @@ func untar(t *testing.T, archive []byte) map[string]string {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		content, err := io.ReadAll(r)
-		env.OK(t, err)
+		content := env.Must(io.ReadAll(r))(t)
 		if owned := h.Name == "data/" || h.Name == "key/"; owned != (h.Uid == containerUser && h.Mode == 0o700) {
 			t.Errorf("%s: %d, mode %o", h.Name, h.Uid, h.Mode)
 		}
@@ -156,22 +154,18 @@ func TestABillOfMaterialsIsCycloneDX(t *testing.T) {
 	j, b := aJob(t), aBuild(t, "linux/arm64")
 	env.OK(t, j.bill(b))
 	text := read(t, j.dist, "pushbox-1.2.3-linux-arm64.cdx.json")
-	library, err := j.tool(t.Context(), "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go")
-	env.OK(t, err)
+	library := env.Must(j.tool(t.Context(), "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))(t)
 	c := jsonschema.NewCompiler()
 	for name, file := range map[string]string{
 		"bom-1.5.schema.json":  "bom-1.5.schema.json",
 		"spdx.schema.json":     "spdx.schema.json",
 		"jsf-0.82.schema.json": "jsf-0.82.schemax.json",
 	} {
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(read(t, library, "schema", file)))
-		env.OK(t, err)
+		doc := env.Must(jsonschema.UnmarshalJSON(bytes.NewReader(read(t, library, "schema", file))))(t)
 		env.OK(t, c.AddResource("http://cyclonedx.org/schema/"+name, doc))
 	}
-	schema, err := c.Compile("http://cyclonedx.org/schema/bom-1.5.schema.json")
-	env.OK(t, err)
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	env.OK(t, err)
+	schema := env.Must(c.Compile("http://cyclonedx.org/schema/bom-1.5.schema.json"))(t)
+	doc := env.Must(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	env.OK(t, schema.Validate(doc))
 	for _, m := range b.info.Deps {
 		if !strings.Contains(string(text), `"pkg:golang/`+m.Path+"@") {

@@ -118,8 +118,7 @@ func TestEachDependencyIsExplained(t *testing.T) {
 	t.Parallel()
 	document := string(read(t, "../../../docs/dependencies.md"))
 	for _, dir := range []string{"../../..", "tools"} {
-		list, err := run(t.Context(), dir, nil, "go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all")
-		env.OK(t, err)
+		list := env.Must(run(t.Context(), dir, nil, "go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all"))(t)
 		seen := 0
 		for module := range strings.SplitSeq(list, "\n") {
 			if module == "" {

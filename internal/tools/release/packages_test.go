@@ -87,8 +87,7 @@ func TestTwoReleasesAreCompared(t *testing.T) {
 func TestEveryFileOfAPackageExists(t *testing.T) {
 	t.Parallel()
 	j, b, dir := aJob(t), aBuild(t, "linux/riscv64"), t.TempDir()
-	documents, err := j.documents(t.Context())
-	env.OK(t, err)
+	documents := env.Must(j.documents(t.Context()))(t)
 	maps.Copy(b.files, documents)
 	env.OK(t, j.staged(b).writeBelow(dir))
 	var recipe struct {

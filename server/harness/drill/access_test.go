@@ -140,12 +140,10 @@ func drillUploadsOfOthers(t *testing.T) {
 // tokenOf returns the header of a new API token of the actor.
 func tokenOf(a *servertest.Server, by store.Actor) http.Header {
 	a.T.Helper()
-	accounts, err := a.Store.Accounts(ctx)
-	env.OK(a.T, err)
+	accounts := env.Must(a.Store.Accounts(ctx))(a.T)
 	for _, account := range accounts {
 		if account.ID == by.Account {
-			token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, account.Email, store.TokenTerms{})
-			env.OK(a.T, err)
+			token := env.Must(a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, account.Email, store.TokenTerms{}))(a.T)
 			return servertest.Bearer(token.Secret.Reveal())
 		}
 	}

@@ -228,10 +228,8 @@ func startLinearVictim(t *testing.T, home victimHome, clock *storetest.Clock) (v
 	v.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", victimEnv+"="+home.dir, victimEnv+"_AHEAD="+ahead.String(), victimEnv+"_URL="+home.url.Reveal())
 	v.cmd.Stderr = os.Stderr
 	v.cmd.WaitDelay = env.Patience
-	in, err := v.cmd.StdinPipe()
-	env.OK(t, err)
-	out, err := v.cmd.StdoutPipe()
-	env.OK(t, err)
+	in := env.Must(v.cmd.StdinPipe())(t)
+	out := env.Must(v.cmd.StdoutPipe())(t)
 	v.orders, v.answers = in, bufio.NewReader(out)
 	env.OK(t, v.cmd.Start())
 	line, err := v.answers.ReadString('\n')
@@ -273,8 +271,7 @@ func (v *linearVictim) end() error { return errors.Join(v.orders.Close(), v.cmd.
 // calls, and how often it was killed.
 func (r *linearRun) recordKills(n int64) (history []porcupine.Operation, kills int) {
 	home, rng := victimHome{dir: r.t.TempDir()}, rand.New(rand.NewPCG(r.seed, 1<<63))
-	bearer, err := home.fill(r.clock)
-	env.OK(r.t, err)
+	bearer := env.Must(home.fill(r.clock))(r.t)
 	r.bearer = bearer
 	for ; r.calls.Load() < n && !r.t.Failed(); r.life++ {
 		v := r.startLife(home)
@@ -292,8 +289,7 @@ func (r *linearRun) recordKills(n int64) (history []porcupine.Operation, kills i
 
 // checkHome checks what victims have left.
 func (r *linearRun) checkHome(home victimHome) {
-	s, err := home.open(r.clock)
-	env.OK(r.t, err)
+	s := env.Must(home.open(r.clock))(r.t)
 	if err := errors.Join(checkVictim(s), s.Close(ctx)); err != nil {
 		r.t.Error(err)
 	}

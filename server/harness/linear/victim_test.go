@@ -200,8 +200,7 @@ func (p *linearPair) sweep() error { return p[rand.IntN(len(p))].sweep() }
 // often.
 func (r *linearRun) recordServerKills(n int64) (kills int) {
 	home, rng := victimHome{dir: r.t.TempDir(), url: pgtest.URL(r.t)}, rand.New(rand.NewPCG(r.seed, 1<<63))
-	bearer, err := home.fill(r.clock)
-	env.OK(r.t, err)
+	bearer := env.Must(home.fill(r.clock))(r.t)
 	r.bearer = bearer
 	var pair linearPair
 	addresses := []*string{&r.address, &r.other}

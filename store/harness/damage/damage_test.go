@@ -113,8 +113,7 @@ func TestALengthBehindTheFileTakesNoMemory(t *testing.T) {
 func TestADamagedKeyFileIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
-	key, err := seal.CreateKeyFile(path)
-	env.OK(t, err)
+	key := env.Must(seal.CreateKeyFile(path))(t)
 	whole := env.Read(t, path)
 	refused := 0
 	try := func(what string, at int, damaged []byte) {

@@ -73,8 +73,7 @@ func newWorld(t *testing.T, dir string, large bool) *world {
 	t.Helper()
 	w := &world{dir: dir, root: seal.NewRootKey()}
 	clock := storetest.NewClock()
-	s, err := w.open(clock, timeLimit)
-	env.OK(t, err)
+	s := env.Must(w.open(clock, timeLimit))(t)
 	f := &storetest.Fixture{Store: s, Clock: clock, Path: w.path()}
 	w.addAccounts(t, f)
 	w.addPushes(t, f)
@@ -84,8 +83,7 @@ func newWorld(t *testing.T, dir string, large bool) *world {
 		t.Fatalf("the database has problems before it is damaged: %q, %v", problems, err)
 	}
 	env.OK(t, s.Close(ctx))
-	w.image, err = os.ReadFile(w.path())
-	env.OK(t, err)
+	w.image = env.Must(os.ReadFile(w.path()))(t)
 	w.image = w.image[:storetest.UsedBytes(w.image)]
 	w.now, w.parts = clock.Now(), partsOf(w.image)
 	return w
@@ -132,11 +130,9 @@ func (w *world) addAccount(t *testing.T, f *storetest.Fixture, address string) k
 	t.Helper()
 	k := knownAccount{Account: storetest.AddMember(t, f, address)}
 	k.by = store.Actor{Account: k.ID, Client: "192.0.2.7", IP: "192.0.2.7", UserAgent: "Browser/1.0"}
-	n, err := f.SignIn(ctx, k.by, address, secret.New(storetest.Password))
-	env.OK(t, err)
+	n := env.Must(f.SignIn(ctx, k.by, address, secret.New(storetest.Password)))(t)
 	for _, label := range []string{"laptop", "server"} {
-		token, err := f.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: label})
-		env.OK(t, err)
+		token := env.Must(f.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: label}))(t)
 		k.apiToken = token.Secret
 	}
 	k.session = n.Secret
@@ -176,15 +172,12 @@ func (w *world) addPushes(t *testing.T, f *storetest.Fixture) {
 		viewed := w.add(t, f, by, knownPush{payload: "viewed up", special: true, over: true}, func(in *store.NewPush) { in.Views = new(1) })
 		deleted := w.add(t, f, by, knownPush{payload: "a deleted text", special: true, over: true}, nil)
 		w.add(t, f, by, knownPush{payload: "an expired text", special: true, over: true}, func(in *store.NewPush) { in.Lifetime = time.Minute })
-		_, err := f.Retrieve(ctx, storetest.Anonymous, viewed.token, secret.Text{}, nil)
-		env.OK(t, err)
-		_, err = f.DeletePush(ctx, by, deleted.token)
-		env.OK(t, err)
+		env.Must(f.Retrieve(ctx, storetest.Anonymous, viewed.token, secret.Text{}, nil))(t)
+		env.Must(f.DeletePush(ctx, by, deleted.token))(t)
 	}
 	f.Clock.Advance(2 * time.Minute)
 	for _, k := range w.pushes { // one after the other, so that the same seed gives the same file
-		_, err := f.Look(ctx, k.token)
-		env.OK(t, err)
+		env.Must(f.Look(ctx, k.token))(t)
 	}
 }
 
@@ -220,7 +213,6 @@ func (w *world) addLeftovers(t *testing.T, f *storetest.Fixture) {
 		tokens = append(tokens, storetest.Push(t, f, w.bob.by, func(in *store.NewPush) { in.Payload = secret.New(strings.Repeat("gone ", 600)) }).Token)
 	}
 	for _, token := range tokens {
-		_, err := f.DeletePush(ctx, w.bob.by, token)
-		env.OK(t, err)
+		env.Must(f.DeletePush(ctx, w.bob.by, token))(t)
 	}
 }

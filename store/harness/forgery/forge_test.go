@@ -48,10 +48,9 @@ func tagged(r row) bool {
 func rowsOf(t *testing.T, path string, image []byte) (rows []row) {
 	t.Helper()
 	write(t, path, image)
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
-	env.OK(t, err)
+	db := env.Must(bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true}))(t)
 	defer db.Close()
-	err = db.View(func(tx *bbolt.Tx) error {
+	err := db.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
 			return b.ForEach(func(k, v []byte) error {
 				rows = append(rows, row{string(name), bytes.Clone(k), bytes.Clone(v)})

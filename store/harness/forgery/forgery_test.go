@@ -66,8 +66,7 @@ func (w *world) wantTruth(t *testing.T, path string) {
 	t.Helper()
 	for range 2 {
 		write(t, path, w.image)
-		f, err := w.open(path)
-		env.OK(t, err)
+		f := env.Must(w.open(path))(t)
 		if problems, err := f.Store.Check(ctx); err != nil || len(problems) > 0 {
 			t.Errorf("before anything is forged: %q, %v", problems, err)
 		}

@@ -83,8 +83,7 @@ func newWorld(t *testing.T, dir string) *world {
 	w := &world{root: seal.NewRootKey()}
 	path := filepath.Join(dir, "pushbox.db")
 	for i, part := range []func(*testing.T, *storetest.Fixture){w.fill, w.change, w.view} {
-		f, err := w.open(path)
-		env.OK(t, err)
+		f := env.Must(w.open(path))(t)
 		part(t, f)
 		w.now = f.Clock.Now()
 		env.OK(t, f.Close(ctx))
@@ -101,12 +100,9 @@ func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 	for _, email := range []string{storetest.Email, "mallory@example.com", "carol@example.com"} {
 		a := storetest.AddMember(t, f, email)
 		by := store.Actor{Account: a.ID, Client: "192.0.2.7", IP: "192.0.2.7"}
-		n, err := f.SignIn(ctx, by, email, secret.New(storetest.Password))
-		env.OK(t, err)
-		token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop"})
-		env.OK(t, err)
-		_, err = f.AddHook(ctx, storetest.Operator, email, secret.New("https://hooks.example.com/"+email), []record.Event{record.EventView})
-		env.OK(t, err)
+		n := env.Must(f.SignIn(ctx, by, email, secret.New(storetest.Password)))(t)
+		token := env.Must(f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop"}))(t)
+		env.Must(f.AddHook(ctx, storetest.Operator, email, secret.New("https://hooks.example.com/"+email), []record.Event{record.EventView}))(t)
 		w.accounts = append(w.accounts, member{email, by, n.Secret, token.Secret})
 		for i := range 4 {
 			w.add(t, f, sent{by: by, passphrase: []string{"", passphrase}[i%2]})
@@ -166,8 +162,7 @@ func (w *world) change(t *testing.T, f *storetest.Fixture) {
 func (w *world) view(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
 	for _, i := range []int{2, 4, 4} {
-		_, err := f.Retrieve(ctx, storetest.Anonymous, w.pushes[i].token, secret.Text{}, nil)
-		env.OK(t, err)
+		env.Must(f.Retrieve(ctx, storetest.Anonymous, w.pushes[i].token, secret.Text{}, nil))(t)
 	}
 }
 

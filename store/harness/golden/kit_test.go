@@ -129,9 +129,7 @@ func copyDatabase(t *testing.T, from string) (dir string) {
 
 func (p push) token(t *testing.T) store.Token {
 	t.Helper()
-	token, err := store.ParseToken(p.Token)
-	env.OK(t, err)
-	return token
+	return env.Must(store.ParseToken(p.Token))(t)
 }
 
 func (p push) content() (files [][]byte) {
@@ -144,8 +142,7 @@ func (p push) content() (files [][]byte) {
 // actorOf returns the account of that address; storetest.Anonymous for "".
 func actorOf(t *testing.T, f *storetest.Fixture, address string) store.Actor {
 	t.Helper()
-	all, err := f.Accounts(ctx)
-	env.OK(t, err)
+	all := env.Must(f.Accounts(ctx))(t)
 	for _, a := range all {
 		if a.Email == address {
 			return store.Actor{Account: a.ID, Client: "192.0.2.1", IP: "192.0.2.1", UserAgent: "Browser/1.0"}

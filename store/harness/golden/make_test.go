@@ -38,8 +38,7 @@ func TestMakeAGoldenDatabase(t *testing.T) {
 		t.Skip("it makes a database only with -update")
 	}
 	work := t.TempDir()
-	_, err := seal.CreateKeyFile(filepath.Join(work, storetest.KeyFile))
-	env.OK(t, err)
+	env.Must(seal.CreateKeyFile(filepath.Join(work, storetest.KeyFile)))(t)
 	m := &maker{Fixture: storetest.OpenDir(t, work, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), nil), t: t}
 	defer func() { _ = m.Close(ctx) }()
 	m.accounts()
@@ -75,13 +74,11 @@ func (m *maker) accounts() {
 	for i := range others {
 		a := &others[i]
 		storetest.AddMember(m.t, m.Fixture, a.Email)
-		n, err := m.SignIn(ctx, storetest.Anonymous, a.Email, secret.New(storetest.Password))
-		env.OK(m.t, err)
+		n := env.Must(m.SignIn(ctx, storetest.Anonymous, a.Email, secret.New(storetest.Password)))(m.t)
 		a.Session = n.Secret.Reveal()
 		if !a.Disabled {
 			a.Subject = "0123456789"
-			_, err := m.SignInAs(ctx, storetest.Anonymous, a.external())
-			env.OK(m.t, err)
+			env.Must(m.SignInAs(ctx, storetest.Anonymous, a.external()))(m.t)
 		}
 		m.token(&a.Token, a.Email)
 		if a.Disabled {
@@ -92,8 +89,7 @@ func (m *maker) accounts() {
 }
 
 func (m *maker) token(text *string, address string) record.TokenID {
-	n, err := m.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: "laptop", Lifetime: 300 * day})
-	env.OK(m.t, err)
+	n := env.Must(m.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: "laptop", Lifetime: 300 * day}))(m.t)
 	*text = n.Secret.Reveal()
 	return n.ID
 }
@@ -148,8 +144,7 @@ func (m *maker) beforeTheKeyChanges() {
 
 func (m *maker) sweep() {
 	m.t.Helper()
-	_, err := m.Sweep(ctx)
-	env.OK(m.t, err)
+	env.Must(m.Sweep(ctx))(m.t)
 }
 
 // pushes creates pushes of every kind but files, in every state.
@@ -162,8 +157,7 @@ func (m *maker) pushes() {
 	m.add(push{What: "a QR code", Payload: "shown as a code"}, func(in *store.NewPush) { in.Kind = record.QR })
 	m.add(push{What: "long", Owner: storetest.Email, Payload: strings.Repeat("a secret of several pages. ", 400)}, nil)
 	gone := m.add(push{What: "deleted", Owner: storetest.Email}, func(in *store.NewPush) { in.Payload = secret.New("a deleted secret") })
-	_, err := m.DeletePush(ctx, actorOf(m.t, m.Fixture, storetest.Email), gone.Token)
-	env.OK(m.t, err)
+	env.Must(m.DeletePush(ctx, actorOf(m.t, m.Fixture, storetest.Email), gone.Token))(m.t)
 	m.add(push{What: "expired by time", Owner: storetest.Email}, func(in *store.NewPush) {
 		in.Payload, in.Lifetime = secret.New("an expired secret"), time.Minute
 	})
@@ -193,16 +187,14 @@ func (m *maker) leftovers() {
 
 // hooks adds a webhook, which gets messages about the views after it.
 func (m *maker) hooks() {
-	_, err := m.AddHook(ctx, storetest.Operator, storetest.Email, secret.New(hookURL), []record.Event{record.EventView, record.EventFailedPassphrase})
-	env.OK(m.t, err)
+	env.Must(m.AddHook(ctx, storetest.Operator, storetest.Email, secret.New(hookURL), []record.Event{record.EventView, record.EventFailedPassphrase}))(m.t)
 	m.expectation.Hooks = 1
 }
 
 // newcomer signs up, and has a code sent to the address, which waits.
 func (m *maker) newcomer() {
 	n := newcomer{Email: "dora@example.com", Password: storetest.Password}
-	_, err := m.SignUp(ctx, storetest.Anonymous, n.Email, secret.New(n.Password))
-	env.OK(m.t, err)
+	env.Must(m.SignUp(ctx, storetest.Anonymous, n.Email, secret.New(n.Password)))(m.t)
 	s, err := m.SignIn(ctx, storetest.Anonymous, n.Email, secret.New(n.Password))
 	if err == nil {
 		err = m.MailCode(ctx, storetest.Anonymous, s.Secret, "")
@@ -217,15 +209,12 @@ func (m *maker) requests() {
 	by := actorOf(m.t, m.Fixture, m.Newcomer.Email)
 	for _, r := range []request{{Text: "the password of the printer", Answers: []string{"1234"}}, {Text: "the door code", Ended: true}} {
 		m.Clock.Advance(time.Second)
-		made, err := m.CreateRequest(ctx, by, store.NewRequest{Text: secret.New(r.Text), MaxAnswers: new(2)})
-		env.OK(m.t, err)
+		made := env.Must(m.CreateRequest(ctx, by, store.NewRequest{Text: secret.New(r.Text), MaxAnswers: new(2)}))(m.t)
 		for _, answer := range r.Answers {
-			_, err := m.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New(answer), Request: made.Token})
-			env.OK(m.t, err)
+			env.Must(m.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New(answer), Request: made.Token}))(m.t)
 		}
 		if r.Ended {
-			_, err := m.EndRequest(ctx, by, made.ID)
-			env.OK(m.t, err)
+			env.Must(m.EndRequest(ctx, by, made.ID))(m.t)
 		}
 		r.Token = made.Token.Reveal()
 		m.Requests = append([]request{r}, m.Requests...)
@@ -255,8 +244,7 @@ func (m *maker) views() {
 		}
 		by := store.Actor{Client: "198.51.100.7", IP: "198.51.100.7", UserAgent: "Reader/2.0", Referrer: secret.New("https://chat.example.com/")}
 		for range 2 {
-			_, err := m.Retrieve(ctx, by, p.token(m.t), secret.New(p.Passphrase), nil)
-			env.OK(m.t, err)
+			env.Must(m.Retrieve(ctx, by, p.token(m.t), secret.New(p.Passphrase), nil))(m.t)
 		}
 		if p.Passphrase != "" {
 			_, _ = m.Retrieve(ctx, by, p.token(m.t), secret.New("not this one"), nil) // it fails, and leaves an entry
@@ -266,13 +254,11 @@ func (m *maker) views() {
 
 // record records the states and counts of all pushes, and the length of the instance log.
 func (m *maker) record() {
-	events, err := m.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents)
-	env.OK(m.t, err)
+	events := env.Must(m.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents))(m.t)
 	m.Events = len(events)
 	for i := range m.Pushes {
 		p := &m.Pushes[i]
-		got, err := m.Look(ctx, p.token(m.t))
-		env.OK(m.t, err)
+		got := env.Must(m.Look(ctx, p.token(m.t)))(m.t)
 		p.State, p.Views, m.expectation.Waiting = got.State, got.Views, m.Fixture.Waiting()
 		m.Views, m.Entries = m.Views+got.Views, m.Entries+int(got.Seq)
 		if p.Owner != "" {
@@ -284,8 +270,7 @@ func (m *maker) record() {
 		if a.Session == "" {
 			continue
 		}
-		list, err := m.Fixture.Sessions(ctx, a.session())
-		env.OK(m.t, err)
+		list := env.Must(m.Fixture.Sessions(ctx, a.session()))(m.t)
 		a.Sessions = len(list)
 	}
 }

@@ -202,8 +202,7 @@ func (w opened) wantFiles(p push, grant secret.Text) {
 
 // wantNewcomer confirms the address that is to be confirmed. All others are.
 func (w opened) wantNewcomer() {
-	all, err := w.Accounts(ctx)
-	env.OK(w.t, err)
+	all := env.Must(w.Accounts(ctx))(w.t)
 	for _, a := range all {
 		if a.Unconfirmed != (w.g.Newcomer != nil && a.Email == w.g.Newcomer.Email) {
 			w.t.Errorf("%s is confirmed: %v", a.Email, !a.Unconfirmed)

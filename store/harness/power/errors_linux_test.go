@@ -271,8 +271,7 @@ func (r *faultRun) look(t *testing.T) (how string, found []string) {
 		cuts = append(cuts, func(dir string) { how = r.fs.Cut(dir, s.seed, uint64(r.fault.N)) })
 	}
 	for _, cut := range cuts {
-		dir, err := os.MkdirTemp(memoryDir(), "pushbox-io-")
-		env.OK(t, err)
+		dir := env.Must(os.MkdirTemp(memoryDir(), "pushbox-io-"))(t)
 		cut(dir)
 		found = append(found, judgeImage(t.Context(), dir, after)...)
 		env.OK(t, os.RemoveAll(dir))

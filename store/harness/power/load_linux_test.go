@@ -56,12 +56,10 @@ func recordLoad(t *testing.T, fs *faultfs.FS, seed uint64) *recording {
 		rounds = longRounds
 	}
 	for round := range rounds {
-		s, err := openTracked(ctx, fs.Dir, r.root, clock)
-		env.OK(t, err)
+		s := env.Must(openTracked(ctx, fs.Dir, r.root, clock))(t)
 		s.ledger = r.ledger
 		if round == 0 {
-			a, err := s.AddAccount(ctx, storetest.Operator, ownerEmail, secret.New("correct horse battery"))
-			env.OK(t, err)
+			a := env.Must(s.AddAccount(ctx, storetest.Operator, ownerEmail, secret.New("correct horse battery")))(t)
 			r.owner = store.Actor{Account: a.ID, Client: "192.0.2.1"}
 		}
 		s.owner = r.owner

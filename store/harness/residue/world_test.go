@@ -55,8 +55,7 @@ func newWorld(t *testing.T, erase bool) *world {
 		t: t, erase: erase, dir: t.TempDir(),
 		live: make(map[record.ID]*secretPush), over: make(map[record.ID]*secretPush), values: make(map[record.ID][]sealed),
 	}
-	_, err := seal.CreateKeyFile(w.keyFile())
-	env.OK(t, err)
+	env.Must(seal.CreateKeyFile(w.keyFile()))(t)
 	w.open(storetest.NewClock())
 	w.owner = store.Actor{Account: storetest.AddMember(t, w.Fixture, storetest.Email).ID, Client: "192.0.2.1", IP: "192.0.2.1"}
 	t.Cleanup(func() { _ = w.stop() })
@@ -68,9 +67,7 @@ func (w *world) keyFile() string { return filepath.Join(w.dir, storetest.KeyFile
 // key is the root key in the key file.
 func (w *world) key() seal.RootKey {
 	w.t.Helper()
-	k, err := seal.LoadKeyFile(w.keyFile())
-	env.OK(w.t, err)
-	return k
+	return env.Must(seal.LoadKeyFile(w.keyFile()))(w.t)
 }
 
 func (w *world) open(clock *storetest.Clock) {
@@ -127,13 +124,11 @@ func (w *world) stop() error {
 // ring returns the key ring in force, sealed and open.
 func (w *world) ring() ([]byte, *seal.Ring) {
 	w.t.Helper()
-	sealed, err := w.engine.KeyRing(ctx)
-	env.OK(w.t, err)
+	sealed := env.Must(w.engine.KeyRing(ctx))(w.t)
 	w.knowing.Lock()
 	defer w.knowing.Unlock()
 	if !bytes.Equal(sealed, w.inForce) {
-		r, err := seal.OpenRing(w.key(), sealed)
-		env.OK(w.t, err)
+		r := env.Must(seal.OpenRing(w.key(), sealed))(w.t)
 		w.inForce, w.openRing = sealed, r
 	}
 	return sealed, w.openRing
@@ -183,9 +178,7 @@ func (w *world) know(by store.Actor, passphrase string, p store.PushInfo) *secre
 	w.t.Helper()
 	s := &secretPush{PushInfo: p, passphrase: secret.New(passphrase), anonymous: by.Account == 0}
 	_, ring := w.ring()
-	var err error
-	s.dek, err = ring.OpenWrap(p.Wrap, p.ID[:], p.Token.Text, s.passphrase)
-	env.OK(w.t, err)
+	s.dek = env.Must(ring.OpenWrap(p.Wrap, p.ID[:], p.Token.Text, s.passphrase))(w.t)
 	w.knowing.Lock()
 	defer w.knowing.Unlock()
 	w.live[p.ID] = s
@@ -290,8 +283,7 @@ func (w *world) gone(ended time.Time) {
 func (w *world) folded() {
 	w.t.Helper()
 	for range 1000 {
-		s, err := w.Stats()
-		env.OK(w.t, err)
+		s := env.Must(w.Stats())(w.t)
 		if s.Journal == 0 {
 			return
 		}
