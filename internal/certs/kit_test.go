@@ -92,17 +92,10 @@ func newServed(t *testing.T) (*site, *acmetest.CA) {
 	return s, ca
 }
 
-// open makes the certificates.
-func (s *site) open() {
-	s.t.Helper()
-	c := env.Must(certs.New(certs.Options{Config: s.cfg, Tell: s.log.tell, Now: s.clock.Now}))(s.t)
-	s.certs = c
-}
-
 // start serves until the test ends or stop is called.
 func (s *site) start() {
 	s.t.Helper()
-	s.open()
+	s.certs = env.Must(certs.New(certs.Options{Config: s.cfg, Tell: s.log.tell, Now: s.clock.Now}))(s.t)
 	srv := &http.Server{
 		TLSConfig: s.certs.TLSConfig(), ReadHeaderTimeout: env.Patience, ErrorLog: log.New(io.Discard, "", 0),
 		Handler: s.certs.Strict(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -147,11 +146,7 @@ type fileVector struct {
 
 func readVectors(t testing.TB, name string, into any) {
 	t.Helper()
-	b, err := os.ReadFile("../../testdata/end-to-end/" + name)
-	if err == nil {
-		err = json.Unmarshal(b, into)
-	}
-	env.OK(t, err)
+	env.OK(t, json.Unmarshal(env.Read(t, "../../testdata/end-to-end/"+name), into))
 }
 
 func unhex(t testing.TB, texts ...string) (all []byte) {

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net"
@@ -165,9 +164,4 @@ func (n *names) answer(question []byte) []byte {
 		n.t.Error(err)
 	}
 	return b
-}
-
-// foreignSecret is a secret, and not that of the tests.
-func foreignSecret() secret.Text {
-	return secret.New("whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32)))
 }

@@ -308,11 +308,7 @@ func newIdleShell(t *testing.T, from string) *shell {
 	data := filepath.Join(s.dir, "data")
 	env.OK(t, os.Mkdir(data, 0o700))
 	for _, name := range []string{"pushbox.db", "master.key"} {
-		b, err := os.ReadFile(filepath.Join(from, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(data, name), b, 0o600)
-		}
-		env.OK(t, err)
+		env.OK(t, os.WriteFile(filepath.Join(data, name), env.Read(t, filepath.Join(from, name)), 0o600))
 	}
 	return s
 }

@@ -29,7 +29,7 @@ const (
 func TestEachCountedViewIsReportedAndNoOther(t *testing.T) {
 	t.Parallel()
 	kills, seed := env.Length(t, "PUSHBOX_TEST_HOOK_KILLS"), env.Seed(t)
-	heard := newHookReceiver(seed)
+	heard := &hookReceiver{rng: rand.New(rand.NewPCG(seed, 2)), reported: make(map[string]map[int]string)}
 	receiver := httptest.NewServer(heard)
 	defer receiver.Close()
 	dir := t.TempDir()
@@ -150,10 +150,6 @@ type hookReceiver struct {
 	odd      []string
 
 	failed string // ID of the message that was refused at first
-}
-
-func newHookReceiver(seed uint64) *hookReceiver {
-	return &hookReceiver{rng: rand.New(rand.NewPCG(seed, 2)), reported: make(map[string]map[int]string)}
 }
 
 // ServeHTTP receives a message.

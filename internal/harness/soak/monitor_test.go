@@ -217,9 +217,3 @@ func kib(status []byte, name string) int64 {
 }
 
 func databaseOf(dir string) string { return filepath.Join(dir, "data", "pushbox.db") }
-
-func databaseSize(t *testing.T, dir string) int64 {
-	t.Helper()
-	info := env.Must(os.Stat(databaseOf(dir)))(t)
-	return info.Size()
-}

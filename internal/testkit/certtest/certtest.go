@@ -21,18 +21,12 @@ import (
 // address that it signs.
 func New(t testing.TB, name string) (certificate tls.Certificate, authority []byte) {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		env.OK(t, err)
-	}
-	root, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(err)
+	root := env.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority for a test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(30 * 24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, ca, ca, root.Public(), root)
-	must(err)
+	der := env.Must(x509.CreateCertificate(rand.Reader, ca, ca, root.Public(), root))(t)
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -42,10 +36,8 @@ func New(t testing.TB, name string) (certificate tls.Certificate, authority []by
 	} else {
 		leaf.DNSNames = []string{name}
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(err)
-	signed, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), root)
-	must(err)
+	key := env.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	signed := env.Must(x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), root))(t)
 	return tls.Certificate{Certificate: [][]byte{signed}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 

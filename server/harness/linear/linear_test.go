@@ -101,16 +101,11 @@ func (v *linearVariety) round(t *testing.T, round uint64, n int64, seed uint64) 
 		_, killed := r.recordKills(n)
 		v.kills += killed
 	} else {
-		r.record(n)
+		r.recordOf(servertest.New(t, unlimited), n)
 	}
 	if checkLinear(t, r.history); !t.Failed() {
 		v.note(r.history)
 	}
-}
-
-// record has the clients make n calls of a server in this process.
-func (r *linearRun) record(n int64) {
-	r.recordOf(servertest.New(r.t, unlimited), n)
 }
 
 // recordOf is record for a server that is there.

@@ -137,25 +137,16 @@ func (w *world) add(t *testing.T, f *storetest.Fixture, s sent) {
 func (w *world) change(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
 	ann, carol := w.accounts[0], w.accounts[2]
-	must := func(err error) {
-		t.Helper()
-		env.OK(t, err)
-	}
 	f.Clock.Advance(time.Minute)
-	_, err := f.DeletePush(ctx, ann.by, w.pushes[0].token)
-	must(err)
-	_, err = f.EditPush(ctx, ann.by, w.pushes[1].token, store.PushEdit{Views: new(50)})
-	must(err)
-	must(f.SetDisabled(ctx, storetest.Operator, carol.email, true))
-	must(f.SetPassword(ctx, storetest.Operator, w.accounts[1].email, secret.New("a changed password"), false))
-	tokens, err := f.Tokens(ctx, carol.email)
-	must(err)
-	must(f.RevokeToken(ctx, storetest.Operator, tokens[0].ID))
-	hooks, err := f.Hooks(ctx, carol.email)
-	must(err)
-	must(f.RemoveHook(ctx, storetest.Operator, hooks[0].ID))
-	_, err = f.Sweep(ctx)
-	must(err)
+	env.Must(f.DeletePush(ctx, ann.by, w.pushes[0].token))(t)
+	env.Must(f.EditPush(ctx, ann.by, w.pushes[1].token, store.PushEdit{Views: new(50)}))(t)
+	env.OK(t, f.SetDisabled(ctx, storetest.Operator, carol.email, true))
+	env.OK(t, f.SetPassword(ctx, storetest.Operator, w.accounts[1].email, secret.New("a changed password"), false))
+	tokens := env.Must(f.Tokens(ctx, carol.email))(t)
+	env.OK(t, f.RevokeToken(ctx, storetest.Operator, tokens[0].ID))
+	hooks := env.Must(f.Hooks(ctx, carol.email))(t)
+	env.OK(t, f.RemoveHook(ctx, storetest.Operator, hooks[0].ID))
+	env.Must(f.Sweep(ctx))(t)
 }
 
 // view views pushes.

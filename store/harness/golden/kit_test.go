@@ -104,11 +104,7 @@ func (a account) external() store.External {
 
 func readExpectation(t *testing.T, dir string) (g expectation) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, expectationFile))
-	if err == nil {
-		err = json.Unmarshal(b, &g)
-	}
-	env.OK(t, err)
+	env.OK(t, json.Unmarshal(env.Read(t, filepath.Join(dir, expectationFile)), &g))
 	return g
 }
 
@@ -118,11 +114,7 @@ func copyDatabase(t *testing.T, from string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for _, name := range []string{databaseFile, storetest.KeyFile} {
-		b, err := os.ReadFile(filepath.Join(from, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
-		}
-		env.OK(t, err)
+		env.OK(t, os.WriteFile(filepath.Join(dir, name), env.Read(t, filepath.Join(from, name)), 0o600))
 	}
 	return dir
 }

@@ -195,11 +195,8 @@ func (m *maker) hooks() {
 func (m *maker) newcomer() {
 	n := newcomer{Email: "dora@example.com", Password: storetest.Password}
 	env.Must(m.SignUp(ctx, storetest.Anonymous, n.Email, secret.New(n.Password)))(m.t)
-	s, err := m.SignIn(ctx, storetest.Anonymous, n.Email, secret.New(n.Password))
-	if err == nil {
-		err = m.MailCode(ctx, storetest.Anonymous, s.Secret, "")
-	}
-	env.OK(m.t, err)
+	s := env.Must(m.SignIn(ctx, storetest.Anonymous, n.Email, secret.New(n.Password)))(m.t)
+	env.OK(m.t, m.MailCode(ctx, storetest.Anonymous, s.Secret, ""))
 	n.Code = mailedCode(m.t, m.Fixture)
 	m.Newcomer = &n
 }

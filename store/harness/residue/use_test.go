@@ -69,7 +69,7 @@ func scenarios(many int) []scenario {
 		{"the removal of an account", func(w *world) []*secretPush {
 			return append(w.many(min(many, 300)), w.files(w.owner, 2, 100_000))
 		}, func(w *world, ps []*secretPush) {
-			w.must(w.RemoveAccount(ctx, storetest.Operator, storetest.Email))
+			env.OK(w.t, w.RemoveAccount(ctx, storetest.Operator, storetest.Email))
 			for _, p := range ps {
 				p.purged = true
 			}
@@ -82,27 +82,20 @@ func scenarios(many int) []scenario {
 				w.sweep()
 				before, _ = w.ring()
 				w.rings = append(w.rings, before)
-				_, err := w.RotateKey(ctx, storetest.Operator, true, func(int64, int64) {})
-				w.must(err)
+				env.Must(w.RotateKey(ctx, storetest.Operator, true, func(int64, int64) {}))(w.t)
 			}
 		}, false},
 		{"a compaction", textsAndFiles, func(w *world, ps []*secretPush) {
-			f, err := os.Open(w.Path)
-			w.must(err)
+			f := env.Must(os.Open(w.Path))(w.t)
 			w.t.Cleanup(func() { _ = f.Close() })
 			w.old = append(w.old, f)
 			for _, p := range ps {
 				w.remove(p)
 			}
-			_, _, err = w.Compact(ctx, storetest.Operator, func(int64, int64) {})
-			w.must(err)
+			_, _, err := w.Compact(ctx, storetest.Operator, func(int64, int64) {})
+			env.OK(w.t, err)
 		}, false},
 	}
-}
-
-func (w *world) must(err error) {
-	w.t.Helper()
-	env.OK(w.t, err)
 }
 
 func (w *world) retrieve(p *secretPush) {
@@ -119,21 +112,18 @@ func (w *world) remove(p *secretPush) {
 	if p.anonymous {
 		by = storetest.Anonymous
 	}
-	_, err := w.DeletePush(ctx, by, p.Token)
-	w.must(err)
+	env.Must(w.DeletePush(ctx, by, p.Token))(w.t)
 }
 
 func (w *world) edit(p *secretPush) {
 	w.t.Helper()
 	days, views := 30, 50
-	_, err := w.EditPush(ctx, w.owner, p.Token, store.PushEdit{Days: &days, Views: &views})
-	w.must(err)
+	env.Must(w.EditPush(ctx, w.owner, p.Token, store.PushEdit{Days: &days, Views: &views}))(w.t)
 }
 
 func (w *world) sweep() {
 	w.t.Helper()
-	_, err := w.Sweep(ctx)
-	w.must(err)
+	env.Must(w.Sweep(ctx))(w.t)
 }
 
 // play has the pushes of a scenario made and ended, and returns when the end began.
@@ -188,17 +178,17 @@ func TestNothingIsLeftAfterAStopAndAfterTheNextStart(t *testing.T) {
 			w.play(s)
 			killed := &world{t: t, erase: true, dir: t.TempDir(), over: w.over, values: w.values, rings: w.rings}
 			for _, name := range []string{filepath.Base(w.Path), filepath.Base(w.keyFile())} {
-				w.must(os.WriteFile(filepath.Join(killed.dir, name), storetest.Read(t, filepath.Join(w.dir, name)), 0o600))
+				env.OK(w.t, os.WriteFile(filepath.Join(killed.dir, name), storetest.Read(t, filepath.Join(w.dir, name)), 0o600))
 			}
 			started := time.Now()
 			killed.open(w.Clock)
 			killed.gone(started)
-			w.must(killed.stop())
+			env.OK(w.t, killed.stop())
 
 			stopped := newWorld(t, true)
 			stopped.play(s)
 			_, ring := stopped.ring()
-			w.must(stopped.stop())
+			env.OK(w.t, stopped.stop())
 			if f := stopped.lookIn(stopped.pieces(), ring); len(f) > 0 {
 				t.Errorf("after a clean stop there are left: %s", f)
 			}
