@@ -1,6 +1,8 @@
 package servertest
 
 import (
+	"context"
+	"errors"
 	"html"
 	"maps"
 	"net/http"
@@ -15,7 +17,9 @@ import (
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
+	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -217,4 +221,21 @@ func (a *Server) WantOver(session string) {
 	b.Get("/users/sessions").To("/users/sign_in")
 	b.Get("/users/sign_in").Want(http.StatusOK).Says("Password")
 	b.Post("/users/sign_in/code", "code", "123456").To("/users/sign_in")
+}
+
+// webhooks allows addresses over https, and sends nothing: each takes a test, except for one
+// whose host begins with "down".
+var webhooks = server.Webhooks{
+	Check: func(address secret.Text) error {
+		if !strings.HasPrefix(address.Reveal(), "https://") {
+			return errors.New("it is not allowed")
+		}
+		return nil
+	},
+	Send: func(_ context.Context, to store.HookTarget) (int, record.Fault) {
+		if strings.HasPrefix(to.URL.Reveal(), "https://down") {
+			return 0, record.FaultUnreachable
+		}
+		return http.StatusNoContent, record.FaultNone
+	},
 }
