@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"

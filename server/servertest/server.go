@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,13 +21,10 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/instance"
-	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/server/action"
-	"pushbox/server/pages"
 	"pushbox/store"
-	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -343,21 +339,4 @@ func (a *Server) Raw(request string) string {
 		a.T.Fatalf("no answer: %v", err)
 	}
 	return line
-}
-
-// webhooks allows addresses over https, and sends nothing: each takes a test, except for one
-// whose host begins with "down".
-var webhooks = pages.Webhooks{
-	Check: func(address secret.Text) error {
-		if !strings.HasPrefix(address.Reveal(), "https://") {
-			return errors.New("it is not allowed")
-		}
-		return nil
-	},
-	Send: func(_ context.Context, to store.HookTarget) (int, record.Fault) {
-		if strings.HasPrefix(to.URL.Reveal(), "https://down") {
-			return 0, record.FaultUnreachable
-		}
-		return http.StatusNoContent, record.FaultNone
-	},
 }

@@ -17,7 +17,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
-	"pushbox/server"
+	"pushbox/server/pages"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -225,7 +225,7 @@ func (a *Server) WantOver(session string) {
 
 // webhooks allows addresses over https, and sends nothing: each takes a test, except for one
 // whose host begins with "down".
-var webhooks = server.Webhooks{
+var webhooks = pages.Webhooks{
 	Check: func(address secret.Text) error {
 		if !strings.HasPrefix(address.Reveal(), "https://") {
 			return errors.New("it is not allowed")
