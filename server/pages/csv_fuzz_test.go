@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // formula matches the beginning of a formula: in a cell or behind a separator that some
@@ -39,4 +42,10 @@ func FuzzCells(f *testing.F) {
 			t.Fatalf("%q makes the rows %q, %v", cell, rows, err)
 		}
 	})
+}
+
+func TestARowOfAnAuditLogPrintsNothing(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-of-a-secret-3b1f"
+	env.Hides(t, "a row of an audit log", auditRow{Referrer: secret.New(canary), To: secret.New(canary)}, canary)
 }

@@ -5,7 +5,9 @@ package env
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -68,6 +70,19 @@ func Contains(t testing.TB, what any, text, part string) {
 	if !strings.Contains(text, part) {
 		t.Helper()
 		t.Errorf("%v: %q is not in\n%s", what, part, text)
+	}
+}
+
+// Hides reports what prints a secret: a value itself, or where fmt asks no method of it.
+func Hides(t testing.TB, what string, value any, secret string) {
+	t.Helper()
+	hidden := struct{ v any }{value} // fmt asks no method of what is in an unexported field
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		for _, printed := range []string{fmt.Sprintf(verb, value), fmt.Sprintf(verb, hidden)} {
+			if low := strings.ToLower(printed); strings.Contains(low, secret) || strings.Contains(low, hex.EncodeToString([]byte(secret))) {
+				t.Errorf("%s of %s prints the secret: %s", verb, what, printed)
+			}
+		}
 	}
 }
 
