@@ -176,7 +176,7 @@ func (d *download) begin(res *http.Response) (more bool, err error) {
 }
 
 // errAnew reports an answer that does not fit the bytes that came before.
-var errAnew = errors.New("the server cannot go on where the download was cut")
+var errAnew = errors.New("the server cannot continue where the download was cut")
 
 // anew makes the next attempt begin with the first byte.
 func (d *download) anew() error {

@@ -184,7 +184,7 @@ func (d *directoryLink) keep(p personOf) {
 	defer d.mu.Unlock()
 	one := d.doubts[p.Identity]
 	if !one.kept {
-		d.logOf(p).Msg("the directory does not know the last administrator any more; the account stays enabled")
+		d.logOf(p).Msg("the directory no longer knows the last administrator; the account stays enabled")
 	}
 	one.kept = true
 	d.doubts[p.Identity] = one

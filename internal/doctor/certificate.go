@@ -48,11 +48,11 @@ func (s *Subject) judgePair() (f Finding, wrong bool) {
 	case errors.As(err, &unread):
 		return f, false
 	case err != nil && s.Running:
-		return warning(certs.Hint(err), "the server goes on with the certificate that it has, since it cannot use the files: %v", err), true
+		return warning(certs.Hint(err), "the server keeps the certificate that it has, since it cannot use the files: %v", err), true
 	case err != nil:
 		return problem(certs.Hint(err), "the server cannot start with these files: %v", err), true
 	case s.Running && s.Facts != nil && leaf.NotAfter.Before(s.Clock()) && s.Facts.CertTo.After(s.Clock()):
-		return warning("put the new certificate there", "the server goes on with the certificate that it has, since the one in %s expired at %s", t.CertFile, leaf.NotAfter.UTC().Format(time.RFC3339)), true
+		return warning("put the new certificate there", "the server keeps the certificate that it has, since the one in %s expired at %s", t.CertFile, leaf.NotAfter.UTC().Format(time.RFC3339)), true
 	}
 	return f, false
 }

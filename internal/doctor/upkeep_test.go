@@ -178,7 +178,7 @@ func TestFilesOfACertificateThatTheServerCannotUseAreNamed(t *testing.T) {
 		case test.text == "" || len(found) != 2:
 			t.Errorf("%s: found %+v", name, found)
 		default:
-			if wants(t, name, found[1], Warning, test.text); !strings.Contains(found[1].Cure, test.cure) || !strings.Contains(found[1].Text, "goes on with the certificate that it has") {
+			if wants(t, name, found[1], Warning, test.text); !strings.Contains(found[1].Cure, test.cure) || !strings.Contains(found[1].Text, "keeps the certificate that it has") {
 				t.Errorf("%s: %+v", name, found[1])
 			}
 		}

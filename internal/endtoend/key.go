@@ -36,7 +36,7 @@ var (
 	ErrCutKey = errors.New(`the key in the link, behind "#", is incomplete or was changed`)
 
 	// ErrLaterKey says that a later version of pushbox made the link.
-	ErrLaterKey = errors.New("the key in the link is of a version that this program does not know")
+	ErrLaterKey = errors.New("the key in the link has a version that this program does not know")
 
 	// ErrNotEncrypted says that a text is not an envelope.
 	ErrNotEncrypted = errors.New("the push is not encrypted end to end")

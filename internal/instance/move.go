@@ -85,7 +85,7 @@ func refuseMoved(cfg config.Config) error {
 		return err
 	}
 	return hint.With(fmt.Errorf("a move from PostgreSQL into %s was cut short", cfg.DataDir),
-		"run `pushbox move --back` again, with database_url; or `pushbox move --back --undo`, and go on with PostgreSQL")
+		"run `pushbox move --back` again, with database_url; or `pushbox move --back --undo`, and keep PostgreSQL")
 }
 
 // refuseFileBeside returns an error if there is a database file beside an empty PostgreSQL
@@ -97,7 +97,7 @@ func refuseFileBeside(cfg config.Config) error {
 			"run `pushbox move`, which brings it there; or, to begin with nothing, move the file away")
 	}
 	if _, err := os.Lstat(path + leavingSuffix); err == nil {
-		return hint.With(fmt.Errorf("the database at database_url is empty, and there is %s%s: a move was cut short", path, leavingSuffix), "run `pushbox move` again, which goes on")
+		return hint.With(fmt.Errorf("the database at database_url is empty, and there is %s%s: a move was cut short", path, leavingSuffix), "run `pushbox move` again, which continues the move")
 	}
 	if _, err := os.Lstat(path + movedSuffix); err == nil {
 		return hint.With(fmt.Errorf("the database at database_url is empty, and the records of %s%s went to another one", path, movedSuffix),
@@ -231,7 +231,7 @@ func movedBefore(ctx context.Context, to *postgres.DB, key seal.RootKey) (bool, 
 	case err != nil:
 		return false, err
 	case d != (postgres.Departure{}):
-		return false, hint.With(fmt.Errorf("%w there, and from there into a file, or such a move was cut short", record.ErrMoved), "run `pushbox move --back`, which says where it is or goes on")
+		return false, hint.With(fmt.Errorf("%w there, and from there into a file, or such a move was cut short", record.ErrMoved), "run `pushbox move --back`, which says where it is, or continues")
 	}
 	return true, nil
 }
@@ -249,7 +249,7 @@ func (f *movedFile) settle(ctx context.Context, file *bolt.DB, to *postgres.DB, 
 	switch {
 	case err != nil:
 		return hint.With(errors.Join(fmt.Errorf("it is not known whether the move has ended; until it is known, the file is %s: %w", f.is, failed), err),
-			"run the command again when the database answers: it finds out, and goes on")
+			"run the command again when the database answers: it finds out, and continues")
 	case there:
 		return nil
 	}

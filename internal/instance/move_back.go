@@ -54,7 +54,7 @@ func MoveBack(ctx context.Context, cfg config.Config, note func(string), watch s
 	case errors.Is(err, record.ErrMoved): // another move took its place
 		return m, errors.Join(err, durable.Scrub(b.file()))
 	case err != nil:
-		return m, hint.With(fmt.Errorf("it is not known whether the move has ended: %w", err), "run the command again when the database answers: it finds out, and goes on")
+		return m, hint.With(fmt.Errorf("it is not known whether the move has ended: %w", err), "run the command again when the database answers: it finds out, and continues")
 	}
 	return m, b.publish()
 }
@@ -183,7 +183,7 @@ func (b *moveBack) giveUp(ctx context.Context, failed error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	if err := b.from.Stay(ctx, b.mark); err != nil {
-		return hint.With(fmt.Errorf("%w; and PostgreSQL is still marked as moved: %w", failed, err), "run the command again; or, to go on with PostgreSQL, pushbox move --back --undo")
+		return hint.With(fmt.Errorf("%w; and PostgreSQL is still marked as moved: %w", failed, err), "run the command again; or, to keep PostgreSQL, pushbox move --back --undo")
 	}
 	return errors.Join(failed, b.removeFiles(""))
 }
@@ -196,7 +196,7 @@ func (b *moveBack) finish() (before bool, err error) {
 	if _, err := os.Lstat(Database(b.cfg)); err == nil {
 		return true, nil
 	}
-	return false, hint.With(fmt.Errorf("%w into a file, which is not in %s", record.ErrMoved, b.cfg.DataDir), "name the directory that it was moved to with --data-dir; or, if that file is lost, run `pushbox move --back --undo`, and go on with PostgreSQL as it was then")
+	return false, hint.With(fmt.Errorf("%w into a file, which is not in %s", record.ErrMoved, b.cfg.DataDir), "name the directory that it was moved to with --data-dir; or, if that file is lost, run `pushbox move --back --undo`, and keep PostgreSQL as it was then")
 }
 
 func (b *moveBack) publish() error {

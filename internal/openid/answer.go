@@ -90,7 +90,7 @@ func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.To
 	case id.Subject == "":
 		return Person{}, fmt.Errorf("%w: it has no subject", ErrToken)
 	case p.isFuture(id.IssuedAt):
-		return Person{}, fmt.Errorf("%w: it is of the future: the clocks differ", ErrToken)
+		return Person{}, fmt.Errorf("%w: it comes from the future: the clocks differ", ErrToken)
 	}
 	who := Person{Subject: id.Subject, Session: c.Session, Email: c.Email, Verified: bool(c.Verified), Groups: c.texts(p.opts.Groups), Hosted: c.Hosted}
 	lacks := p.opts.Groups != "" && c.all[p.opts.Groups] == nil && p.needsGroups()
@@ -106,7 +106,7 @@ func (p *Provider) askMore(ctx context.Context, d *found, tokens *oauth2.Token, 
 		return fmt.Errorf("%w: its userinfo_endpoint says nothing", ErrDown)
 	}
 	if info.Subject != who.Subject {
-		return fmt.Errorf("%w: the userinfo_endpoint tells of another person", ErrToken)
+		return fmt.Errorf("%w: the userinfo_endpoint answers for another person", ErrToken)
 	}
 	c, err := readClaims(info)
 	if err != nil {

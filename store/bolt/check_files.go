@@ -100,7 +100,7 @@ func (c *checker) grantRow(k, _ []byte) error {
 	case errors.Is(err, record.ErrNotFound):
 		c.notef("push %s: a row of its grants has no grant", id)
 	case err == nil && g.Push != id:
-		c.notef("push %s: a row of its grants is of a grant for another push", id)
+		c.notef("push %s: a row of its grants leads to a grant for another push", id)
 	case !c.has(pushes, id[:]):
 		c.notef("push %s does not exist, and has a grant", id)
 	}

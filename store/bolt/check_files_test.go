@@ -139,7 +139,7 @@ var fileFaults = map[string]struct {
 			return t.put(grantPushes, grantRow(g), uint64Key(0))
 		},
 		[]string{
-			"push 0000: a row of its grants is of a grant for another push",
+			"push 0000: a row of its grants leads to a grant for another push",
 			"push 0000: a grant for its files ends later than it says",
 			"push 0000: it holds no files and has grants",
 		},

@@ -28,7 +28,7 @@ func (c *checker) tags() error {
 		case found.rows[b] != kept.rows[b]:
 			c.notef("%s: rows are missing, or are as they were at another time", b)
 		case c.bucket(b).Sequence() != kept.last[b]:
-			c.notef("%s: its numbers do not go on from the last one", b)
+			c.notef("%s: its numbers do not follow the last one", b)
 		}
 	}
 	return nil

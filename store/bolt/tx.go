@@ -310,7 +310,7 @@ func (t *tx) nextID(b bucket) (uint64, error) {
 		return 0, err
 	}
 	if kept.last[b] != t.bucket(b).Sequence() {
-		return 0, fmt.Errorf("%w: %s: its numbers do not go on from the last one", record.ErrCorrupt, b)
+		return 0, fmt.Errorf("%w: %s: its numbers do not follow the last one", record.ErrCorrupt, b)
 	}
 	n, err := t.bucket(b).NextSequence()
 	if err != nil {

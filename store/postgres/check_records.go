@@ -88,7 +88,7 @@ func (c *checker) events() error {
 		return err
 	}
 	if account > h.account || session > h.session || token > h.token || hook > h.hook {
-		c.notef("head: its numbers do not go on from the last ones")
+		c.notef("head: its numbers do not follow the last ones")
 	}
 	w := record.NewLogWalk(h.LogHead, c.report)
 	err = eachRow(c, "select number, value from event order by number", func(r pgx.Rows) error {

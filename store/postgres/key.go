@@ -53,7 +53,7 @@ func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converte
 		return errUnlocked
 	}
 	if c != nil {
-		return fmt.Errorf("%w: its key ring is of a time when there was no such database", record.ErrCorrupt)
+		return fmt.Errorf("%w: its key ring is older than this database", record.ErrCorrupt)
 	}
 	if err := db.refuseMoved(ctx); err != nil {
 		return err

@@ -86,7 +86,7 @@ func envValue(after string) (v Variable, err error) {
 		switch c := text[i]; {
 		case c == quote:
 			if rest := strings.TrimSpace(text[i+1:]); rest != "" && rest[0] != '#' {
-				return v, errors.New("goes on behind its closing quote")
+				return v, errors.New("continues after its closing quote")
 			}
 			v.Value = inner.String()
 			v.Refers = quote == '"' && reference.MatchString(v.Value)

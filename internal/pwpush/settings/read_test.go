@@ -70,7 +70,7 @@ func TestWhatCannotBeReadIsRefusedWithoutItsText(t *testing.T) {
 		"A=1\n=" + marker:                                  "line 2 is not NAME=VALUE",
 		strings.Repeat("A", 101) + "=1":                    "line 1 is not NAME=VALUE",
 		"A='" + marker:                                     "line 1: the value of A has no closing quote",
-		"A='x'" + marker:                                   "line 1: the value of A goes on behind its closing quote",
+		"A='x'" + marker:                                   "line 1: the value of A continues after its closing quote",
 		"A=\xff":                                           "not text in UTF-8",
 		"services:\n  a: [" + marker:                       "not a compose file",
 		"services:\n- " + marker:                           "not a compose file",
