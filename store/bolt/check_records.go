@@ -2,7 +2,10 @@ package bolt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"time"
 
 	"pushbox/store/record"
 )
@@ -88,4 +91,176 @@ func (c *checker) table(of *record.Table, b bucket) error {
 		}
 		return nil
 	})
+}
+
+// tags verifies the tag of each row that has one, and that these rows add up to the
+// sums: that a row was removed, or is one of another time, shows nowhere else.
+func (c *checker) tags() error {
+	var kept, found sums
+	broken := c.readSums(&kept)
+	if broken != nil {
+		c.notef("%v", broken)
+	}
+	for b := range bucketCount {
+		if !tagged[b] {
+			continue
+		}
+		whole, err := c.addUp(b, &found.rows[b])
+		switch {
+		case err != nil:
+			return err
+		case !whole || broken != nil:
+		case found.rows[b] != kept.rows[b]:
+			c.notef("%s: rows are missing, or are as they were at another time", b)
+		case c.bucket(b).Sequence() != kept.last[b]:
+			c.notef("%s: its numbers do not follow the last one", b)
+		}
+	}
+	return nil
+}
+
+// addUp reports the rows of a bucket that are not as pushbox wrote them, and adds up the
+// others. It returns false where it reported one.
+func (c *checker) addUp(b bucket, sum *share) (bool, error) {
+	whole, cur := true, c.stored(b)
+	for k, stored := cur.First(); k != nil; k, stored = cur.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return false, err
+		}
+		c.noteRead(len(k) + len(stored))
+		if !inSums(b, k) {
+			continue
+		}
+		_, s, err := openRow(c.keys, b, k, stored)
+		if err != nil {
+			whole = false
+			c.notef("%s: %v", subject(b, k), errRow)
+		}
+		sum.add(s)
+	}
+	return whole, nil
+}
+
+// subject says of what a row is, without the content of its key.
+func subject(b bucket, key []byte) string {
+	switch {
+	case (b == pushes || b == audit || b == grantPushes) && len(key) >= idLen:
+		return fmt.Sprintf("push %s: %s", record.ID(key[:idLen]), b)
+	case (b == accounts || b == tokenOwners || b == sessionOwners || b == hooks || b == requestOwners) && len(key) >= 8, b == quotas && len(key) == 8:
+		return fmt.Sprintf("account %d: %s", binary.BigEndian.Uint64(key), b)
+	default:
+		return b.String()
+	}
+}
+
+// readable runs fn, which reads rows, and leaves out the error of one that is not as
+// pushbox wrote it: tags reports that row.
+func readable(fn func() error) (err error) {
+	err = func() (err error) {
+		defer catchUnreadable(&err)
+		return fn()
+	}()
+	if errors.Is(err, errRow) {
+		return nil
+	}
+	return err
+}
+
+// tallyFiles counts the chunks and the grants of a push. Chunks that are orphans do not
+// count.
+func (c *checker) tallyFiles(id record.ID, t *record.Tally) error {
+	cur, orphaned := c.cursor(chunks), c.has(orphans, id[:])
+	for k, v := cur.Seek(id[:]); !orphaned && bytes.HasPrefix(k, id[:]); k, v = cur.Next() {
+		c.noteRead(len(v))
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		if len(k) != padLen {
+			t.Stored += int64(len(v))
+		}
+	}
+	cur = c.cursor(grantPushes)
+	for k, v := cur.Seek(id[:]); bytes.HasPrefix(k, id[:]); k, v = cur.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		ends, err := number(grantPushes, v)
+		if err != nil {
+			c.notef("push %s: a row of its grants does not hold a time", id)
+			continue
+		}
+		if at := time.UnixMilli(int64(ends)).UTC(); at.After(t.GrantsEnd) {
+			t.GrantsEnd = at
+		}
+	}
+	return nil
+}
+
+// chunks reports chunks that belong to nothing, and orphans that belong to a push.
+func (c *checker) chunks() error {
+	err := c.each(chunks, func(k, v []byte) error {
+		if len(k) == padLen && isPad(k, v) {
+			return nil
+		}
+		if len(k) != chunkLen {
+			c.notef("%s: a key of %d bytes instead of %d", chunks, len(k), chunkLen)
+			return nil
+		}
+		if id := record.ID(k[:idLen]); !c.has(orphans, id[:]) && !c.has(pushes, id[:]) {
+			c.notef("%s: a row of push %s, which does not exist", chunks, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.each(orphans, func(k, _ []byte) error {
+		if len(k) != idLen {
+			c.notef("%s: a key of %d bytes instead of %d", orphans, len(k), idLen)
+			return nil
+		}
+		if p, err := c.push(record.ID(k)); err == nil && p.HoldsFiles() {
+			c.notef("push %s: its files are listed as orphans", p.ID)
+		}
+		return nil
+	})
+}
+
+// grants reports grants without their index row, and index rows without their grant.
+func (c *checker) grants() error {
+	err := c.each(grants, func(k, v []byte) error {
+		g := record.Grant{}
+		if len(k) != digestLen || decode(&g, grants, v) != nil {
+			c.notef("%s: a record is malformed", grants)
+			return nil
+		}
+		g.Digest = record.GrantDigest(k)
+		if !bytes.Equal(c.get(grantPushes, grantRow(g)), uint64Key(milliseconds(g.ExpiresAt))) {
+			c.notef("push %s: a grant for its files is not among its grants, or under another time", g.Push)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.each(grantPushes, c.grantRow)
+}
+
+// grantRow checks an index row of a push's grants.
+func (c *checker) grantRow(k, _ []byte) error {
+	if len(k) != idLen+digestLen {
+		c.notef("%s: a key of %d bytes instead of %d", grantPushes, len(k), idLen+digestLen)
+		return nil
+	}
+	id := record.ID(k[:idLen])
+	g, err := c.grant(record.GrantDigest(k[idLen:]))
+	switch {
+	case errors.Is(err, record.ErrNotFound):
+		c.notef("push %s: a row of its grants has no grant", id)
+	case err == nil && g.Push != id:
+		c.notef("push %s: a row of its grants leads to a grant for another push", id)
+	case !c.has(pushes, id[:]):
+		c.notef("push %s does not exist, and has a grant", id)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"pushbox/store/record"
@@ -160,4 +161,123 @@ func (db *DB) Scan(ctx context.Context, after record.ID, limit int) ([]record.Pu
 		}
 		return list, nil
 	})
+}
+
+const (
+	searchStep  = 1 << 20
+	searchReach = 64 << 10 // the longest sealed key ring
+)
+
+// FindRing reads every byte of the file, in use or not, and reports whether opens says
+// yes to what follows a place that names the key ring, as it does in every page
+// that has or had one. opens gets the ring, if there is one, and what follows it.
+func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bool, err error) {
+	if err := db.admit(ctx); err != nil {
+		return false, err
+	}
+	h := db.enter()
+	if h == nil {
+		return false, record.ErrClosed
+	}
+	defer h.leave()
+	name, buffer := []byte(metaKeyRing), make([]byte, searchStep+len(metaKeyRing)+searchReach)
+	for at := int64(0); ; at += searchStep {
+		n, err := h.file.ReadAt(buffer, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		last := errors.Is(err, io.EOF)
+		for i := bytes.Index(buffer[:n], name); i >= 0 && (last || i < searchStep); {
+			rest := buffer[i+len(name) : n]
+			if opens(rest[:min(len(rest), searchReach)]) {
+				return true, nil
+			}
+			next := bytes.Index(rest, name)
+			if next < 0 {
+				break
+			}
+			i += len(name) + next
+		}
+		if last {
+			return false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+	}
+}
+
+// addEvent appends an event to the instance log. While there are more than there may be,
+// it removes the oldest.
+func (t *tx) addEvent(e record.AdminEvent) error {
+	if e.Kind.String() == "" {
+		return errors.New("a change of the instance comes without an event")
+	}
+	head, err := t.eventHead()
+	if err != nil {
+		return err
+	}
+	e, head = head.Append(e)
+	if err := putRecord(t, events, uint64Key(e.Number), e); err != nil {
+		return err
+	}
+	for head.Excess() > 0 {
+		if err := t.removeEvent(&head); err != nil {
+			return err
+		}
+	}
+	return putRecord(t, meta, []byte(metaEvents), head)
+}
+
+// removeEvent removes the oldest event.
+func (t *tx) removeEvent(head *record.LogHead) error {
+	oldest := record.AdminEvent{Number: head.Removed.Number + 1}
+	key := uint64Key(oldest.Number)
+	if err := t.find(events, key, &oldest); err != nil {
+		if errors.Is(err, record.ErrNotFound) {
+			err = fmt.Errorf("%w: event %d of the instance log is missing", record.ErrCorrupt, oldest.Number)
+		}
+		return err
+	}
+	head.Removed = oldest.End()
+	return t.delete(events, key)
+}
+
+// eventHead returns the ends of the instance log.
+func (t *tx) eventHead() (h record.LogHead, err error) {
+	err = t.find(meta, []byte(metaEvents), &h)
+	if !errors.Is(err, record.ErrNotFound) {
+		return h, err
+	}
+	if t.hasPrefix(events, nil) {
+		return h, fmt.Errorf("%w: the ends of the instance log are missing", record.ErrCorrupt)
+	}
+	return h, nil
+}
+
+// events walks the chain of the instance log, and reports events that are missing or
+// were changed.
+func (c *checker) events() error {
+	head, err := c.eventHead()
+	if errors.Is(err, record.ErrCorrupt) {
+		c.notef("events: the ends of the log are missing or malformed")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w := record.NewLogWalk(head, c.report)
+	if err := c.each(events, func(k, v []byte) error {
+		if len(k) != 8 {
+			c.notef("events: a key of %d bytes instead of 8", len(k))
+			return nil
+		}
+		e := record.AdminEvent{Number: binary.BigEndian.Uint64(k)}
+		w.Step(e, decode(&e, events, v))
+		return nil
+	}); err != nil {
+		return err
+	}
+	w.End()
+	return nil
 }

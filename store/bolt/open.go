@@ -2,12 +2,17 @@ package bolt
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
+
+	"go.etcd.io/bbolt"
 
 	berrors "go.etcd.io/bbolt/errors"
 
@@ -139,4 +144,161 @@ func (db *DB) start() {
 	db.stopped = make(chan struct{})
 	db.failed = make(chan struct{})
 	db.freed, db.erased = make(chan struct{}, 1), make(chan struct{})
+}
+
+// create makes an empty database under a temporary name and then gives it its name, so
+// that the name never refers to an incomplete file. It reports false where another
+// process was quicker.
+func create(path string) (created bool, err error) {
+	temp, err := prepare(path)
+	if err == nil {
+		created, err = durable.Publish(temp, path)
+	}
+	if err == nil {
+		return created, nil
+	}
+	if temp != "" {
+		_ = os.Remove(temp) // it is empty; or the next start removes it
+	}
+	if _, statErr := os.Stat(path); statErr == nil {
+		return false, nil // a quicker process took our file for a leftover of its own
+	}
+	return false, err
+}
+
+// prepare writes an empty database to the disk under a temporary name, which it returns
+// once there is such a file.
+func prepare(path string) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(f.Close(), writeEmpty(f.Name())); err != nil {
+		return f.Name(), err
+	}
+	return f.Name(), syncPath(f.Name())
+}
+
+// writeEmpty fills a new file with empty buckets. After a fault in the mapping bbolt
+// releases nothing: the file stays open until the process ends, which is soon.
+func writeEmpty(path string) error {
+	err := guard(func() error { return fillEmpty(path) })
+	if d := (*damageError)(nil); errors.As(err, &d) {
+		return errors.New("what was written cannot be read back")
+	}
+	return err
+}
+
+func fillEmpty(path string) error {
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	err = b.Update(func(t *bbolt.Tx) error {
+		for _, name := range bucketNames {
+			if _, err := t.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		return t.Bucket(bucketNames[meta]).Put([]byte(metaSchema), binary.BigEndian.AppendUint32(nil, schemaNumber))
+	})
+	return errors.Join(err, b.Close())
+}
+
+// syncPath opens the file for writing: Windows syncs no other.
+func syncPath(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// openNamed opens and locks the file of that name. While it waits for the lock of
+// another process, a compaction of that process may give the name to another file; then
+// it tries that one.
+func openNamed(path string, timeout time.Duration) (*handle, error) {
+	deadline := time.Now().Add(timeout)
+	for {
+		left := max(time.Until(deadline), 1) // bbolt takes none for forever
+		if err := verifyUnlisted(path, left); err != nil {
+			return nil, err
+		}
+		var opened os.FileInfo
+		h, err := openHandle(path, bbolt.Options{Timeout: left}, func(f *os.File) (err error) {
+			if opened, err = f.Stat(); err == nil {
+				err = examine(f)
+			}
+			return err
+		})
+		if there, statErr := os.Stat(path); err != nil && opened != nil && statErr == nil && !os.SameFile(opened, there) && time.Until(deadline) > 0 {
+			continue // it was replaced, and has been overwritten
+		}
+		if err != nil {
+			return nil, err
+		}
+		named, err := h.isNamed(path)
+		if err == nil && named {
+			return h, nil
+		}
+		if err := errors.Join(err, h.close()); err != nil {
+			return nil, err
+		}
+		if time.Until(deadline) <= 0 {
+			return nil, berrors.ErrTimeout
+		}
+	}
+}
+
+// isNamed reports whether path names this file.
+func (h *handle) isNamed(path string) (bool, error) {
+	there, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	ours, err := h.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	return os.SameFile(there, ours), nil
+}
+
+// examine checks a file before bbolt opens it: bbolt crashes on some files.
+func examine(f *os.File) error {
+	if err := page.CheckHeader(f); err != nil {
+		return err
+	}
+	return f.Sync() // readers may soon see what a killed process left in the cache
+}
+
+// verifyUnlisted verifies all pages of a file without a list of free pages. bbolt reads
+// them all to find the free ones, but in a goroutine of its own, where a damaged page
+// would end the process.
+func verifyUnlisted(path string, timeout time.Duration) error {
+	if unlisted, err := lacksFreeList(path); err != nil || !unlisted {
+		return err
+	}
+	return readAlone(path, timeout, true, func(*tx) error { return nil })
+}
+
+func lacksFreeList(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	listed, err := page.HasFreeList(f)
+	return err == nil && !listed, errors.Join(err, f.Close())
+}
+
+// initialMap is how much address space to map at once: remapping waits for every
+// reader. It costs no memory and, except on Windows, no disk.
+func initialMap() int {
+	switch {
+	case runtime.GOOS == "windows":
+		return 0
+	case math.MaxInt == math.MaxInt32:
+		return 64 << 20
+	default:
+		return 1 << 30
+	}
 }
