@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/cold"
@@ -148,14 +149,10 @@ func TestATokenDoesNoMoreThanItsScope(t *testing.T) {
 	a := servertest.New(t, sendsMail, takesRequests)
 	owner := a.AddTokenUser("owner@example.com")
 	limited := make(map[record.Scopes]http.Header)
-	if err := a.Store.SetAdmin(ctx, storetest.Operator, "owner@example.com", true, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.Store.SetAdmin(ctx, storetest.Operator, "owner@example.com", true, false))
 	for scope := record.Scopes(1); scope <= record.AllScopes|record.ScopeAdmin; scope++ {
 		token, err := a.Store.CreateToken(ctx, storetest.Operator, "owner@example.com", store.TokenTerms{Scopes: scope})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		limited[scope] = servertest.Bearer(token.Secret.Reveal())
 	}
 	for _, row := range a.Handler.Rows() {
@@ -228,9 +225,7 @@ func TestATokenThatEndedIsNotValid(t *testing.T) {
 	a := servertest.New(t)
 	a.Store.Account("ann@example.com")
 	token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, "ann@example.com", store.TokenTerms{Lifetime: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	header := http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}}
 	a.Get(pushes+"/active", header).Want(http.StatusOK)
 	a.Store.Clock.Advance(time.Hour)
@@ -249,9 +244,7 @@ func unconfirm(t *testing.T, a *servertest.Server, email string) {
 			})
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 }
 
 func TestRequestsAreLimited(t *testing.T) {
@@ -379,9 +372,7 @@ func errorsKnown(t *testing.T) (names []string) {
 func errorsIn(t *testing.T, path, decl string) (names []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	qualified := func(e ast.Expr) string {
 		if sel, ok := e.(*ast.SelectorExpr); ok {
 			return fmt.Sprintf("%v.%s", sel.X, sel.Sel.Name)
@@ -414,18 +405,14 @@ func errorsIn(t *testing.T, path, decl string) (names []string) {
 func errorsDeclared(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	others := dir == "body" || strings.HasPrefix(dir, "..")
 	for _, path := range files {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
 			if !ok {
@@ -466,9 +453,7 @@ func TestAFailedStoreIsA503(t *testing.T) {
 	a := servertest.New(t)
 	token := a.Create(`"payload":"x"`)
 	a.Store.Abandon()
-	if err := os.Truncate(a.Store.Path, 2*int64(os.Getpagesize())); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Truncate(a.Store.Path, 2*int64(os.Getpagesize())))
 	for _, got := range []servertest.Answer{
 		a.Get(pushes + "/" + token),
 		a.Get(pushes + "/" + token + "/preview"),

@@ -15,6 +15,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/server/manage"
 	"pushbox/server/servertest"
@@ -51,9 +52,7 @@ var adminCalls = []call{
 func scoped(a *servertest.Server, email string, scopes record.Scopes) http.Header {
 	a.T.Helper()
 	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Scopes: scopes})
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return servertest.Bearer(token.Secret.Reveal())
 }
 
@@ -96,9 +95,7 @@ var told = server.Monitoring{
 
 func makeAdmin(a *servertest.Server, email string, admin bool) {
 	a.T.Helper()
-	if err := a.Store.SetAdmin(ctx, storetest.Operator, email, admin, true); err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, a.Store.SetAdmin(ctx, storetest.Operator, email, admin, true))
 }
 
 // Each operation for administrators is refused to everyone else, and to their tokens that
@@ -114,9 +111,7 @@ func TestTheAPIForAdministratorsIsForThem(t *testing.T) {
 		demoted, disabled := scoped(a, "was@example.com", record.ScopeAdmin), scoped(a, "off@example.com", record.ScopeAdmin)
 		a.Get(accountsAPI, demoted).Want(http.StatusOK)
 		makeAdmin(a, "was@example.com", false)
-		if err := a.Store.SetDisabled(ctx, storetest.Operator, "off@example.com", true); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, a.Store.SetDisabled(ctx, storetest.Operator, "off@example.com", true))
 		for _, c := range adminCalls {
 			for name, who := range map[string]struct {
 				header http.Header
@@ -156,9 +151,7 @@ func endTokens(a *servertest.Server, email string, but http.Header) {
 	}
 	for _, one := range tokens {
 		if one.Scopes != record.ScopeAdmin {
-			if err := a.Store.RevokeToken(ctx, storetest.Operator, one.ID); err != nil {
-				a.T.Fatal(err)
-			}
+			env.OK(a.T, a.Store.RevokeToken(ctx, storetest.Operator, one.ID))
 		}
 	}
 }
@@ -227,9 +220,7 @@ func TestAnswersForAdministratorsMatchTheDocument(t *testing.T) {
 	busy, _ := governed(t, func(*storetest.Setup) {}, func(c *config.Config) { c.Limits.AnonymousPerMinute = 1 })
 	failed, its := governed(t, func(*storetest.Setup) {})
 	failed.Store.Abandon()
-	if err := os.Truncate(failed.Store.Path, 2*int64(os.Getpagesize())); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Truncate(failed.Store.Path, 2*int64(os.Getpagesize())))
 	for i, c := range adminCalls {
 		_ = busy.Get("/api/v2/openapi", servertest.Far(i))
 		d.answers(c.id, http.StatusTooManyRequests, busy.Do(c.method, c.path, c.body, servertest.Far(i)))
@@ -317,13 +308,9 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 			if err == nil && act.ready != nil {
 				err = act.ready(email)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			last, err := a.Store.LastAdminEvent(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			by, path := record.AccountID(1), fmt.Sprintf("%s/%d", accountsAPI, one.ID)
 			switch {
 			case way == 1:
@@ -379,9 +366,7 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 func wantChange(t *testing.T, a *servertest.Server, after uint64, want store.AdminEventInfo) {
 	t.Helper()
 	list, err := a.Store.AdminEvents(ctx, time.Time{}, after, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if !slices.ContainsFunc(list, func(e store.AdminEventInfo) bool {
 		return e.Kind == want.Kind && (want.Account == 0 || e.Account == want.Account) && e.By.Role == store.Admin && e.By.Account == want.By.Account
 	}) {
@@ -406,9 +391,7 @@ func TestAccountsAreListedOverTheAPI(t *testing.T) {
 	read := func(query string) int {
 		t.Helper()
 		page.Accounts, page.Next = nil, nil
-		if err := json.Unmarshal([]byte(a.Get(accountsAPI+query, root).Want(http.StatusOK).Body), &page); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, json.Unmarshal([]byte(a.Get(accountsAPI+query, root).Want(http.StatusOK).Body), &page))
 		return len(page.Accounts)
 	}
 	a.Create(`"payload":"x"`, a.AddToken(bobEmail))
@@ -428,16 +411,12 @@ func TestTheInstanceLogIsExported(t *testing.T) {
 	t.Parallel()
 	a, root := governed(t, func(*storetest.Setup) {})
 	for range 600 { // more than one part
-		if err := a.Store.NoteReload(ctx, storetest.Operator, false, []string{"brand.title"}); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, a.Store.NoteReload(ctx, storetest.Operator, false, []string{"brand.title"}))
 	}
 	push := a.Create(`"payload":"marker-text","name":"marker-name"`, a.AddToken(bobEmail))
 	a.Do("POST", accountsAPI+"/2/disable", "", root).Want(http.StatusOK)
 	last, err := a.Store.LastAdminEvent(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	export := func(query string, want uint64) (lines []store.AdminLine) {
 		t.Helper()
 		got := a.Get(adminAPI+"/log.jsonl"+query, root).Want(http.StatusOK)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -26,9 +27,7 @@ func TestAllFilesComeAsOneArchive(t *testing.T) {
 	files := [][]byte{[]byte("first"), noise(200_000), nil, []byte("four"), []byte("five")}
 	p := a.PushNamed("ann@example.com", func(_ *store.NewPush, u *store.Upload) {
 		for i, f := range files {
-			if err := u.Add(t.Context(), bytes.NewReader(f)); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, u.Add(t.Context(), bytes.NewReader(f)))
 			u.Describe(names[i], "")
 		}
 	})
@@ -45,18 +44,14 @@ func TestAllFilesComeAsOneArchive(t *testing.T) {
 		}
 	}
 	back, err := zip.NewReader(strings.NewReader(got.Body), int64(len(got.Body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	want := []string{"report.pdf", "Report (2).pdf", "report (3).pdf", "日本.txt", "_.profile"}
 	if len(back.File) != len(want) {
 		t.Fatalf("%d files", len(back.File))
 	}
 	for i, f := range back.File {
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		content, err := io.ReadAll(r)
 		if err != nil || f.Name != want[i] || string(content) != string(files[i]) {
 			t.Errorf("%q has %d bytes, %v; wanted %q", f.Name, len(content), err, want[i])

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -34,9 +35,7 @@ func TestAssetsComeCompressedToClientsThatTakeThat(t *testing.T) {
 			t.Errorf("%s: the coding is %q, and compressed %q", path, plain.Header["Content-Encoding"], zipped.Header["Content-Encoding"])
 		}
 		z, err := gzip.NewReader(strings.NewReader(zipped.Body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, []byte(plain.Body)) {
 			t.Errorf("%s: it is not the same, %v", path, err)
 		}
@@ -54,9 +53,7 @@ func TestPagesWithoutASecretAreCompressed(t *testing.T) {
 	for _, path := range []string{"/", "/help/api"} {
 		plain, zipped := a.Get(path).Want(http.StatusOK), a.Get(path, codings("gzip")).Want(http.StatusOK)
 		z, err := gzip.NewReader(strings.NewReader(zipped.Body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		got, err := io.ReadAll(z)
 		if err != nil || string(got) != plain.Body || len(zipped.Body) > len(plain.Body)/2 || zipped.Header.Get("Content-Length") != strconv.Itoa(len(zipped.Body)) {
 			t.Errorf("%s: %d bytes of %d, %v, %v", path, len(zipped.Body), len(plain.Body), zipped.Header, err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/passkeytest"
 	"pushbox/server/servertest"
 	"pushbox/store"
@@ -178,9 +179,7 @@ type textOfRecord struct {
 func TestEachTextOfOtherRecordsIsBoundedAtEachDoor(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t, atPasskeyOrigin, func(c *config.Config) { c.EnableSignups, c.EnableRequests = true, true })
-	if err := a.Store.SetAdmin(ctx, storetest.Operator, servertest.AnnEmail, true, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.Store.SetAdmin(ctx, storetest.Operator, servertest.AnnEmail, true, false))
 	a.AddAccount("bob@example.com", servertest.AnnPassword)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	token := scoped(a, servertest.AnnEmail, record.ScopeAdmin|record.ScopeCreate)
@@ -236,9 +235,7 @@ func TestEachTextOfOtherRecordsIsBoundedAtEachDoor(t *testing.T) {
 		}), 0},
 		{"password by a link", repeated("p"), record.MaxPassword, only(func(text string) servertest.Answer {
 			link, err := a.Store.MakePasswordLink(ctx, storetest.Operator, "bob@example.com")
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			return a.Browser().Post("/users/password/new/"+link.Code.Reveal(), "new", text, "again", text)
 		}), 0},
 		{"name of a passkey", repeated("k"), record.MaxLabel, only(func(text string) servertest.Answer {

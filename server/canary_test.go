@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -138,14 +139,10 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 	}
 	places := map[string][]byte{"the log": []byte(log)}
 	files, err := os.ReadDir(filepath.Dir(a.Store.Path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, f := range files {
 		b, err := os.ReadFile(filepath.Join(filepath.Dir(a.Store.Path), f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		places[f.Name()] = b
 	}
 	for place, content := range places {
@@ -169,9 +166,7 @@ func TestAPanicIsA500WithItsRequestIDAndTheHeaders(t *testing.T) {
 		Stack     string `json:"stack"`
 		Level     string `json:"level"`
 	}
-	if err := json.Unmarshal([]byte(a.Log.String()), &line); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal([]byte(a.Log.String()), &line))
 	if line.RequestID == "" || !strings.Contains(got.Text("error"), line.RequestID) || got.Problem() != "internal" {
 		t.Errorf("%s does not have the id of %+v", got.Body, line)
 	}
@@ -203,9 +198,7 @@ func TestARequestIsOneLineInTheLog(t *testing.T) {
 		{"level": "info", "route": "none", "status": 404.0, "caller": "anonymous", "client": "127.0.0.1"},
 	} {
 		var line map[string]any
-		if err := json.Unmarshal([]byte(lines[i]), &line); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, json.Unmarshal([]byte(lines[i]), &line))
 		for key, v := range want {
 			if line[key] != v {
 				t.Errorf("line %d: %s is %v, not %v", i, key, line[key], v)

@@ -11,6 +11,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -19,9 +20,7 @@ import (
 func envelope(t *testing.T, text string) string {
 	t.Helper()
 	sealed, err := endtoend.NewKey().Seal(endtoend.Content{Text: secret.New(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return sealed.Reveal()
 }
 
@@ -54,9 +53,7 @@ func TestThePageTellsTheSizesOfEncryptedFiles(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	sealed, err := io.ReadAll(endtoend.NewKey().Encrypt(1, strings.NewReader(strings.Repeat("x", 20))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for payload, want := range map[string][2]string{envelope(t, "x"): {"Encrypted file 20 B", "43 B"}, "in clear": {"1.bin 43 B", "Encrypted"}} {
 		p := a.PushNamed("ann@example.com", func(in *store.NewPush, u *store.Upload) {
 			in.Payload = secret.New(payload)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -145,13 +146,9 @@ func exactly(a *servertest.Server, text string) (got servertest.Answer) {
 	if err == nil && res.StatusCode == http.StatusContinue {
 		res, err = http.ReadResponse(answers, nil)
 	}
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	content, err := io.ReadAll(res.Body)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return servertest.Answer{T: a.T, Status: res.StatusCode, Header: res.Header, Body: string(content)}
 }
 

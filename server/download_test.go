@@ -16,6 +16,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -188,14 +189,10 @@ func begin(t *testing.T, a *servertest.Server, path string) (net.Conn, *http.Res
 	t.Helper()
 	conn := a.Connect()
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		if err := tcp.SetReadBuffer(128 << 10); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, tcp.SetReadBuffer(128<<10))
 	}
 	req, _ := http.NewRequest(http.MethodGet, a.URL+path, nil)
-	if err := req.Write(conn); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, req.Write(conn))
 	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), req)
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", res, err)
@@ -261,9 +258,7 @@ func TestADamagedChunkEndsTheConnectionAndIsInTheLog(t *testing.T) {
 	spoil(2)
 	req, _ := http.NewRequest(http.MethodGet, a.URL+path, nil)
 	res, err := a.Client.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer res.Body.Close()
 	got, err := io.ReadAll(res.Body)
 	if !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.Equal(got, noise(300_000)[:2*65536]) {

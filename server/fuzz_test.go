@@ -13,6 +13,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/action"
 	"pushbox/server/api"
 	"pushbox/server/pages"
@@ -138,9 +139,7 @@ func FuzzPayloadSurvives(f *testing.F) {
 		}
 		w := httptest.NewRecorder()
 		s, rep := new(Server), answer{Reply: action.OK(map[string]string{"payload": payload})}
-		if err := s.render(new(action.Request), &rep); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, s.render(new(action.Request), &rep))
 		if _, err := s.send(w, new(action.Request), rep); err != nil {
 			t.Fatal(err)
 		}

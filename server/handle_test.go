@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -37,9 +38,7 @@ func both(a *servertest.Server, email string) (token, session http.Header) {
 	a.T.Helper()
 	session = a.AddSessionUser(email)
 	made, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, email, store.TokenTerms{})
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return servertest.Bearer(made.Secret.Reveal()), session
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/clock"
@@ -33,17 +34,13 @@ func BenchmarkHandler(b *testing.B) {
 		s.Terms[record.Text] = terms
 	})
 	h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.New(io.Discard), Version: "3.0.0"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	env.OK(b, err)
 	b.Run("create", func(b *testing.B) {
 		const body = `{"push":{"payload":"correct horse battery staple","expire_after_days":7,"expire_after_views":5}}`
 		ask(b, h, http.MethodPost, pushes, body, http.StatusCreated)
 	})
 	p, err := f.CreatePush(ctx, store.Actor{IP: "127.0.0.1"}, store.NewPush{Kind: record.Text, Payload: secret.New("correct horse battery staple"), Views: &views})
-	if err != nil {
-		b.Fatal(err)
-	}
+	env.OK(b, err)
 	b.Run("view", func(b *testing.B) { ask(b, h, http.MethodGet, pushes+"/"+p.Token.Reveal(), "", http.StatusOK) })
 }
 

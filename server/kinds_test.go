@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/internal/lang"
 	"pushbox/internal/metrics"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store/record"
 )
@@ -39,20 +40,14 @@ func TestEachKindHasEverythingAKindNeeds(t *testing.T) {
 	document := a.Get("/api/v2/openapi.json").Want(http.StatusOK).Body
 	m := metrics.New("3.0.0")
 	_, scraped, err := m.Expose()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	cfg := config.Default()
 	allKinds(&cfg)
 	terms := instance.StoreOptions(cfg).Terms
 	style, err := os.ReadFile("web/static/style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	manual, err := os.ReadFile("../docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	words := lang.New()
 	for _, k := range record.Kinds() {
 		name := k.String()

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store/clock"
 	"pushbox/store/storetest"
@@ -33,9 +34,7 @@ func TestUnknownLinksAreLimitedToTheLastPlace(t *testing.T) {
 	cfg := config.Default()
 	cfg.Limits.UnknownTokensPerMinute = limit
 	h, err := server.New(server.Options{Config: cfg, Store: f.Store, Log: zerolog.Nop(), Version: "3.0.0", Clock: slowClock{f.Clock}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for round := range rounds {
 		var all sync.WaitGroup
 		answers := make([]int, 4*limit)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/display"
 	"pushbox/server/servertest"
 	"pushbox/store"
@@ -25,9 +26,7 @@ const mailBase = "http://push.example.com"
 func lettersOf(a *servertest.Server) (all []store.Mail) {
 	a.T.Helper()
 	due, _, err := a.Store.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1000})
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	for _, m := range due {
 		l, wanted, err := a.Store.OpenMail(ctx, m)
 		if err != nil || !wanted {
@@ -42,9 +41,7 @@ func lettersOf(a *servertest.Server) (all []store.Mail) {
 func wantedOf(a *servertest.Server) (all []store.Mail) {
 	a.T.Helper()
 	due, _, err := a.Store.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1000})
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	for _, m := range due {
 		switch l, wanted, err := a.Store.OpenMail(ctx, m); {
 		case err != nil:

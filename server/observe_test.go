@@ -314,9 +314,7 @@ func TestAStoreThatHasFailedIsNotReady(t *testing.T) {
 		s.Wrap = func(e record.Engine) record.Engine { return failing{e, failed} }
 	})
 	h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.Nop(), Version: "3.0.0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, want := range []int{http.StatusOK, http.StatusServiceUnavailable} {
 		answer := httptest.NewRecorder()
 		h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
@@ -350,9 +348,7 @@ func TestAServerIsReadyWhenItsDatabaseIs(t *testing.T) {
 		})
 		var log bytes.Buffer
 		h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.New(&log), Version: "3.0.0"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		answer := httptest.NewRecorder()
 		h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 		if answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), says) || strings.Contains(log.String(), "error") {
@@ -378,9 +374,7 @@ func TestStatsAreOfWhatIsInProgress(t *testing.T) {
 	body, send := io.Pipe()
 	answered := make(chan error, 1)
 	req, err := http.NewRequest(http.MethodPost, a.URL+pushes, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	go func() {
 		res, err := a.Client.RoundTrip(req)

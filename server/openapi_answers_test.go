@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -84,9 +85,7 @@ func (d *document) scopeAnswers(a *servertest.Server, p asked) {
 	bearer := make(map[record.Scopes]http.Header)
 	for _, scope := range []record.Scopes{record.ScopeCreate, record.ScopeRead} {
 		token, err := a.Store.CreateToken(ctx, storetest.Operator, "ann@example.com", store.TokenTerms{Scopes: scope})
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		env.OK(d.t, err)
 		bearer[scope] = servertest.Bearer(token.Secret.Reveal())
 	}
 	for _, c := range calls {
@@ -168,19 +167,13 @@ func (d *document) showAnswers(a *servertest.Server, ann http.Header) {
 func getWithForm(a *servertest.Server, path string, n int) servertest.Answer {
 	a.T.Helper()
 	req, err := http.NewRequest(http.MethodGet, a.URL+path, io.MultiReader(strings.NewReader(strings.Repeat("x", n)))) // which has no length that net/http would find
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := a.Client.RoundTrip(req)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return servertest.Answer{T: a.T, Status: res.StatusCode, Header: res.Header, Body: string(body)}
 }
 
@@ -298,9 +291,7 @@ func (d *document) failed() {
 	pushed := failed.PushFiles("ann@example.com", []byte("hello"))
 	p := asked{pushed.Token.Reveal(), pushed.Grant()}
 	failed.Store.Abandon()
-	if err := os.Truncate(failed.Store.Path, 2*int64(os.Getpagesize())); err != nil {
-		d.t.Fatal(err)
-	}
+	env.OK(d.t, os.Truncate(failed.Store.Path, 2*int64(os.Getpagesize())))
 	for _, c := range d.calls {
 		if _, documented := d.byID[c.id].Responses["503"]; documented {
 			d.answers(c.id, http.StatusServiceUnavailable, c.ask(failed, p, ann))

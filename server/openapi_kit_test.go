@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -68,9 +69,7 @@ func newDocument(got servertest.Answer, calls []call) *document {
 	var doc struct {
 		Paths map[string]map[string]operation
 	}
-	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal([]byte(text), &doc))
 	d.paths = doc.Paths
 	for path, item := range doc.Paths {
 		for method, op := range item {
@@ -85,9 +84,7 @@ func newDocument(got servertest.Answer, calls []call) *document {
 		}
 	}
 	d.compiler.AssertFormat()
-	if err := d.compiler.AddResource(documentURL, strict); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, d.compiler.AddResource(documentURL, strict))
 	return d
 }
 
@@ -114,14 +111,10 @@ func (d *document) schema(pointer string) *jsonschema.Schema {
 func official(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := os.ReadFile("testdata/openapi-3.1.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("official.json", parsed(t, string(text))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, c.AddResource("official.json", parsed(t, string(text))))
 	return c.MustCompile("official.json")
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -135,9 +136,7 @@ func TestTheServerAcceptsWhatTheFormSchemasAccept(t *testing.T) {
 		`{"push[payload]":"x","push[expire_after_views]":"few"}`:                        false,
 	} {
 		var texts map[string]any
-		if err := json.Unmarshal([]byte(fields), &texts); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, json.Unmarshal([]byte(fields), &texts))
 		var form []string
 		parts := ""
 		for name, text := range texts {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -261,9 +262,7 @@ func TestExamplesOfRequestsAreAccepted(t *testing.T) {
 		t.Fatalf("bodies are %q", got)
 	}
 	body, err := json.Marshal(content["application/json"].Example)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	a.Do("POST", pushes, string(body)).Want(http.StatusCreated).Has(map[string]string{"name": "wifi"})
 	var form []string
 	var parts string

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -81,9 +82,7 @@ func spelled(t *testing.T, media string, example any) (string, string) {
 	t.Helper()
 	if media == "application/json" {
 		text, err := json.Marshal(example)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return media, string(text)
 	}
 	var parts strings.Builder

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/oidctest"
 	"pushbox/server/servertest"
 	"pushbox/store/storetest"
@@ -24,9 +25,7 @@ func strictly(c *config.Config) {
 
 func give(a *servertest.Server, email, policy string) {
 	a.T.Helper()
-	if err := a.Store.SetPolicy(ctx, storetest.Operator, email, policy); err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, a.Store.SetPolicy(ctx, storetest.Operator, email, policy))
 }
 
 func TestAPolicyHoldsForBothVersionsOfTheAPI(t *testing.T) {

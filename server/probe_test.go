@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -15,9 +16,7 @@ func TestAProbeIsValidOnceAndForAMinute(t *testing.T) {
 	add := func() string {
 		t.Helper()
 		code, err := p.add()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return code
 	}
 	first, second, third := add(), add(), add()

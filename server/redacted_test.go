@@ -21,9 +21,7 @@ func TestNothingThatCarriesASecretPrintsIt(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-of-a-secret-3b1f"
 	s, err := New(Options{Config: config.Default(), Store: storetest.New(t).Store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	carriers := make(map[string]any)
 	for mediaType, content := range map[string]string{
 		body.TypeJSON: `{"push":{"payload":"` + canary + `","passphrase":"` + canary + `","name":"` + canary + `"}}`,

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -332,14 +333,10 @@ func TestARevokedTokenDoesNotFinishItsUpload(t *testing.T) {
 	a := servertest.New(t)
 	a.Store.Account("ann@example.com")
 	token, err := a.Store.CreateToken(ctx, storetest.Operator, "ann@example.com", store.TokenTerms{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	r, w := io.Pipe()
 	req, err := http.NewRequest(http.MethodPost, a.URL+pushes, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	req.Header = http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}, "Content-Type": servertest.Multi["Content-Type"]}
 	revoked := make(chan error, 1)
 	go func() {
@@ -350,9 +347,7 @@ func TestARevokedTokenDoesNotFinishItsUpload(t *testing.T) {
 		_ = w.Close()
 	}()
 	res, err := a.Client.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer res.Body.Close()
 	if err := <-revoked; err != nil || res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("status %d, %v", res.StatusCode, err)

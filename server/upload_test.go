@@ -47,15 +47,11 @@ func TestAFileMayArriveInPieces(t *testing.T) {
 	for name, encode := range servertest.FileKinds {
 		contentType, body := encode(servertest.FilePush{Files: files})
 		req, err := http.NewRequest("POST", a.URL+pushes, io.MultiReader(strings.NewReader(body[:600]), strings.NewReader(body[600:])))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		req.Header = servertest.Declared(contentType, 0, ann) // not sent: the length is not known
 		req.Header.Del("Content-Length")
 		res, err := a.Client.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		got, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if err != nil || res.StatusCode != http.StatusCreated {
@@ -236,15 +232,11 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks 
 		readers = append(readers, after, strings.NewReader(text[2]))
 		before := inUse()
 		req, err := http.NewRequest("POST", a.URL+pushes, io.MultiReader(readers...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		req.Header = ann.Clone()
 		req.Header.Set("Content-Type", name)
 		res, err := a.Client.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		_ = res.Body.Close()
 		if res.StatusCode != http.StatusCreated || after.held > before+bound {
 			t.Errorf("%s: %d; the heap grew from %d to %d", name, res.StatusCode, before, after.held)

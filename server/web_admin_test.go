@@ -24,9 +24,7 @@ func administered(t *testing.T, changes ...func(*config.Config)) (a *servertest.
 	t.Helper()
 	a = servertest.NewSite(t, changes...)
 	a.AddAccount(bobEmail, servertest.AnnPassword)
-	if err := a.Store.SetAdmin(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail, true, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.Store.SetAdmin(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail, true, false))
 	return a, a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 }
 
@@ -34,9 +32,7 @@ func administered(t *testing.T, changes ...func(*config.Config)) (a *servertest.
 func account(t *testing.T, a *servertest.Server, id record.AccountID) record.Account {
 	t.Helper()
 	one, err := a.Store.AccountByID(ctx, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return one
 }
 
@@ -137,9 +133,7 @@ func TestAnAdministratorChangesAnAccount(t *testing.T) {
 	admin.Post(page, "do", "enable").Want(http.StatusNotFound)
 
 	events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, kind := range []record.AdminKind{
 		record.AdminFactorRemove, record.AdminAccessEnd, record.AdminAccountDisable, record.AdminAccountEnable, record.AdminPushesExpire,
 		record.AdminGrant, record.AdminRevoke, record.AdminAccountRemove, record.AdminAccountRemoved,
@@ -222,9 +216,7 @@ func TestTheInstanceLogIsShownFromItsEnd(t *testing.T) {
 	a, admin := administered(t)
 	operator := store.Actor{Role: store.Operator}
 	for i := range 60 {
-		if err := a.Store.SetDisabled(ctx, operator, bobEmail, i%2 == 0); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, a.Store.SetDisabled(ctx, operator, bobEmail, i%2 == 0))
 	}
 	rows := func(got servertest.Answer) int {
 		return strings.Count(got.Want(http.StatusOK).Body, `<th scope="row">`)
@@ -239,9 +231,7 @@ func TestTheInstanceLogIsShownFromItsEnd(t *testing.T) {
 	}
 	second := admin.Get(older).Says("Account added").Says("Newest")
 	last, err := a.Store.LastAdminEvent(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if all := rows(page) + rows(second); all != int(last) || second.Page().Link("Older") != "" {
 		t.Errorf("%d rows on both pages, of %d events", all, last)
 	}
@@ -264,9 +254,7 @@ func TestAFilterOfTheLogReadsABoundedNumberOfEvents(t *testing.T) {
 	env.NeedLong(t, "it makes 12,000 events")
 	a, admin := administered(t)
 	for range 12_000 {
-		if err := a.Store.NoteReload(ctx, store.Actor{Role: store.Operator}, false, nil); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, a.Store.NoteReload(ctx, store.Actor{Role: store.Operator}, false, nil))
 	}
 	got := admin.Get("/admin/log?event=admin_grant").Says("There are no such events")
 	admin.Get(got.Page().Link("Older")).Says("Became administrator").Says("Newest")

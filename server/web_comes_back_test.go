@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -144,14 +145,10 @@ func TestASmallFormIsBounded(t *testing.T) {
 func sendChunked(a *servertest.Server, path, body string, header http.Header) int {
 	a.T.Helper()
 	req, err := http.NewRequest(http.MethodPost, a.URL+path, struct{ *strings.Reader }{strings.NewReader(body)})
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	req.Header = header.Clone()
 	res, err := a.Client.RoundTrip(req)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	defer res.Body.Close()
 	return res.StatusCode
 }

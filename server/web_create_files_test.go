@@ -8,6 +8,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -82,15 +83,11 @@ func TestASessionThatEndsDuringAnUploadCreatesNothing(t *testing.T) {
 		})
 		half := len(body) / 2
 		req, err := http.NewRequest("POST", a.URL+"/", io.MultiReader(strings.NewReader(body[:half]), &ending, strings.NewReader(body[half:])))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		req.Header = ann.Clone()
 		req.Header.Set("Content-Type", servertest.Multi.Get("Content-Type"))
 		res, err := a.Client.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		_ = res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("anonymous %v: %d", anonymous, res.StatusCode)
@@ -173,15 +170,11 @@ func TestMemoryDoesNotGrowWithAFileOfTheForm(t *testing.T) { // not parallel: it
 	readers = append(readers, after, strings.NewReader("\r\n--b--\r\n"))
 	before := inUse()
 	req, err := http.NewRequest("POST", a.URL+"/", io.MultiReader(readers...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	req.Header = ann.Clone()
 	req.Header.Set("Content-Type", servertest.Multi.Get("Content-Type"))
 	res, err := a.Client.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusSeeOther || after.held > before+bound {
 		t.Errorf("%d; the heap grew from %d to %d", res.StatusCode, before, after.held)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -40,9 +41,7 @@ func TestAPushBelongsToTheSignedInAccount(t *testing.T) {
 	ann := a.AddSessionUser("ann@example.com")
 	got := a.SendForm(servertest.Typed(map[string]string{"name": "n", "note": "a\r\nb"}), ann)
 	who, err := a.Store.Resume(ctx, cookieOf(a, ann))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	own, err := a.Store.Pushes(ctx, store.Actor{Account: who.Owner}, true, 1)
 	if err != nil || len(own) != 1 || own[0].Token.Reveal() != got.PushToken() {
 		t.Fatalf("%d pushes, %v", len(own), err)

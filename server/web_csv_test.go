@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -49,9 +50,7 @@ func TestTheAuditLogAsCSV(t *testing.T) {
 	}
 	for page := 1; page <= 3; page++ {
 		log, err := a.Store.Audit(ctx, by, p.Token, page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		for i, e := range log {
 			want := []string{e.At.Format("2006-01-02T15:04:05.000Z"), e.Kind.String(), e.IP, e.UserAgent, e.Referrer.Reveal(), ""}
 			if got := rows[1+(page-1)*store.PageSize+i]; strings.Join(got, "|") != strings.Join(want, "|") {
@@ -64,9 +63,7 @@ func TestTheAuditLogAsCSV(t *testing.T) {
 func csvOf(a *servertest.Server, path string, headers ...http.Header) [][]string {
 	a.T.Helper()
 	rows, err := csv.NewReader(strings.NewReader(a.Get(path, headers...).Want(200).Body)).ReadAll()
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	return rows
 }
 

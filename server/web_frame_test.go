@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -48,9 +49,7 @@ func TestChoosingALanguageKeepsWhatWasTyped(t *testing.T) {
 	asked := b.Post("/requests/new", "text", "a key", "expire_after_duration", "12", "max_answers", "1", "kinds", "text", "answer_expire_after_duration", "12").Want(http.StatusSeeOther)
 	link := b.Get(asked.Header.Get("Location")).Page().ID("link")
 	path, err := url.Parse(servertest.Attr(link, "value"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	inNewTab := func(p servertest.Page) bool {
 		links := p.Find(func(n servertest.Node) bool { return servertest.Attr(n, "hreflang") == "de" })
 		return len(links) == 1 && servertest.Attr(links[0], "target") == "_blank" && servertest.Attr(links[0], "href") == "?lang=de"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -41,9 +42,7 @@ func TestUsersManageTheirWebhooks(t *testing.T) {
 	bob.Get("/users/webhooks").Lacks("hooks.example")
 	ann.Get("/users/webhooks").Says("hooks.example")
 
-	if err := a.Store.DisableHook(ctx, store.Actor{Role: store.System}, 1, true); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.Store.DisableHook(ctx, store.Actor{Role: store.System}, 1, true))
 	ann.Get("/users/webhooks").Says("disabled", "Status 204") // what was tried stays
 	ann.Post("/users/webhooks/test", "id", "1").To("/users/webhooks")
 	ann.Get("/users/webhooks").Lacks("until a test succeeds")

@@ -193,9 +193,7 @@ func TestAListIsReadIntoMemoryThatIsReserved(t *testing.T) {
 	}, takesRequests)
 	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
 	q, err := a.Store.CreateRequest(t.Context(), a.Actor("ann@example.com"), store.NewRequest{Text: secret.New("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for path, by := range map[string]http.Header{
 		"/api/v2/requests/" + q.ID.String(): bearer, "/requests/" + q.ID.String(): session,
 		pushes + "/active": bearer, pushes + "/expired": bearer, "/p/active.json": bearer, "/p/expired.json": bearer,

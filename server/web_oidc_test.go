@@ -9,6 +9,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/oidctest"
 	"pushbox/server/servertest"
 	"pushbox/store/record"
@@ -48,14 +49,10 @@ func backFrom(b *servertest.Browser, to string) (path string) {
 	t.Helper()
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	got, err := client.Get(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_ = got.Body.Close()
 	u, err := got.Location()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return u.RequestURI()
 }
 
@@ -440,9 +437,7 @@ func TestTheInstanceLogTellsWhatProvidersDid(t *testing.T) {
 	b := a.Browser()
 	b.Get(atProvider(b, "office")).To("/")
 	events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, record.MaxAdminEvents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var kinds []string
 	for _, e := range events[len(events)-3:] {
 		kinds = append(kinds, e.Kind.String()+" "+e.Email+" "+e.Detail)

@@ -13,6 +13,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -283,9 +284,7 @@ func TestAnExportHasEachThingOnceWhileOthersComeAndGo(t *testing.T) {
 		for n := range most {
 			made = append(made, a.Mine(by, servertest.Called(fmt.Sprintf("push %d;", n))))
 			q, err := a.Store.CreateRequest(t.Context(), by, store.NewRequest{Text: secret.New(fmt.Sprintf("request %d;", n))})
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if asked = append(asked, q); n < over {
 				end(n)
 			}

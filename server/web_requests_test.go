@@ -15,6 +15,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/wraptest"
 	"pushbox/server/body"
 	"pushbox/server/servertest"
@@ -164,9 +165,7 @@ func holdUpload(a *servertest.Server, path string, header http.Header) (status i
 	running := a.Handler.Stats().Uploads
 	content, w := io.Pipe()
 	req, err := http.NewRequest("POST", a.URL+path, content)
-	if err != nil {
-		a.T.Fatal(err)
-	}
+	env.OK(a.T, err)
 	req.Header = joined(header, servertest.Multi)
 	answered := make(chan int, 1)
 	go func() {
@@ -438,13 +437,9 @@ func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
 
 	key := endtoend.NewKey()
 	envelope, err := key.Seal(endtoend.Content{Text: secret.New("hunter2")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	public, err := base64.RawURLEncoding.DecodeString(x25519)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	wrapped := wraptest.Wrap(t, key.Fragment(), public, wraptest.Ephemeral(t, public))
 	encoded := base64.RawURLEncoding.EncodeToString(wrapped)
 	send := func(payload, wrapped string) servertest.Answer {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -253,9 +254,7 @@ func TestADisabledAccountIsSignedOut(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	if err := a.Store.SetDisabled(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail, true); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.Store.SetDisabled(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail, true))
 	b.Get("/users/sessions").To("/users/sign_in")
 	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusForbidden)
 }

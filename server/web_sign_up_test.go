@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 
@@ -189,9 +190,7 @@ func TestTheCodeOfTheFirstAccountIsOfUseOnce(t *testing.T) {
 	a.AddTokenUser(servertest.AnnEmail) // by a command
 	b.Get(firstPath).Want(http.StatusNotFound).Says("This page works only once")
 	b.Post(firstPath, "email", "eve@example.com", "password", servertest.AnnPassword).Want(http.StatusNotFound)
-	if err := a.Store.RemoveAccount(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.Store.RemoveAccount(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail))
 	b.Get(firstPath).Want(http.StatusNotFound).Says("This page works only once")
 	b.Get(a.FirstPath()).Want(http.StatusOK)
 }

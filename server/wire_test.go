@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store/record"
 )
@@ -391,9 +392,7 @@ func TestOddRequestTargets(t *testing.T) {
 func TestWhatIsMissingIsMissing(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../docs/differences.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_, rest, _ := strings.Cut(string(manual), "\n## What is missing\n")
 	part, _, _ := strings.Cut(rest, "\n## ")
 	rows := regexp.MustCompile(`(?m)^\| (.*) \| .* \| (.*) \|$`).FindAllStringSubmatch(part, -1)

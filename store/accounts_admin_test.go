@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -20,13 +21,9 @@ func TestARenamedAccountKeepsAllItHas(t *testing.T) {
 	f.Account("bob@example.com")
 	token := newToken(t, f, 0)
 	session, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	p, err := f.CreatePush(ctx, ann, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for to, want := range map[string]error{"bob@example.com": record.ErrExists, "BOB@example.com ": record.ErrExists} {
 		if err := f.RenameAccount(ctx, storetest.Operator, email, to); !errors.Is(err, want) {
 			t.Errorf("to %s: %v", to, err)
@@ -38,9 +35,7 @@ func TestARenamedAccountKeepsAllItHas(t *testing.T) {
 	if err := f.RenameAccount(ctx, ann, email, "eve@example.com"); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("by a client: %v", err)
 	}
-	if err := f.RenameAccount(ctx, storetest.Operator, email, " Eve@Example.com"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RenameAccount(ctx, storetest.Operator, email, " Eve@Example.com"))
 	if err := f.RenameAccount(ctx, storetest.Operator, email, "zoe@example.com"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("by the earlier address: %v", err)
 	}
@@ -101,9 +96,7 @@ func TestAnAdministratorIsGrantedAndRevoked(t *testing.T) {
 		t.Errorf("the accounts: %+v", a)
 	}
 	events, err := f.AdminEvents(ctx, time.Time{}, 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, want := range []struct {
 		kind    record.AdminKind
 		by      store.Actor
@@ -128,9 +121,7 @@ func TestAllLivePushesOfAnAccountEndAndKeepTheirLogs(t *testing.T) {
 	make := func(by store.Actor) store.PushInfo {
 		t.Helper()
 		p, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return p
 	}
 	const many = 300 // more than are read at once

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -22,9 +23,7 @@ const email = "ann@example.com"
 func newToken(t *testing.T, f *storetest.Fixture, lifetime time.Duration) store.NewAPIToken {
 	t.Helper()
 	token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop", Lifetime: lifetime})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return token
 }
 
@@ -75,9 +74,7 @@ func TestATokenEndsWhenItIsRevoked(t *testing.T) {
 	f := storetest.New(t)
 	f.Account(email)
 	token, other := newToken(t, f, 0), newToken(t, f, 0)
-	if err := f.RevokeToken(ctx, storetest.Operator, token.ID); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RevokeToken(ctx, storetest.Operator, token.ID))
 	if err := f.RevokeToken(ctx, storetest.Operator, token.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("again: %v", err)
 	}
@@ -130,9 +127,7 @@ func TestADisabledAccountCanDoNothingAndItsLinksGoOn(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account(email)
 	token, p := newToken(t, f, 0), storetest.Push(t, f, ann, nil)
-	if err := f.SetDisabled(ctx, storetest.Operator, email, true); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetDisabled(ctx, storetest.Operator, email, true))
 	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 		t.Errorf("its token: %v", err)
 	}
@@ -142,9 +137,7 @@ func TestADisabledAccountCanDoNothingAndItsLinksGoOn(t *testing.T) {
 	if storetest.Retrieve(t, f, anonymous, p) != "s3cret" {
 		t.Error("its link ended")
 	}
-	if err := f.SetDisabled(ctx, storetest.Operator, email, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetDisabled(ctx, storetest.Operator, email, false))
 	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); err != nil {
 		t.Errorf("enabled again: %v", err)
 	}
@@ -163,9 +156,7 @@ func TestARemovedAccountLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := storetest.Push(t, f, bob, nil)
-	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RemoveAccount(ctx, storetest.Operator, email))
 	for _, p := range made {
 		if isThere(t, f, p) {
 			t.Fatal("a push is still there")
@@ -408,16 +399,12 @@ func TestAnAddressThatPassesForAnotherIsRefusedAndOneOfBeforeGoesOn(t *testing.T
 		}
 	}
 	a, err := f.AccountByEmail(ctx, email)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_, err = cold.ChangeAccount(ctx, f.Engine(), a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Email = odd
 		return a, record.SessionChange{}, storetest.Told(f.Engine()), nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := signsIn(f, odd, right); err != nil {
 		t.Errorf("the account of before: %v", err)
 	}

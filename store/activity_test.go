@@ -27,9 +27,7 @@ func TestActivityIsCountedByDays(t *testing.T) {
 		bob := f.Account("bob@example.com")
 		push := func(days int) store.PushInfo {
 			p, err := f.CreatePush(ctx, bob, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Days: &days})
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			return p
 		}
 		if _, err := f.AddAccount(ctx, storetest.Operator, email, secret.New("correct horse battery")); err != nil {
@@ -57,9 +55,7 @@ func TestActivityIsCountedByDays(t *testing.T) {
 		signIn("wrong")
 		signIn("correct horse battery")
 		got, err := f.Activity(ctx, 5, longest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if want := f.Clock.Now().UTC().Truncate(day).Add(-4 * day); !got.First.Equal(want) {
 			t.Errorf("it begins at %v, not %v", got.First, want)
 		}
@@ -89,9 +85,7 @@ func TestActivityBeyondTheBoundIsNotCounted(t *testing.T) {
 	for range store.MaxTallied + 1000 {
 		g.Go(func() error { return f.NoteReload(ctx, storetest.Operator, false, nil) })
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, g.Wait())
 	got, err := f.Activity(ctx, 30, 90*day)
 	if err != nil || got.SignIns != nil || got.Refused != nil || len(got.Created) != 30 {
 		t.Errorf("%+v, %v", got, err)
@@ -146,9 +140,7 @@ func TestAnObserverIsToldWhatBecomesOfPushesAndOnce(t *testing.T) {
 		t.Helper()
 		in.Payload = secret.New("https://example.com")
 		p, err := f.CreatePush(t.Context(), by, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return p.Token
 	}
 	show := func(by store.Actor, token store.Token, passphrase string, want error) {
@@ -189,9 +181,7 @@ func TestAnObserverIsToldWhatBecomesOfPushesAndOnce(t *testing.T) {
 	o.want(t, map[string]int{"ended by time": 1})
 
 	add(ann, store.NewPush{Kind: record.Text})
-	if err := f.RemoveAccount(t.Context(), storetest.Operator, "ann@example.com"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RemoveAccount(t.Context(), storetest.Operator, "ann@example.com"))
 	o.want(t, map[string]int{"created text": 1, "ended by other": 1})
 	if _, _, err := f.Compact(t.Context(), storetest.Operator, func(int64, int64) {}); err != nil {
 		t.Fatal(err)
@@ -215,9 +205,7 @@ func TestStatsTellHowLongTheSweeperIsBehind(t *testing.T) {
 	lag := func() time.Duration {
 		t.Helper()
 		v, err := f.Stats()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return v.Lag
 	}
 	if _, err := f.CreatePush(t.Context(), store.Actor{}, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Days: &one}); err != nil {
@@ -239,18 +227,14 @@ func TestAPingIsAnsweredWhileTheStoreWorksAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	before, err := f.Engine().KeepTime(t.Context(), time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := f.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if after, err := f.Engine().KeepTime(t.Context(), time.Time{}); err != nil || !after.Equal(before) {
 		t.Errorf("the time kept is %v, was %v; %v", after, before, err)
 	}
-	if err := f.Engine().Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.Engine().Close())
 	f.Abandon()
 	if err := f.Ping(t.Context()); !errors.Is(err, record.ErrClosed) {
 		t.Error(err)

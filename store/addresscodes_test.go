@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -26,9 +27,7 @@ type newcomer struct {
 func signedUp(t *testing.T, f *storetest.Fixture, email string) newcomer {
 	t.Helper()
 	a, err := f.SignUp(ctx, store.Actor{Client: "203.0.113.7"}, email, secret.New(storetest.Password))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	n := newcomer{f, t, store.Actor{Account: a.ID, Client: "203.0.113.7"}, secret.Text{}}
 	n.signIn(email)
 	return n
@@ -37,18 +36,14 @@ func signedUp(t *testing.T, f *storetest.Fixture, email string) newcomer {
 func (n *newcomer) signIn(email string) {
 	n.t.Helper()
 	s, err := n.SignIn(ctx, store.Actor{Client: "203.0.113.7"}, email, secret.New(storetest.Password))
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	env.OK(n.t, err)
 	n.session = s.Secret
 }
 
 // mailCode has a code sent, and returns it as the mail has it.
 func (n newcomer) mailCode() secret.Text {
 	n.t.Helper()
-	if err := n.MailCode(ctx, n.by, n.session, "de"); err != nil {
-		n.t.Fatal(err)
-	}
+	env.OK(n.t, n.MailCode(ctx, n.by, n.session, "de"))
 	codes := codesIn(n.t, n.Fixture)
 	return codes[len(codes)-1].Code
 }
@@ -91,9 +86,7 @@ func (n newcomer) wantLocked(wait time.Duration) {
 func eventsOf(t *testing.T, f *storetest.Fixture, of ...record.AdminKind) (kinds []string) {
 	t.Helper()
 	list, err := f.AdminEvents(ctx, time.Time{}, 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, e := range list {
 		if slices.Contains(of, e.Kind) {
 			kinds = append(kinds, e.Kind.String()+" "+e.Email)
@@ -345,9 +338,7 @@ func TestTheFileHoldsNoCodeInClear(t *testing.T) {
 	code := n.mailCode()
 	n.confirms(otherThan(code))
 	content, err := os.ReadFile(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 9})
 	if err != nil || len(due) != 1 || !bytes.Contains(content, due[0].Sealed) {
 		t.Fatalf("the mail is not in the file that was read: %v", err)
@@ -356,9 +347,7 @@ func TestTheFileHoldsNoCodeInClear(t *testing.T) {
 		t.Error("the file has the code")
 	}
 	events, err := f.AdminEvents(ctx, time.Time{}, 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, e := range events {
 		if strings.Contains(e.Detail, code.Reveal()) {
 			t.Errorf("an event has the code: %+v", e)
@@ -400,9 +389,7 @@ func TestForgottenPasswordsUseUpNoOtherMail(t *testing.T) {
 			}
 		}
 		storetest.Push(t, f, f.Account("dan@example.com"), func(in *store.NewPush) { in.Mail = mailing(email) })
-		if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.RemoveAccount(ctx, storetest.Operator, email))
 		storetest.AddMember(t, f, email)
 		if err := f.AskForPassword(ctx, anonymous, email, "https://push.example", ""); !errors.As(err, &quota) {
 			t.Errorf("a link for another account of the address: %v", err)

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -22,9 +23,7 @@ import (
 func eventsAfter(t *testing.T, f *storetest.Fixture, after uint64) []store.AdminEventInfo {
 	t.Helper()
 	list, err := f.AdminEvents(ctx, time.Time{}, after, record.MaxAdminEvents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return list
 }
 
@@ -45,9 +44,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	// want fails the test unless exactly these events happened since the last call.
 	want := func(err error, events ...string) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		var got []string
 		for _, e := range eventsAfter(t, f, last) {
 			got = append(got, lineOf(e))
@@ -349,9 +346,7 @@ func TestEventsAreListedFromATimeOn(t *testing.T) {
 	began := f.Clock.Now()
 	for range 1200 { // more than are read at a time
 		f.Clock.Advance(time.Second)
-		if err := f.NoteReload(ctx, storetest.Operator, false, nil); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.NoteReload(ctx, storetest.Operator, false, nil))
 	}
 	for _, c := range []struct {
 		since       time.Duration
@@ -372,9 +367,7 @@ func TestEventsAreListedFromATimeOn(t *testing.T) {
 		{0, 0, 0, 0, 0},
 	} {
 		list, err := f.AdminEvents(ctx, began.Add(c.since), c.after, c.limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		first, last := uint64(0), uint64(0)
 		if len(list) > 0 {
 			first, last = list[0].Number, list[len(list)-1].Number
@@ -391,12 +384,8 @@ func TestEventsHaveTheAddressOfTheirAccount(t *testing.T) {
 	f := storetest.New(t)
 	f.Account(email)
 	token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.RevokeToken(ctx, storetest.Operator, token.ID); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, f.RevokeToken(ctx, storetest.Operator, token.ID))
 	emails := func() (list []string) {
 		for _, e := range eventsAfter(t, f, 1) {
 			list = append(list, e.Email)
@@ -406,9 +395,7 @@ func TestEventsHaveTheAddressOfTheirAccount(t *testing.T) {
 	if got := emails(); !reflect.DeepEqual(got, []string{email, email, email}) {
 		t.Errorf("of an account that exists: %q", got)
 	}
-	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RemoveAccount(ctx, storetest.Operator, email))
 	if got := emails(); !reflect.DeepEqual(got, []string{email, email, "", email, email}) {
 		t.Errorf("of an account that is gone: %q", got)
 	}
@@ -440,9 +427,7 @@ func TestAnEventThatDoesNotOpenIsNamed(t *testing.T) {
 			f.Abandon()
 			e := storetest.Told(f.Engine())
 			spoil(&e)
-			if err := cold.AddAdminEvent(ctx, f.Engine(), e); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, cold.AddAdminEvent(ctx, f.Engine(), e))
 			problems, err := f.Store.Check(ctx)
 			if err != nil || !slices.Equal(problems, []string{"event 2: it does not open"}) {
 				t.Errorf("the check found %q, %v", problems, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -24,13 +25,9 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 	const hers, his = "ann@example.com", "bob@example.com"
 	ann, bob := f.Account(hers), f.Account(his)
 	hook, err := f.AddHook(ctx, storetest.Operator, his, secret.New("https://hooks.example.com"), []record.Event{record.EventView})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	bobs, err := f.CreateToken(ctx, storetest.Operator, his, store.TokenTerms{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := f.CreateToken(ctx, bob, his, store.TokenTerms{}); !errors.Is(err, record.ErrDenied) {
 		t.Errorf("an account makes a token without its password: %v", err)
 	}
@@ -103,17 +100,13 @@ func TestOneFileAloneHasTheEngineChangeAccounts(t *testing.T) {
 		changing[name] = false
 	}
 	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, file := range files {
 		if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
 			continue
 		}
 		tree, err := parser.ParseFile(token.NewFileSet(), file.Name(), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		ast.Inspect(tree, func(n ast.Node) bool {
 			call, ok := n.(*ast.SelectorExpr)
 			if !ok {
@@ -153,9 +146,7 @@ func listsAccountsInParts(t *testing.T, engine func(*storetest.Setup)) {
 		address := fmt.Sprintf("user%03d@example.com", i)
 		one := f.Account(address)
 		if want[one.Account] = true; i%7 == 3 {
-			if err := f.RemoveAccount(ctx, storetest.Operator, address); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, f.RemoveAccount(ctx, storetest.Operator, address))
 			delete(want, one.Account)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -66,9 +67,7 @@ func TestAnAccountHasSoManyTokens(t *testing.T) {
 	if !errors.Is(full, record.ErrTokens) || other != nil {
 		t.Errorf("one more: %v; of another account: %v", full, other)
 	}
-	if err := f.RevokeToken(ctx, storetest.Operator, last.ID); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RevokeToken(ctx, storetest.Operator, last.ID))
 	if _, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{}); err != nil {
 		t.Errorf("after one ended: %v", err)
 	}
@@ -88,9 +87,7 @@ func TestATokenOfOnesOwnTakesThePasswordAndTheCode(t *testing.T) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	token, err := made(right, secret.Text{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, kept, err := f.Authenticate(ctx, anonymous, token.Secret); err != nil || kept != token.APIToken || kept.Scopes != record.ScopeCreate {
 		t.Errorf("%+v was made, and is %+v, %v", token.APIToken, kept, err)
 	}
@@ -142,9 +139,7 @@ func TestScopesOfTokens(t *testing.T) {
 	if _, err := f.CreateToken(ctx, storetest.Operator, email, admin); err == nil {
 		t.Error("a member gets a token that administers")
 	}
-	if err := f.SetAdmin(ctx, storetest.Operator, email, true, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetAdmin(ctx, storetest.Operator, email, true, false))
 	if one, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{}); err != nil || one.Scopes.Has(record.ScopeAdmin) {
 		t.Errorf("a token has the scope admin that was not made with it: %s, %v", one.Scopes, err)
 	}
@@ -162,9 +157,7 @@ func TestANewPasswordEndsTokensIfAsked(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	f.Account("bob@example.com")
 	bobs, err := f.CreateToken(ctx, storetest.Operator, "bob@example.com", store.TokenTerms{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	n := storetest.SignIn(t, f)
 	for name, set := range map[string]func(bool) error{
 		"by its user": func(end bool) (err error) {
@@ -178,9 +171,7 @@ func TestANewPasswordEndsTokensIfAsked(t *testing.T) {
 				n = storetest.SignIn(t, f)
 			}
 			token := newToken(t, f, 0)
-			if err := set(end); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, set(end))
 			if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); (err != nil) != end {
 				t.Errorf("%s, end %t: %v", name, end, err)
 			}

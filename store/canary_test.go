@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -33,9 +34,7 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	by := store.Actor{Client: "203.0.113.77", IP: "203.0.113.77", UserAgent: "canary-agent-4f1c", Referrer: secret.New("https://canary-referrer.example")}
 	n, err := f.SignIn(ctx, by, email, secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	key, recovery := storetest.EnableTOTP(t, f, &n)
 	k := newKeyholder(t, f)
 	k.given.Code = recovery[1]
@@ -43,17 +42,11 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	pending, err := f.SignIn(ctx, by, email, secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	full, err := f.SignInCode(ctx, by, pending.Secret, recovery[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	again, err := f.SignIn(ctx, by, email, secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	markers := []string{
 		right, by.IP, by.UserAgent, by.Referrer.Reveal(), key.Reveal(), "canary-passkey-77d0", string(k.device.ID),
 		n.Secret.Reveal(), pending.Secret.Reveal(), full.Secret.Reveal(), again.Secret.Reveal(),
@@ -62,9 +55,7 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 		markers = append(markers, c.Reveal())
 	}
 	content, err := os.ReadFile(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if !bytes.Contains(content, full.Digest[:]) || !bytes.Contains(content, []byte(email)) {
 		t.Fatal("the sessions are not in the file that was read")
 	}

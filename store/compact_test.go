@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
@@ -17,9 +18,7 @@ import (
 func size(t testing.TB, f *storetest.Fixture) int64 {
 	t.Helper()
 	info, err := os.Stat(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return info.Size()
 }
 

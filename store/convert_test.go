@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -45,17 +46,11 @@ type schema5Row struct {
 // loadSchema5 returns the rows, and a store with nothing but their key ring.
 func loadSchema5(t *testing.T) (rows schema5, s *Store) {
 	t.Helper()
-	if err := json.Unmarshal(schema5JSON, &rows); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, json.Unmarshal(schema5JSON, &rows))
 	root, err := seal.ParseRootKey([]byte(rows.KeyText))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	ring, err := seal.OpenRing(root, rows.SealedRing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	s = &Store{shared: &shared{}}
 	s.ring.Store(ring)
 	return rows, s
@@ -65,9 +60,7 @@ func loadSchema5(t *testing.T) (rows schema5, s *Store) {
 func (rows schema5) hook(t *testing.T) record.Hook {
 	t.Helper()
 	h := record.Hook{ID: record.HookID(rows.Hook.Number), Owner: record.AccountID(rows.Hook.Owner)}
-	if err := h.UnmarshalBinary(rows.Hook.Record); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, h.UnmarshalBinary(rows.Hook.Record))
 	return h
 }
 
@@ -75,9 +68,7 @@ func (rows schema5) hook(t *testing.T) record.Hook {
 func (rows schema5) message(t *testing.T, name string) record.Message {
 	t.Helper()
 	m := record.Message{Number: rows.Messages[name].Number}
-	if err := m.UnmarshalBinary(rows.Messages[name].Record); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, m.UnmarshalBinary(rows.Messages[name].Record))
 	return m
 }
 
@@ -103,9 +94,7 @@ func TestPushesOfSchema5KeepAllButTheLinksOfEndedOnes(t *testing.T) {
 	for name, row := range rows.Pushes {
 		id := record.ID(row.ID)
 		var before record.Push
-		if err := before.UnmarshalVersion(row.Record, record.FirstPushVersion); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, before.UnmarshalVersion(row.Record, record.FirstPushVersion))
 		after, err := c.ConvertPush(id, row.Record, 77)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -189,9 +178,7 @@ func TestAMailOfSchema5KeepsABasePathThatLooksLikeALink(t *testing.T) {
 	rows, s := loadSchema5(t)
 	m, c := rows.message(t, "mail"), converter{s.ring.Load()}
 	plain, err := c.ring.OpenMessage(messagePlace(m), m.Sealed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	const base = "https://push.example.com"
 	old := base + "/p/" + rows.Pushes["live, owned"].Token
 	for _, path := range []string{"/p", "/p/p", "/a/p/b"} {
@@ -202,13 +189,9 @@ func TestAMailOfSchema5KeepsABasePathThatLooksLikeALink(t *testing.T) {
 		}
 		m.Sealed = c.ring.SealMessage(messagePlace(m), bytes.Replace(plain, was, is, 1))
 		converted, err := c.ConvertMessage(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		after, err := c.ring.OpenMessage(messagePlace(m), converted.Sealed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if _, mail, err := decodeMail(after); err != nil || mail.Base != base+path || mail.Language != "de" {
 			t.Errorf("%s: it says %+v, %v", path, mail, err)
 		}
@@ -245,9 +228,7 @@ func TestRowsOfSchema5ThatDoNotOpenAreRefused(t *testing.T) {
 		wantRefused("a push that was cut short", err)
 	}
 	converted, err := c.ConvertPush(record.ID(push.ID), push.Record, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	again, _ := converted.AppendBinary(nil)
 	_, err = c.ConvertPush(record.ID(push.ID), again, 0)
 	wantRefused("a push that was converted", err)

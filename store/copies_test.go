@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/unnamed"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -16,12 +17,8 @@ import (
 // keepCopy makes a file as an upgrade at that time keeps it.
 func keepCopy(t *testing.T, f *storetest.Fixture, end string, at time.Time) {
 	t.Helper()
-	if err := os.WriteFile(f.Path+end, []byte(strings.Repeat("old", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(f.Path+end, at, at); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(f.Path+end, []byte(strings.Repeat("old", 100)), 0o600))
+	env.OK(t, os.Chtimes(f.Path+end, at, at))
 }
 
 // wantCopies removes what is due, which must be n files, and compares the names of all

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -46,9 +47,7 @@ func TestDeletingEndsGrantsAtOnceAndDownloadsThatRun(t *testing.T) {
 		p := storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(views) }, storetest.Content(1, 4*seal.ChunkSize))
 		got := storetest.Grant(t, f, anonymous, p)
 		d, err := f.Download(ctx, got.Grant, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		ended := make(chan struct{})
 		d.AfterEnd(func() { close(ended) })
 		if _, err := io.CopyN(io.Discard, d, seal.ChunkSize/2); err != nil {
@@ -90,9 +89,7 @@ func TestAGrantSlidesWhileADownloadRunsForADayAtMost(t *testing.T) {
 	p := storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(1, 300*seal.ChunkSize))
 	idle, got := storetest.Grant(t, f, anonymous, p), storetest.Grant(t, f, anonymous, p)
 	d, err := f.Download(ctx, got.Grant, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer d.Close()
 	const step = 10 * time.Minute
 	for passed := step; passed < day; passed += step {

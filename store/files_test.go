@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -70,9 +71,7 @@ func TestEachFileOfAPushIsItself(t *testing.T) {
 			t.Errorf("file %d: %v", i, err)
 		}
 		d, err := f.Download(ctx, got.Grant, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		tags[d.Tag] = true
 		d.Close()
 	}
@@ -96,9 +95,7 @@ func TestAnyPartOfAFileIsThatPart(t *testing.T) {
 	want := storetest.Content(7, 5*seal.ChunkSize+123)
 	got := storetest.Grant(t, f, anonymous, storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, want))
 	d, err := f.Download(ctx, got.Grant, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer d.Close()
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.IntRange(0, len(want)+10).Draw(t, "from")
@@ -120,9 +117,7 @@ func TestAReaderReadsLikeAnyOther(t *testing.T) {
 	want := storetest.Content(3, seal.ChunkSize+1000)
 	got := storetest.Grant(t, f, anonymous, storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, want))
 	d, err := f.Download(ctx, got.Grant, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer d.Close()
 	if err := iotest.TestReader(d, want); err != nil {
 		t.Error(err)

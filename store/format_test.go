@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/golden"
 	"pushbox/store/record"
 )
@@ -23,9 +24,7 @@ func TestRecordsHaveTheirFormat(t *testing.T) {
 	} {
 		noteForm(t, &b, reflect.TypeOf(r).Elem().Name(), func() []byte {
 			made, err := r.AppendBinary(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			return made
 		}, func() { fillForm(reflect.ValueOf(r).Elem(), new(int)) })
 	}

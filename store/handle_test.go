@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -75,9 +76,7 @@ func TestAHandleEndsTheDownloadsOfAPush(t *testing.T) {
 	ann := f.Account("ann@example.com")
 	p := storetest.PushFiles(t, f, ann, func(in *store.NewPush) { in.Views = ptr(1) }, storetest.Content(1, 100))
 	shown, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	listed, err := f.Pushes(ctx, ann, false, 1)
 	if err != nil || len(listed) != 1 || listed[0].URLToken() != p.Handle().String() {
 		t.Fatalf("%+v, %v", listed, err)
@@ -148,9 +147,7 @@ func TestAnEndLeavesNeitherKeyNorLink(t *testing.T) {
 				t.Fatalf("they are %+v, %+v, %+v", p.Push, bare.Push, ownerless.Push)
 			}
 			for _, one := range []store.PushInfo{p, bare} {
-				if err := end(f, ann, one); err != nil {
-					t.Fatal(err)
-				}
+				env.OK(t, end(f, ann, one))
 				f.Reopen()
 				now, err := f.Preview(ctx, one.Token)
 				if err != nil || now.Live() || now.Link != nil || now.Wrap != nil {

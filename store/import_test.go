@@ -11,6 +11,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -23,9 +24,7 @@ const dayLong = 24 * time.Hour
 func oldToken(t *testing.T, s string) store.Token {
 	t.Helper()
 	token, err := store.ParseToken(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return token
 }
 
@@ -57,9 +56,7 @@ func fails(err, want error) bool {
 
 func mustImport(t *testing.T, f *storetest.Fixture, in store.ImportedPush) {
 	t.Helper()
-	if err := f.ImportPush(ctx, storetest.Operator, in); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.ImportPush(ctx, storetest.Operator, in))
 }
 
 func TestAnImportedPushGoesOnWhereItWas(t *testing.T) {
@@ -89,9 +86,7 @@ func TestAnImportedPushGoesOnWhereItWas(t *testing.T) {
 		t.Fatalf("%d expired pushes, %v", len(list), err)
 	}
 	log, err := f.Audit(ctx, ann, list[0].Handle(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var kinds []string
 	for _, e := range log {
 		kinds = append(kinds, e.Kind.String())
@@ -212,14 +207,10 @@ func TestImportedFilesAndPassphrase(t *testing.T) {
 	content := storetest.Content(1, 200_000)
 	in.Kind, in.Payload, in.Passphrase = record.File, secret.Text{}, secret.New("open sesame")
 	in.Files = f.NewImportedUpload(in.Token)
-	if err := in.Files.Add(ctx, bytes.NewReader(content)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, in.Files.Add(ctx, bytes.NewReader(content)))
 	in.Files.Describe("plan.pdf", "application/pdf")
 	mustImport(t, f, in)
-	if err := in.Files.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, in.Files.Close(ctx))
 	if _, err := f.Store.Retrieve(ctx, storetest.Anonymous, in.Token, secret.New("guess"), nil); !errors.Is(err, record.ErrPassphrase) {
 		t.Errorf("a wrong passphrase: %v", err)
 	}
@@ -236,13 +227,9 @@ func TestAnImportedAccountSignsInWithItsPassword(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	hash, err := bcrypt.GenerateFromPassword([]byte(storetest.Password), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	a, err := f.ImportAccount(ctx, storetest.Operator, store.ImportedAccount{Email: storetest.Email, Bcrypt: string(hash), CreatedAt: f.Clock.Now().Add(-dayLong)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := f.ImportAccount(ctx, storetest.Operator, store.ImportedAccount{Email: storetest.Email, Bcrypt: string(hash)}); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a second time: %v", err)
 	}
@@ -262,9 +249,7 @@ func TestWhatIsNoHashOfAnAccount(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	costly, err := bcrypt.GenerateFromPassword([]byte("x"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	costly = bytes.Replace(costly, []byte("$04$"), []byte("$16$"), 1)
 	for _, hash := range []string{"", "$2a$", storetest.Password, string(costly)} {
 		if _, err := f.ImportAccount(ctx, storetest.Operator, store.ImportedAccount{Email: email, Bcrypt: hash}); !fails(err, errInvalid) {
@@ -277,9 +262,7 @@ func TestAnImportedAccountKeepsItsSecondFactor(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	hash, err := bcrypt.GenerateFromPassword([]byte(storetest.Password), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	in := store.ImportedAccount{Email: storetest.Email, Bcrypt: string(hash)}
 	for key, want := range map[string]error{
 		strings.Repeat("A", 15): errInvalid, "not base32 at all!": errInvalid, strings.Repeat("A", 208): errInvalid,
@@ -306,9 +289,7 @@ func TestAnImportedAPITokenGoesOn(t *testing.T) {
 	f := storetest.New(t)
 	a := storetest.AddMember(t, f, email)
 	token := secret.New("xY3-old_token")
-	if err := f.ImportToken(ctx, storetest.Operator, a, token, "Password Pusher", f.Clock.Now()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.ImportToken(ctx, storetest.Operator, a, token, "Password Pusher", f.Clock.Now()))
 	if err := f.ImportToken(ctx, storetest.Operator, a, token, "Password Pusher", f.Clock.Now()); !errors.Is(err, record.ErrExists) {
 		t.Errorf("a second time: %v", err)
 	}

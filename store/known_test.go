@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -73,9 +74,7 @@ func TestStrangersDoNotLockOutWhoWasRightBefore(t *testing.T) {
 func markOfAnother(t *testing.T, f *storetest.Fixture) secret.Text {
 	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 	got, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return got.Mark
 }
 
@@ -99,9 +98,7 @@ func TestTooManyWrongPassphrasesFreezeAPush(t *testing.T) {
 		o.Guessing.PerPush, o.Guessing.PerClient, o.Guessing.PerLife = 0, 0, 5
 	})
 	seen, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	wrong(t, f, p, 4)
 	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); err != nil {
 		t.Errorf("after one less: %v", err)
@@ -229,15 +226,11 @@ func TestAMarkEndsWithThePasswordAndWithANewFactor(t *testing.T) {
 	}
 	pending := storetest.SignIn(t, f)
 	n, err = f.SignInCode(ctx, anonymous, pending.Secret, storetest.Code(t, f, key, 30*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	second := n.Mark
 	const next = "another password"
 	n, err = f.ChangePassword(ctx, store.Actor{Client: "192.0.2.200", Marks: []secret.Text{second}}, n.Secret, secret.New(right), secret.New(next), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	tries := func(m secret.Text, password string) error {
 		_, err := f.SignIn(ctx, store.Actor{Client: "192.0.2.200", Marks: []secret.Text{m}}, email, secret.New(password))
 		return err

@@ -41,9 +41,7 @@ func BenchmarkLists(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
-					if err := list(); err != nil {
-						b.Fatal(err)
-					}
+					env.OK(b, list())
 				}
 				each := b.Elapsed() / time.Duration(b.N)
 				if n == 100 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -50,9 +51,7 @@ func TestAnAddressGetsOnlySoMuchMailADayFromAllAccounts(t *testing.T) {
 		t.Error("other addresses get none")
 	}
 	content, err := os.ReadFile(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if strings.Contains(strings.ToLower(string(content)), "canary-victim") {
 		t.Error("the file names a recipient")
 	}

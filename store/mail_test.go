@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -29,14 +30,10 @@ func mailing(to string) *store.MailRequest {
 func letters(t *testing.T, f *storetest.Fixture) (all []store.Mail) {
 	t.Helper()
 	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, m := range due {
 		l, wanted, err := f.OpenMail(ctx, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if wanted {
 			all = append(all, l)
 		}
@@ -69,9 +66,7 @@ func TestMailAndItsCountSurviveARestart(t *testing.T) {
 	}
 	for range 2 { // 8 are left to her, 13 to all
 		_, err := f.MailPush(ctx, ann, p.Token, *mailing("a@example.net,b@example.net,c@example.net,d@example.net"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		f.Reopen()
 	}
 	quota := func(err error, of record.QuotaOf) {
@@ -84,9 +79,7 @@ func TestMailAndItsCountSurviveARestart(t *testing.T) {
 	_, err := f.MailPush(ctx, ann, p.Token, *mailing("a@example.net"))
 	quota(err, record.QuotaOfAccount)
 	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Mail: mailing("a@b.example,b@b.example,c@b.example,d@b.example,e@b.example")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Mail: mailing("a@b.example")})
 	quota(err, record.QuotaOfInstance)
 	if n := f.Waiting(); n != 15 || len(letters(t, f)) != 15 {
@@ -182,9 +175,7 @@ func TestTheFileHoldsNothingOfMailInClear(t *testing.T) {
 		t.Fatalf("%d wait, %v", len(due), err)
 	}
 	content, err := os.ReadFile(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if !bytes.Contains(content, due[0].Sealed) {
 		t.Fatal("they are not in the file that was read")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -34,9 +35,7 @@ func TestASecondFactorIsAskedFor(t *testing.T) {
 	f.Clock.Advance(time.Minute)
 	by := store.Actor{Client: "c", IP: "192.0.2.44", UserAgent: "Phone"}
 	n, err := f.SignInCode(ctx, by, pending.Secret, storetest.Code(t, f, key, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if n.Pending || !n.MFA || n.Secret.Reveal() == pending.Secret.Reveal() || n.ID == pending.ID || n.IP != by.IP || n.UserAgent != by.UserAgent ||
 		!n.ExpiresAt.Equal(f.Clock.Now().Add(30*day)) {
 		t.Errorf("it is %+v", n)
@@ -78,9 +77,7 @@ func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 	if _, err := f.SignInCode(ctx, anonymous, full.Secret, storetest.Code(t, f, key, 30*time.Second)); !errors.Is(err, record.ErrSession) {
 		t.Errorf("a code for one that is not pending: %v", err)
 	}
-	if err := f.SignOut(ctx, store.Actor{}, pending.Secret); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SignOut(ctx, store.Actor{}, pending.Secret))
 	wantResume(t, f, pending, record.ErrSession)
 	wantResume(t, f, full, nil)
 }
@@ -194,9 +191,7 @@ func TestARecoveryCodeIsAcceptedOnce(t *testing.T) {
 	storetest.AddMember(t, f, "bob@example.com")
 	_, recovery := storetest.EnableTOTP(t, f, new(storetest.SignIn(t, f)))
 	bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_, others := storetest.EnableTOTP(t, f, &bob)
 	forms := []func(string) string{
 		func(s string) string { return s },
@@ -235,9 +230,7 @@ func TestANewPasswordGivesNoNewTriesOfTheSecondFactor(t *testing.T) {
 			t.Errorf("wrong code %d: %v", i+1, err)
 		}
 		next, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New(right), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		n.Secret = next.Secret
 	}
 	f.Clock.Advance(time.Hour)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -22,16 +23,12 @@ func TestASecondFactorIsOffered(t *testing.T) {
 		storetest.AddMember(t, f, email)
 		n := storetest.SignIn(t, f)
 		setup, err := f.NewTOTP(ctx, n.Secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if key, err := base32.StdEncoding.DecodeString(setup.Secret.Reveal()); err != nil || len(key) != 20 {
 			t.Errorf("the secret has %d bytes, %v", len(key), err)
 		}
 		u, err := url.Parse(setup.URL.Reveal())
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		q := u.Query()
 		if u.Scheme != "otpauth" || u.Host != "totp" || u.Path != "/"+want+":"+email || q.Get("secret") != setup.Secret.Reveal() ||
 			q.Get("issuer") != want || q.Get("algorithm") != "SHA1" || q.Get("digits") != "6" || q.Get("period") != "30" {
@@ -52,9 +49,7 @@ func TestASecondFactorIsNotEnabled(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	setup, err := f.NewTOTP(ctx, n.Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var invalid *record.InvalidError
 	for _, c := range []struct {
 		name, secret, code string
@@ -102,9 +97,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 			_, recovery := storetest.EnableTOTP(t, f, &n)
 			pending := storetest.SignIn(t, f)
 			for range 2 { // the second time there is none, and that is no error
-				if err := off(f, n.Secret, store.Factor{Code: recovery[2]}); err != nil {
-					t.Fatal(err)
-				}
+				env.OK(t, off(f, n.Secret, store.Factor{Code: recovery[2]}))
 			}
 			if wantResume(t, f, n, nil).MFA || storetest.SignIn(t, f).Pending {
 				t.Error("it is there")
@@ -159,9 +152,7 @@ func TestNoCodeIsJudgedByAClockInDoubt(t *testing.T) {
 	ann := storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	setup, err := f.NewTOTP(ctx, n.Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	f.Clock.Jump(2 * day)
 	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, record.ErrClock) {
 		t.Errorf("enable: %v", err)
@@ -174,9 +165,7 @@ func TestNoCodeIsJudgedByAClockInDoubt(t *testing.T) {
 	rule := func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		return a, record.SessionChange{Begin: &waits, Most: 1}, told, nil
 	}
-	if err := f.SignOut(ctx, store.Actor{}, n.Secret); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SignOut(ctx, store.Actor{}, n.Secret))
 	if _, err := cold.ChangeAccount(ctx, f.Engine(), ann.ID, record.SessionDigest{}, rule); err != nil {
 		t.Fatal(err)
 	}
@@ -207,13 +196,9 @@ func TestAnAppIsToldNoMoreOfAServersNameThanACodeCanHold(t *testing.T) {
 		f := storetest.New(t, func(s *storetest.Setup) { s.Issuer = strings.Repeat("é", n) })
 		storetest.AddMember(t, f, email)
 		setup, err := f.NewTOTP(ctx, storetest.SignIn(t, f).Secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		u, err := url.Parse(setup.URL.Reveal())
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if got := u.Query().Get("issuer"); got != strings.Repeat("é", want) {
 			t.Errorf("%d characters became %q", n, got)
 		}

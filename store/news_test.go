@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/cold"
 
 	"pushbox/internal/secret"
@@ -37,9 +38,7 @@ func newsreader(t *testing.T, events ...record.Event) (*storetest.Fixture, store
 func pushOf(t *testing.T, f *storetest.Fixture, by store.Actor, views int) store.PushInfo {
 	t.Helper()
 	p, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.Text, Payload: secret.New("payload"), Passphrase: secret.New("passphrase"), Name: secret.New("the name"), Views: &views})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return p
 }
 
@@ -145,9 +144,7 @@ func TestWhatAnAccountWantsHoldsFromTheNextEvent(t *testing.T) {
 	if got := letters(t, f); len(got) != 2 {
 		t.Errorf("%d mails are wanted", len(got))
 	}
-	if err := f.RenameAccount(ctx, storetest.Operator, email, "eve@example.net"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RenameAccount(ctx, storetest.Operator, email, "eve@example.net"))
 	see()
 	if got := letters(t, f); len(got) != 0 || f.Waiting() != 2 {
 		t.Errorf("at a new address %d mails are wanted, and %d wait", len(got), f.Waiting())
@@ -190,9 +187,7 @@ func TestSignInsAreNoReasonToReadAllWebhooks(t *testing.T) {
 		if _, err := f.Store.SignIn(ctx, storetest.Anonymous, storetest.Email, secret.New("not the password")); !errors.Is(err, record.ErrCredentials) {
 			t.Fatal(err)
 		}
-		if err := f.SignOut(ctx, storetest.Anonymous, session.Secret); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.SignOut(ctx, storetest.Anonymous, session.Secret))
 		follow(t, f)
 	}
 	if n := lists.Load(); n > 0 {

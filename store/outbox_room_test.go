@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -55,9 +56,7 @@ func TestAWebhookThatTakesNothingLeavesRoomForOthers(t *testing.T) {
 		t.Fatalf("%d are due, %v", len(due), err)
 	}
 	for range 2 { // the second time they have ended already
-		if err := f.EndMessages(ctx, due); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.EndMessages(ctx, due))
 	}
 	want("when some have ended", 6, 2)
 	view(flood, 9)

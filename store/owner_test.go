@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -162,9 +163,7 @@ func TestAnEditEndsGrantsWithThePush(t *testing.T) {
 		f.Clock.Advance(day - 10*time.Minute)
 		got := storetest.Grant(t, f, anonymous, p)
 		running, err := f.Download(ctx, got.Grant, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		ended := make(chan struct{})
 		running.AfterEnd(func() { close(ended) })
 		if _, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Days: ptr(1)}); err != nil {
@@ -178,9 +177,7 @@ func TestAnEditEndsGrantsWithThePush(t *testing.T) {
 			}
 		}
 		begun, err := f.Download(ctx, got.Grant, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if _, err := io.CopyN(io.Discard, begun, 10); err != nil {
 			t.Fatal(err)
 		}

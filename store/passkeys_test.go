@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/passkey"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/passkeytest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -194,9 +195,7 @@ func TestAnAnswerOfAPasskeyIsGoodOnce(t *testing.T) {
 	n := storetest.SignIn(t, f)
 	k := newKeyholder(t, f) // its device does not count, as most that copy passkeys
 	k.mustAdd(t, &n)
-	if err := k.alone(t); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, k.alone(t))
 	if _, err := f.SignInAlone(ctx, anonymous, k.browser, k.last); !errors.Is(err, record.ErrSession) {
 		t.Errorf("the same answer again: %v", err)
 	}
@@ -208,9 +207,7 @@ func TestAnAnswerOfAPasskeyIsGoodOnce(t *testing.T) {
 		t.Errorf("as second factor: %v", err)
 	}
 	asked, err := f.AskPasskey(ctx, pending.Secret, k.site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	answer := store.PasskeyAnswer{Site: k.site, Challenge: asked.Challenge, Text: secret.New(k.device.Get(asked.Options))}
 	if _, err := f.SignInPasskey(ctx, anonymous, storetest.SignIn(t, f).Secret, answer); !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("for another pending session: %v", err)
@@ -236,9 +233,7 @@ func TestAPasskeyIsOfOneAccount(t *testing.T) {
 	k.mustAdd(t, &n)
 	eve := storetest.AddMember(t, f, "eve@example.com")
 	hers, err := f.SignIn(ctx, anonymous, eve.Email, secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	e := newKeyholder(t, f)
 	if _, _, err := e.add(hers.Secret, "phone"); err != nil {
 		t.Fatal(err)
@@ -300,12 +295,8 @@ func TestAPasskeyThatIsGoneSignsInNoMore(t *testing.T) {
 			recovery := k.mustAdd(t, &n)
 			pending := storetest.SignIn(t, f)
 			q, err := f.AskPasskey(ctx, pending.Secret, k.site)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.end(f, n, store.Factor{Code: recovery[1]}); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
+			env.OK(t, c.end(f, n, store.Factor{Code: recovery[1]}))
 			f.Clock.Advance(time.Second)
 			if err := k.alone(t); !errors.Is(err, c.alone) {
 				t.Errorf("alone: %v", err)
@@ -343,9 +334,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 	f.Clock.Advance(time.Minute)
-	if err := f.DisableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: storetest.Code(t, f, key, 0)}); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.DisableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: storetest.Code(t, f, key, 0)}))
 	if i := wantResume(t, f, n, nil); !i.MFA || i.TOTP || i.RecoveryCodes != store.RecoveryCodes {
 		t.Errorf("%+v", i)
 	}
@@ -357,9 +346,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 		t.Errorf("a recovery code: %v", err)
 	}
 	list, err := f.Passkeys(ctx, n.Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, want := range []error{nil, record.ErrNotFound} {
 		if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: recovery[1]}, list[0].ID); !errors.Is(err, want) {
 			t.Errorf("%v, not %v", err, want)

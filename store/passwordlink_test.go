@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -18,9 +19,7 @@ const another = "another horse battery"
 func linkFor(t *testing.T, f *storetest.Fixture, email string) store.PasswordLink {
 	t.Helper()
 	l, err := f.MakePasswordLink(ctx, storetest.Operator, email)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return l
 }
 
@@ -38,9 +37,7 @@ func TestALinkSetsAPasswordOnce(t *testing.T) {
 	f := storetest.New(t)
 	storetest.AddMember(t, f, email)
 	session, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	token := newToken(t, f, 0)
 	l, second := linkFor(t, f, email), linkFor(t, f, email)
 	if read, err := f.ReadPasswordLink(ctx, l.Code); err != nil || read.Email != email || read.First || !read.Until.Equal(l.Until) || l.Until.Sub(f.Clock.Now()) > store.ResetLasts {
@@ -53,9 +50,7 @@ func TestALinkSetsAPasswordOnce(t *testing.T) {
 	if err := setBy(f, l, "short"); !errors.As(err, &invalid) {
 		t.Errorf("a short password: %v", err)
 	}
-	if err := setBy(f, l, another); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, setBy(f, l, another))
 	for what, err := range map[string]error{"the same link": setBy(f, l, right), "a link from before": setBy(f, second, right)} {
 		if !errors.Is(err, record.ErrCode) {
 			t.Errorf("%s: %v", what, err)
@@ -91,9 +86,7 @@ func TestALinkIsGoodForATimeAndForOneAccount(t *testing.T) {
 	}
 	l := linkFor(t, f, email)
 	raw, err := base64.RawURLEncoding.DecodeString(l.Code.Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for i := range raw { // whatever is changed of it: the account, the time, the HMAC
 		b := slices.Clone(raw)
 		b[i] ^= 1
@@ -106,9 +99,7 @@ func TestALinkIsGoodForATimeAndForOneAccount(t *testing.T) {
 		"renamed":  func() error { return f.RenameAccount(ctx, storetest.Operator, email, "ann@example.org") },
 		"disabled": func() error { return f.SetDisabled(ctx, storetest.Operator, email, true) },
 	} {
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, change())
 		gone(what, l)
 		_ = f.RenameAccount(ctx, storetest.Operator, "ann@example.org", email)
 		_ = f.SetDisabled(ctx, storetest.Operator, email, false)
@@ -120,9 +111,7 @@ func TestALinkIsGoodForATimeAndForOneAccount(t *testing.T) {
 	f.Clock.Advance(time.Second)
 	gone("too late", l)
 	l = linkFor(t, f, email)
-	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RemoveAccount(ctx, storetest.Operator, email))
 	gone("removed", l)
 }
 
@@ -148,16 +137,12 @@ func TestAnInvitedAccountCanDoNothingUntilItHasAPassword(t *testing.T) {
 		}
 	}
 	bob := storetest.AddMember(t, f, "bob@example.com")
-	if err := f.SetAdmin(ctx, storetest.Operator, bob.Email, true, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetAdmin(ctx, storetest.Operator, bob.Email, true, false))
 	if err := f.SetAdmin(ctx, storetest.Operator, bob.Email, false, false); !errors.Is(err, record.ErrLastAdmin) { // an invitation is no administrator
 		t.Errorf("the last administrator: %v", err)
 	}
 	f.Clock.Advance(store.InviteLasts - time.Second)
-	if err := setBy(f, l, another); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, setBy(f, l, another))
 	if n, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(another)); err != nil || !n.Admin || n.Unconfirmed {
 		t.Errorf("%+v, %v", n.SessionInfo, err)
 	}
@@ -170,9 +155,7 @@ func TestALinkIsMailedToTheAccountAlone(t *testing.T) {
 	f := storetest.New(t, sendsMail)
 	storetest.AddMember(t, f, email)
 	storetest.AddMember(t, f, "off@example.com")
-	if err := f.SetDisabled(ctx, storetest.Operator, "off@example.com", true); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetDisabled(ctx, storetest.Operator, "off@example.com", true))
 	const base = "https://push.example.com"
 	for _, address := range []string{"unknown@example.com", "off@example.com", "no address", ""} {
 		if err := f.AskForPassword(ctx, storetest.Anonymous, address, base, ""); err != nil {
@@ -186,16 +169,12 @@ func TestALinkIsMailedToTheAccountAlone(t *testing.T) {
 		}
 		f.Clock.Advance(time.Minute)
 	}
-	if err := f.AskForPassword(ctx, storetest.Anonymous, " ANN@example.com", base, "de"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.AskForPassword(ctx, storetest.Anonymous, " ANN@example.com", base, "de"))
 	all := letters(t, f)
 	if len(all) != 1 || all[0].About != store.MailPassword || all[0].To.Reveal() != email || all[0].Base != base || all[0].Language != "de" {
 		t.Fatalf("%+v", all)
 	}
-	if err := setBy(f, store.PasswordLink{Code: all[0].Code}, another); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, setBy(f, store.PasswordLink{Code: all[0].Code}, another))
 	if again := letters(t, f); len(again) != 0 {
 		t.Errorf("a link that is used up would still be sent: %+v", again)
 	}
@@ -226,28 +205,20 @@ func TestALinkToAnAddressThatWasNotConfirmedMakesItsAccountAnew(t *testing.T) {
 		if _, _, err := k.add(n.Secret, "laptop"); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.SetWishes(ctx, anonymous, n.Secret, store.Wishes{Name: "Eve"}); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.SetWishes(ctx, anonymous, n.Secret, store.Wishes{Name: "Eve"}))
 		by := store.Actor{Account: old.ID}
 		token, push, request := newToken(t, f, 0), storetest.Push(t, f, by, nil), asks(t, f, by, nil)
 		addHook(t, f, email, record.EventView)
 		for _, err := range []error{f.SetAdmin(ctx, storetest.Operator, email, true, false), unconfirm(f, old.ID)} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 		}
 		l := linkFor(t, f, email)
 		n, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(storetest.Password), secret.New("Eve keeps it"), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if read, err := f.ReadPasswordLink(ctx, l.Code); err != nil || !read.Anew {
 			t.Errorf("%+v, %v", read, err)
 		}
-		if err := f.SetPasswordByLink(ctx, anonymous, l.Code, secret.New(another), false); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.SetPasswordByLink(ctx, anonymous, l.Code, secret.New(another), false))
 		if err := setBy(f, l, right); !errors.Is(err, record.ErrCode) {
 			t.Errorf("the link again: %v", err)
 		}
@@ -287,16 +258,10 @@ func TestAMailedLinkMakesAnAccountAnew(t *testing.T) {
 	f := storetest.New(t, sendsMail, unhurried)
 	eve := signedUp(t, f, "ann@corp.example")
 	token, err := f.CreateToken(ctx, storetest.Operator, "ann@corp.example", store.TokenTerms{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.AskForPassword(ctx, anonymous, "ann@corp.example", "https://push.example", ""); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, f.AskForPassword(ctx, anonymous, "ann@corp.example", "https://push.example", ""))
 	mails := letters(t, f)
-	if err := f.SetPasswordByLink(ctx, anonymous, mails[len(mails)-1].Code, secret.New(another), false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetPasswordByLink(ctx, anonymous, mails[len(mails)-1].Code, secret.New(another), false))
 	if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
 		t.Errorf("an API token of before: %v", err)
 	}
@@ -321,9 +286,7 @@ func TestAnAccountIsToldWhatAnAdministratorDoesToIt(t *testing.T) {
 		storetest.EnableTOTP(t, f, &n)
 		linkFor(t, f, email)
 		for range 2 { // the second time there is nothing to remove
-			if err := f.ResetFactors(ctx, storetest.Operator, email); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, f.ResetFactors(ctx, storetest.Operator, email))
 		}
 		own := store.Actor{Role: store.Admin, Account: ann.ID}
 		_, err := f.MakePasswordLink(ctx, own, email)
@@ -344,15 +307,11 @@ func TestAnAccountIsToldWhatAnAdministratorDoesToIt(t *testing.T) {
 		if len(events) != 5 {
 			t.Errorf("events %q", events)
 		}
-		if err := f.SetDisabled(ctx, storetest.Operator, email, true); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.SetDisabled(ctx, storetest.Operator, email, true))
 		if n := len(letters(t, f)); n != 3 {
 			t.Errorf("%d mails once it is disabled", n)
 		}
-		if err := unconfirm(f, ann.ID); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, unconfirm(f, ann.ID))
 		if got := letters(t, f); len(got) > 0 {
 			t.Errorf("an address that is not confirmed gets %+v", got)
 		}

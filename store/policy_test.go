@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -43,9 +44,7 @@ func hasPolicies(s *storetest.Setup) {
 func governed(t *testing.T, f *storetest.Fixture, email, policy string) store.Actor {
 	t.Helper()
 	by := f.Account(email)
-	if err := f.SetPolicy(ctx, storetest.Operator, email, policy); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetPolicy(ctx, storetest.Operator, email, policy))
 	return by
 }
 
@@ -152,9 +151,7 @@ func boundsFilesAndRoomByPolicy(t *testing.T, engine func(*storetest.Setup)) {
 		_, err = send(bob)
 		wantRoom(t, "a push of another account", err, 0)
 	}
-	if err := f.SetPolicy(ctx, storetest.Operator, email, ""); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetPolicy(ctx, storetest.Operator, email, ""))
 	_, err = send(ann)
 	wantRoom(t, "without the policy", err, 0)
 }
@@ -164,9 +161,7 @@ func TestAPolicyBoundsChangesOfAPush(t *testing.T) {
 	f := storetest.New(t, hasPolicies)
 	ann := f.Account(email)
 	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Days = new(30) })
-	if err := f.SetPolicy(ctx, storetest.Operator, email, "strict"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetPolicy(ctx, storetest.Operator, email, "strict"))
 	for name, c := range map[string]struct {
 		edit store.PushEdit
 		want string
@@ -194,9 +189,7 @@ func TestAPolicyRequiresEncryptionByTheSender(t *testing.T) {
 	f := storetest.New(t, hasPolicies)
 	ann := governed(t, f, email, "sealed")
 	envelope, err := endtoend.NewKey().Seal(endtoend.Content{Text: secret.New("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for payload, want := range map[string]string{envelope.Reveal(): "", "x": store.FieldPayload} {
 		if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: record.Text, Payload: secret.New(payload)}); wrongIn(err) != want {
 			t.Errorf("%v", err)
@@ -210,9 +203,7 @@ func TestAPolicyRequiresEncryptionByTheSender(t *testing.T) {
 		t.Errorf("a request for texts that are not encrypted: %v", err)
 	}
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	asked.P256 = key.PublicKey().Bytes()
 	if _, err := f.CreateRequest(ctx, ann, asked); err != nil {
 		t.Errorf("a request for texts that are: %v", err)
@@ -231,9 +222,7 @@ func boundsAnswersByPolicy(t *testing.T, engine func(*storetest.Setup)) {
 		t.Errorf("more days than the policy allows: %v", err)
 	}
 	r, err := f.CreateRequest(ctx, ann, store.NewRequest{Text: secret.New("x"), MaxAnswers: new(9)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	answer := func() (store.PushInfo, error) {
 		return f.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Request: r.Token})
 	}
@@ -268,28 +257,20 @@ func decidesPolicyByGroups(t *testing.T, engine func(*storetest.Setup)) {
 		t.Errorf("the log ends with %q", got)
 	}
 	before, _ := f.LastAdminEvent(ctx)
-	if err := f.Recheck(ctx, person(in("staff"))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.Recheck(ctx, person(in("staff"))))
 	if after, _ := f.LastAdminEvent(ctx); after != before {
 		t.Error("the same policy again is an event")
 	}
 	signInAs(t, f, in("other"))
 	has("another group", "second")
-	if err := f.Recheck(ctx, person(in())); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.Recheck(ctx, person(in())))
 	has("no group", "")
-	if err := f.SetPolicy(ctx, storetest.Operator, email, "by-hand"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetPolicy(ctx, storetest.Operator, email, "by-hand"))
 	signInAs(t, f, in("staff"))
 	has("given by hand", "by-hand")
 	signInAs(t, f)
 	has("given by hand, no group", "by-hand")
-	if err := f.SetPolicy(ctx, storetest.Operator, email, "strict"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetPolicy(ctx, storetest.Operator, email, "strict"))
 	signInAs(t, f)
 	has("one with groups that was given by hand", "")
 }

@@ -56,9 +56,7 @@ func (r race) run(try func(racer int)) {
 func wantCounted(t *testing.T, f *storetest.Fixture, p store.PushInfo, views int) {
 	t.Helper()
 	got, err := f.Preview(ctx, p.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if got.Views != views || got.Live() != (views < got.ViewLimit) {
 		t.Errorf("%d views of %d are counted, and it has state %d", got.Views, got.ViewLimit, got.State)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/clock"
@@ -61,9 +62,7 @@ func newFurnished(t *testing.T) *furnished {
 func (f *furnished) rotate() store.KeyRotation {
 	f.t.Helper()
 	r, err := f.RotateKey(ctx, storetest.Operator, true, quiet)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	env.OK(f.t, err)
 	return r
 }
 
@@ -131,13 +130,9 @@ func (f *furnished) wantFactor() {
 func (f *furnished) ring() *seal.Ring {
 	f.t.Helper()
 	sealed, err := bolt.SealedRing(f.Path)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	env.OK(f.t, err)
 	ring, err := seal.OpenRing(f.load(f.key), sealed)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	env.OK(f.t, err)
 	return ring
 }
 
@@ -145,9 +140,7 @@ func TestARotationSealsEverythingAnewAndDropsTheOldKeys(t *testing.T) {
 	t.Parallel()
 	f := newFurnished(t)
 	due, _, err := f.DueMessages(ctx, dueHooks(10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	f.messages = due // a sender has them
 	for n := range 3 {
 		f.Clock.Advance(time.Hour)
@@ -163,9 +156,7 @@ func TestARotationSealsEverythingAnewAndDropsTheOldKeys(t *testing.T) {
 	}
 	f.wantAll()
 	f.wantFactor()
-	if err := f.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.Close(ctx))
 	ring := f.ring()
 	for _, family := range []seal.Family{seal.DetailKeys, seal.AuditKeys, seal.RowKeys} {
 		if v := ring.Versions(family); len(v) != 1 || v[0].Version != 4 {
@@ -183,9 +174,7 @@ func TestARotationRemovesWhatUpgradesHaveKept(t *testing.T) {
 	image := storetest.Read(t, f.key)
 	stays := []string{".schema5x", ".schema", ".schema5-2.bak"}
 	for _, end := range append([]string{".schema4", ".schema5", ".schema5-2"}, stays...) {
-		if err := os.WriteFile(f.Path+end, image, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(f.Path+end, image, 0o600))
 	}
 	if ahead := f.Clock.Now().Add(1000 * day); os.Chtimes(f.Path+".schema4", ahead, ahead) != nil {
 		t.Error("the time of a file cannot be set")
@@ -202,21 +191,15 @@ func TestARotationRemovesWhatUpgradesHaveKept(t *testing.T) {
 func TestTheOldKeyAndAnOldCopyOpenNothingInANewOne(t *testing.T) {
 	t.Parallel()
 	f := newFurnished(t)
-	if err := f.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.Close(ctx))
 	stolen, old := f.ring(), f.load(f.key)
 	f.start(f.Clock.Now())
 	f.rotate()
 	fresh := storetest.Push(t, f.Fixture, f.ann, func(in *store.NewPush) { in.Name = secret.New("made after") })
-	if err := f.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.Close(ctx))
 	now, ring := f.load(f.key), f.ring()
 	engine := mustBolt(t, f.Path)
-	if err := engine.Unlock(ctx, ring, nil); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, engine.Unlock(ctx, ring, nil))
 	for key, want := range map[seal.RootKey]bool{old: false, now: true} {
 		if found, err := engine.FindRing(ctx, key.OpensRing); err != nil || found != want {
 			t.Errorf("a key ring that it opens: %t, %v; want %t", found, err, want)
@@ -248,9 +231,7 @@ func TestTheOldKeyAndAnOldCopyOpenNothingInANewOne(t *testing.T) {
 			}
 		}
 	}
-	if err := engine.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, engine.Close())
 	f.start(f.Clock.Now())
 	f.wantAll()
 }
@@ -330,16 +311,12 @@ func (e *interferer) CreatePush(ctx context.Context, p record.Push, payload []by
 // through opens the store of f anew, over an engine that interferes.
 func (f *furnished) through(e *interferer) {
 	f.t.Helper()
-	if err := f.Close(ctx); err != nil {
-		f.t.Fatal(err)
-	}
+	env.OK(f.t, f.Close(ctx))
 	e.Engine = mustBolt(f.t, f.Path)
 	s, err := store.Open(ctx, e, f.load(f.key), store.Options{
 		Clock: f.Clock, Terms: storetest.Terms(), Hooks: store.HookOptions{Queue: 100, GiveUp: day}, Root: store.RootKeeper{File: f.key},
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	env.OK(f.t, err)
 	f.Store = s
 }
 
@@ -380,9 +357,7 @@ func TestARotationThatIsCutShortAnywhereIsFinishedByTheNextStart(t *testing.T) {
 			}
 			f.wantAll()
 			f.wantFactor()
-			if err := f.Close(ctx); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, f.Close(ctx))
 			if v := f.ring().Versions(seal.AuditKeys); len(v) != 1 {
 				t.Errorf("audit keys: %v", v)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/wraptest"
 	"pushbox/store"
 	"pushbox/store/cold"
@@ -27,9 +28,7 @@ func asks(t *testing.T, f *storetest.Fixture, by store.Actor, change func(*store
 		change(&in)
 	}
 	r, err := f.CreateRequest(ctx, by, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return r
 }
 
@@ -230,17 +229,13 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	text := asks(t, f, ann, func(in *store.NewRequest) { in.Files, in.MaxAnswers = false, &most })
 	files := asks(t, f, ann, func(in *store.NewRequest) { in.Texts, in.MaxAnswers = false, &most })
 	p, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	own := p.PublicKey().Bytes()
 	sealed := asks(t, f, ann, func(in *store.NewRequest) { in.P256, in.MaxAnswers = own, &most })
 	pushKey := endtoend.NewKey()
 	key := wraptest.Wrap(t, pushKey.Fragment(), own, wraptest.Ephemeral(t, own))
 	secretText, err := pushKey.Seal(endtoend.Content{Text: secret.New("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	envelope := secretText.Reveal()
 	for name, c := range map[string]struct {
 		to      store.RequestToken
@@ -267,9 +262,7 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 		in := store.NewPush{Kind: record.Text, Payload: secret.New(c.payload), Request: c.to, WrappedKey: c.key}
 		if c.files {
 			in.Kind, in.Files = record.File, f.NewUpload(f.Policy(""))
-			if err := in.Files.Add(ctx, strings.NewReader("content")); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, in.Files.Add(ctx, strings.NewReader("content")))
 		}
 		_, err := f.CreatePush(ctx, anonymous, in)
 		if c.files {
@@ -303,9 +296,7 @@ func TestARequestHasBounds(t *testing.T) {
 	ann := f.Account("ann@example.com")
 	number := func(n int) *int { return &n }
 	p, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	point := p.PublicKey().Bytes()
 	for name, c := range map[string]struct {
 		change func(*store.NewRequest)
@@ -405,9 +396,7 @@ func TestTheOwnerHasRoomForAnswersOrNotAtAll(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 	seen, err := f.FindRequest(ctx, r.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := f.RequestHasRoom(ctx, seen, 1); !errors.Is(err, record.ErrNoAnswers) {
 		t.Errorf("asked before: %v", err)
 	}
@@ -422,13 +411,9 @@ func TestAnAnswerIsNoLargerThanWhatAnAnonymousClientMayHave(t *testing.T) {
 	r := asks(t, f, ann, func(in *store.NewRequest) { in.MaxAnswers = &most })
 	for size, want := range map[int]error{1000: nil, 20_000: record.ErrFileSize} {
 		seen, err := f.FindRequest(ctx, r.Token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		u := f.NewUpload(f.Policy(""))
-		if err := u.Add(ctx, strings.NewReader(strings.Repeat("x", size))); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, u.Add(ctx, strings.NewReader(strings.Repeat("x", size))))
 		_, err = f.CreatePush(ctx, anonymous, store.NewPush{Kind: record.File, Files: u, Request: r.Token})
 		if asked := f.RequestHasRoom(ctx, seen, int64(size)); !errors.Is(err, want) || !errors.Is(asked, want) {
 			t.Errorf("%d bytes: %v, and before %v", size, err, asked)
@@ -482,9 +467,7 @@ func TestTheFileHoldsNothingOfARequestInClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if !bytes.Contains(content, r.ID[:]) {
 		t.Fatal("the request is not in the file that was read")
 	}
@@ -521,9 +504,7 @@ func TestOnlyAConfirmedAddressAsks(t *testing.T) {
 	if found, err := f.FindRequest(ctx, r.Token); err != nil || found.Asker != "it-support@bank.example" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if err := unconfirm(f, eve.by.Account); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, unconfirm(f, eve.by.Account))
 	if found, err := f.FindRequest(ctx, r.Token); !errors.Is(err, record.ErrNotFound) || found.ID != r.ID || found.Asker != "" {
 		t.Errorf("%+v, %v", found, err)
 	}

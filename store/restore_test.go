@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -21,17 +22,13 @@ func backUp(t *testing.T, f *storetest.Fixture) (path string) {
 	t.Helper()
 	dir := t.TempDir()
 	b, err := f.Backup(ctx, storetest.Operator, filepath.Join(dir, "copy"), func(int64, int64) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	path = filepath.Join(dir, "restored.db")
 	info, err := os.Stat(b.Path)
 	if err != nil || info.Size() != b.Size || info.Mode() != 0o600 {
 		t.Fatalf("%+v is %v, %v", b, info, err)
 	}
-	if err := os.Rename(b.Path, path); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Rename(b.Path, path))
 	return path
 }
 
@@ -40,9 +37,7 @@ func TestABackupHoldsTheTimeOfItsBeginning(t *testing.T) {
 	f := storetest.New(t)
 	f.Clock.Advance(17*time.Second + 5*time.Millisecond) // less than lies between two times that an idle store keeps
 	b, err := f.Backup(ctx, storetest.Operator, filepath.Join(t.TempDir(), "copy"), func(int64, int64) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	held, err := f.Over(b.Path).Count(ctx)
 	if err != nil || !held.Latest.Equal(b.At) || !b.At.Equal(f.Clock.Now()) {
 		t.Errorf("a backup of %v, made at %v, is as of %v, %v", b.At, f.Clock.Now(), held.Latest, err)
@@ -136,9 +131,7 @@ func TestARestoreEndsAllSessionsAndKeepsTheAccounts(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	session := storetest.SignIn(t, f)
 	token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	back := restored(t, f, backUp(t, f), false, store.Restored{})
 	wantResume(t, f, session, nil)
 	wantResume(t, back, session, record.ErrSession)
@@ -183,9 +176,7 @@ func TestAnotherKeyDoesNotOpenABackup(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	sealed, err := f.Engine().KeyRing(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := store.CheckKey(seal.NewRootKey(), sealed); !errors.Is(err, record.ErrKey) {
 		t.Errorf("another key: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
@@ -88,9 +89,7 @@ func TestAnAnonymousClientHasSoManyBytes(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	p, err := sent(f, from("198.51.100.1"), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for name, c := range map[string]struct {
 		bytes int64
 		of    record.RoomOf
@@ -147,9 +146,7 @@ func TestNoLongNoteOfAClientIsLeft(t *testing.T) {
 			left bool
 		}{"long": {eve.by, withNote(), false}, "short": {eve.by, short, true}, "of a confirmed account": {ann, withNote(), true}} {
 			p, err := f.CreatePush(ctx, c.by, c.in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if _, err := f.DeletePush(ctx, c.by, p.Token); err != nil {
 				t.Fatal(err)
 			}
@@ -174,9 +171,7 @@ func TestEndedPushesOfAClientGoAfterADay(t *testing.T) {
 			if err == nil {
 				_, err = f.DeletePush(ctx, by, p.Token)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 		}
 		for _, step := range []struct {
 			wait time.Duration
@@ -226,9 +221,7 @@ func TestAnEditedNoteTakesRoom(t *testing.T) {
 		room := func() int64 {
 			t.Helper()
 			rooms, err := f.AccountRooms(ctx, []record.AccountID{ann.Account})
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			return rooms[ann.Account].Bytes
 		}
 		note := func(p store.PushInfo, n int) {
@@ -275,9 +268,7 @@ func TestAnAccountHasSoMuchRoom(t *testing.T) {
 	}
 	_, err = sent(f, ann, 50_000)
 	wantRoom(t, "after a delete", err, 0)
-	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RemoveAccount(ctx, storetest.Operator, email))
 	if rooms, err := f.AccountRooms(ctx, []record.AccountID{ann.Account, bob.Account, 77}); err != nil || rooms[ann.Account] != (record.Room{}) {
 		t.Errorf("after the account was removed: %+v, %v", rooms, err)
 	}
@@ -315,9 +306,7 @@ func TestAnonymousPushesArePurged(t *testing.T) {
 	add := func(name string, by store.Actor, size int) {
 		t.Helper()
 		p, err := sent(f, by, size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		made[name] = p
 	}
 	add("old small", from("198.51.100.1"), 10)

@@ -52,9 +52,7 @@ func (k *keyed) start(at time.Time) { k.Fixture = storetest.OpenDir(k.t, k.dir, 
 // restart opens the store as the program does.
 func (k *keyed) restart() (store.RotationOutcome, error) {
 	k.t.Helper()
-	if err := k.Close(ctx); err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, k.Close(ctx))
 	how, err := k.finishRotation()
 	k.start(k.Clock.Now())
 	return how, err
@@ -63,9 +61,7 @@ func (k *keyed) restart() (store.RotationOutcome, error) {
 func (k *keyed) finishRotation() (store.RotationOutcome, error) {
 	k.t.Helper()
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path, Timeout: env.Patience})
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 	defer func() { _ = engine.Close() }()
 	_, how, err := store.FinishRotation(ctx, engine, k.key, k.Clock.Now())
 	return how, err
@@ -74,9 +70,7 @@ func (k *keyed) finishRotation() (store.RotationOutcome, error) {
 func (k *keyed) load(path string) seal.RootKey {
 	k.t.Helper()
 	key, err := seal.LoadKeyFile(path)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 	return key
 }
 
@@ -103,9 +97,7 @@ func TestARotationReplacesTheKeyAndNothingElse(t *testing.T) {
 	long := func(in *store.NewPush) { in.Days = ptr(90) }
 	before, old := storetest.Push(t, k.Fixture, anonymous, long), k.load(k.key)
 	r, err := k.RotateKey(ctx, storetest.Operator, false, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	now := k.load(k.key)
 	if now.Equal(old) || r.ID != now.ID() || r.OldID != old.ID() || k.KeyID() != now.ID() || r.Old == "" || !k.load(r.Old).Equal(old) {
 		t.Errorf("it did %+v", r)
@@ -144,19 +136,13 @@ func TestPushesOpenAfterARotationAndTheOldKeyOpensNothing(t *testing.T) {
 	if got := storetest.Retrieve(t, k.Fixture, anonymous, p); got != "s3cret" {
 		t.Errorf("the push has %q", got)
 	}
-	if err := k.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, k.Close(ctx))
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path, Timeout: env.Patience})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := store.Open(ctx, engine, old, store.Options{}); !errors.Is(err, record.ErrKey) {
 		t.Errorf("with the old key: %v", err)
 	}
-	if err := engine.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, engine.Close())
 	k.start(k.Clock.Now())
 	if got := storetest.Retrieve(t, k.Fixture, anonymous, p); got != "s3cret" {
 		t.Errorf("after a restart the push has %q", got)
@@ -167,25 +153,17 @@ func TestPushesOpenAfterARotationAndTheOldKeyOpensNothing(t *testing.T) {
 func (k *keyed) reseal(under seal.RootKey) {
 	k.t.Helper()
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path, Timeout: env.Patience})
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 	defer func() { _ = engine.Close() }()
 	sealed, err := engine.KeyRing(ctx)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 	ring, err := seal.OpenRing(k.load(k.key), sealed)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 	err = engine.Unlock(ctx, ring, nil)
 	if err == nil {
 		err = engine.SetKeyRing(ctx, ring.Sealed(under), ring, storetest.Told(engine))
 	}
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 }
 
 // A rotation is cut short after each of its steps; the next start ends it.
@@ -205,24 +183,18 @@ func TestARotationThatWasCutShortIsSettledAtTheNextStart(t *testing.T) {
 			t.Parallel()
 			k := newKeyed(t)
 			p := storetest.Push(t, k.Fixture, anonymous, nil)
-			if err := k.Close(ctx); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, k.Close(ctx))
 			old, next := k.load(k.key), seal.NewRootKey()
 			slot, err := seal.NewKeySlot(k.key)
 			if err == nil && c.staged {
 				err = slot.Stage(next)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if c.sealed {
 				k.reseal(next)
 			}
 			if c.kept {
-				if err := os.Link(k.key, k.key+".old-20251231T000000Z"); err != nil {
-					t.Fatal(err)
-				}
+				env.OK(t, os.Link(k.key, k.key+".old-20251231T000000Z"))
 			}
 			if how, err := k.finishRotation(); how != c.want || err != nil {
 				t.Errorf("the outcome is %d, %v", how, err)
@@ -247,24 +219,18 @@ func TestAKeyThatWaitsForAnotherDatabaseStays(t *testing.T) {
 	if err == nil {
 		err = errors.Join(k.Close(ctx), slot.Stage(seal.NewRootKey()))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	good := storetest.Read(t, k.key)
 	third := filepath.Join(t.TempDir(), "third.key")
 	if _, err := seal.CreateKeyFile(third); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(k.key, storetest.Read(t, third), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(k.key, storetest.Read(t, third), 0o600))
 	if how, err := k.finishRotation(); how != store.NothingToFinish || err != nil {
 		t.Errorf("the outcome is %d, %v", how, err)
 	}
 	k.wantFiles("", ".next")
-	if err := os.WriteFile(k.key, good, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(k.key, good, 0o600))
 	if how, err := k.finishRotation(); how != store.KeyTakenBack || err != nil {
 		t.Errorf("with the right key: %d, %v", how, err)
 	}
@@ -292,9 +258,7 @@ func TestARotationIsRefusedWhereTheKeyCannotBeReplaced(t *testing.T) {
 		"a directory for a file": {store.RootKeeper{File: dir}, seal.ErrKey, "not a plain file"},
 	} {
 		f := storetest.New(t, func(s *storetest.Setup) { s.Root = c.root })
-		if err := os.WriteFile(filepath.Join(dir, "database"), []byte("?"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(filepath.Join(dir, "database"), []byte("?"), 0o600))
 		id := f.KeyID()
 		_, err := f.RotateKey(ctx, storetest.Operator, false, quiet)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || f.KeyID() != id {
@@ -324,9 +288,7 @@ func TestARotationIsRefusedWhereTheKeyHasNoRoom(t *testing.T) {
 	})
 	k := newKeyed(t)
 	small := filepath.Join(dir, storetest.KeyFile)
-	if err := errors.Join(os.WriteFile(small, storetest.Read(t, k.key), 0o600), os.Remove(k.key), os.Symlink(small, k.key)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(os.WriteFile(small, storetest.Read(t, k.key), 0o600), os.Remove(k.key), os.Symlink(small, k.key)))
 	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 64<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("filling the disk of the key: %v", err)
 	}
@@ -335,9 +297,7 @@ func TestARotationIsRefusedWhereTheKeyHasNoRoom(t *testing.T) {
 	if !errors.Is(err, record.ErrFull) || errors.Is(err, record.ErrDenied) || !strings.Contains(err.Error(), small) || k.KeyID() != id {
 		t.Errorf("the error is %v", err)
 	}
-	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Remove(filepath.Join(dir, "filler")))
 	if _, err := k.RotateKey(ctx, storetest.Operator, true, quiet); err != nil || k.KeyID() == id {
 		t.Errorf("with room: %v", err)
 	}
@@ -360,19 +320,13 @@ func (e ringer) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKe
 // is replaced.
 func (k *keyed) withRinger(before func() error) *store.Store {
 	k.t.Helper()
-	if err := k.Close(ctx); err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, k.Close(ctx))
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path, Timeout: env.Patience})
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 	s, err := store.Open(ctx, ringer{engine, before}, k.load(k.key), store.Options{
 		Clock: k.Clock, Terms: storetest.Terms(), Root: store.RootKeeper{File: k.key},
 	})
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	env.OK(k.t, err)
 	return s
 }
 
@@ -384,9 +338,7 @@ func TestARotationThatTheStoreRefusesLeavesNothing(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	k.wantFiles("")
-	if err := s.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, s.Close(ctx))
 	k.start(k.Clock.Now())
 }
 
@@ -400,9 +352,7 @@ func TestARotationOfUnknownOutcomeKeepsBothKeys(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	k.wantFiles("", ".next")
-	if err := s.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, s.Close(ctx))
 	k.start(k.Clock.Now())
 	if how, err := k.restart(); how != store.KeyTakenBack || err != nil {
 		t.Errorf("the outcome is %d, %v", how, err)
@@ -418,34 +368,24 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 	away := k.key + "-away"
 	s := k.withRinger(func() error { return os.Rename(k.key, away) })
 	p, err := s.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); err == nil || !strings.Contains(err.Error(), "is in "+k.key+".next and not yet in its place") {
 		t.Errorf("the error is %v", err)
 	}
-	if err := os.Rename(away, k.key); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Rename(away, k.key))
 	pending := k.load(k.key + ".next")
 	if s.KeyID() != pending.ID() {
 		t.Error("the key in use is not the one that waits")
 	}
-	if err := s.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, s.Close(ctx))
 	s, err = store.Open(ctx, mustBolt(t, k.Path), pending, store.Options{Clock: k.Clock, Root: store.RootKeeper{File: k.key}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	k.Clock.Advance(time.Second)
 	r, err := s.RotateKey(ctx, storetest.Operator, false, quiet)
 	if err != nil || r.OldID != pending.ID() {
 		t.Errorf("the next rotation: %+v, %v", r, err)
 	}
-	if err := s.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, s.Close(ctx))
 	k.wantFiles("", ".old-20260101T000001Z", ".old-20260101T000001Z-2")
 	k.start(k.Clock.Now())
 	if _, err := k.Look(ctx, p.Token); err != nil {
@@ -456,9 +396,7 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 func mustBolt(t *testing.T, path string) record.Engine {
 	t.Helper()
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path, Timeout: env.Patience})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return engine
 }
 
@@ -467,9 +405,7 @@ func TestALinkToTheKeyFileStays(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
 	real := filepath.Join(t.TempDir(), "real.key")
-	if err := errors.Join(os.Rename(k.key, real), os.Chmod(real, 0o640), os.Symlink(real, k.key)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(os.Rename(k.key, real), os.Chmod(real, 0o640), os.Symlink(real, k.key)))
 	r, err := k.RotateKey(ctx, storetest.Operator, false, quiet)
 	if err != nil || r.File != real || filepath.Dir(r.Old) != filepath.Dir(real) {
 		t.Fatalf("%+v, %v", r, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/clock"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -296,9 +297,7 @@ func TestARestore(t *testing.T) {
 				change(&p)
 			}
 			next, e, err := restoreRule(test.at, []byte("sealed"), test.keep)(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			entries := uint32(0)
 			if test.kind != 0 {
 				entries = 1

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -34,9 +35,7 @@ func begun(t *testing.T, f *storetest.Fixture, owner record.AccountID, first, co
 func kept(t *testing.T, f *storetest.Fixture, owner record.AccountID) int {
 	t.Helper()
 	list, err := cold.Sessions(ctx, f.Engine(), owner, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return len(list)
 }
 
@@ -83,12 +82,8 @@ func TestWhatEndsAllSessionsOfAnAccount(t *testing.T) {
 			storetest.AddMember(t, f, "bob@example.com")
 			a, b := storetest.SignIn(t, f), storetest.SignIn(t, f)
 			bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.do(f); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
+			env.OK(t, c.do(f))
 			wantResume(t, f, a, c.want)
 			wantResume(t, f, b, c.want)
 			wantResume(t, f, bob, nil)

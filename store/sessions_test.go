@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -139,13 +140,9 @@ func TestSessionsAreListedForTheirAccountAlone(t *testing.T) {
 	first := storetest.SignIn(t, f)
 	f.Clock.Advance(8 * time.Hour)
 	second, err := f.SignIn(ctx, store.Actor{IP: "2001:db8::1", UserAgent: "Other/2"}, email, secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	list, err := f.Sessions(ctx, second.Secret)
 	if err != nil || len(list) != 2 || list[0].ID != second.ID || list[1].ID != first.ID || !list[0].Own || list[1].Own ||
 		list[0].IP != "2001:db8::1" || list[0].UserAgent != "Other/2" || list[1].Email != email {
@@ -167,9 +164,7 @@ func TestASessionIsEndedByItsAccountAlone(t *testing.T) {
 	storetest.AddMember(t, f, "bob@example.com")
 	first, second := storetest.SignIn(t, f), storetest.SignIn(t, f)
 	bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, c := range []struct {
 		by, ends store.NewSession
 		want     error

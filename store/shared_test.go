@@ -33,9 +33,7 @@ func TestAnUploadIsNotSweptByAnotherServer(t *testing.T) {
 	content := storetest.Content(1, seal.ChunkSize*20)
 	upload := func() *store.Upload {
 		u := a.NewUpload(a.Policy(""))
-		if err := u.Add(ctx, bytes.NewReader(content)); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, u.Add(ctx, bytes.NewReader(content)))
 		return u
 	}
 	u := upload()
@@ -81,17 +79,11 @@ func TestServersFollowEachOthersWebhooks(t *testing.T) {
 	want("before there is a webhook", 0)
 	hook := addHook(t, a, "ann@example.com", record.EventView)
 	want("with a webhook of the other server", 1)
-	if err := a.SetDisabled(ctx, storetest.Operator, "ann@example.com", true); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.SetDisabled(ctx, storetest.Operator, "ann@example.com", true))
 	want("after its account was disabled", 1)
-	if err := a.SetDisabled(ctx, storetest.Operator, "ann@example.com", false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.SetDisabled(ctx, storetest.Operator, "ann@example.com", false))
 	want("after it may act again", 2)
-	if err := a.RemoveHook(ctx, storetest.Operator, hook.ID); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, a.RemoveHook(ctx, storetest.Operator, hook.ID))
 	want("after the webhook was removed", 2)
 
 	// A command need not wait for that: it looks for itself.
@@ -130,9 +122,7 @@ func TestServersShareTheRoomOfTheOutbox(t *testing.T) {
 		if err != nil || len(due) != 10 {
 			t.Fatalf("%d are due, %v", len(due), err)
 		}
-		if err := b.EndMessages(ctx, due); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, b.EndMessages(ctx, due))
 		views(b, 0, 0, 1)
 		views(a, 10, 10, 2)
 	}
@@ -163,9 +153,7 @@ func TestAFreezeByTwoServersIsToldOnce(t *testing.T) {
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d mails wait, %v", len(all), err)
 		}
-		if err := a.EndMessages(ctx, all); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, a.EndMessages(ctx, all))
 	}
 }
 
@@ -394,9 +382,7 @@ func TestTheCodeOfTheFirstAccount(t *testing.T) {
 		code := func() string {
 			t.Helper()
 			c, err := f.FirstCode(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			return c.Reveal()
 		}
 		first := code()
@@ -408,9 +394,7 @@ func TestTheCodeOfTheFirstAccount(t *testing.T) {
 		if got := code(); got != "" {
 			t.Errorf("with an account it is %q", got)
 		}
-		if err := f.RemoveAccount(ctx, storetest.Operator, storetest.Email); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.RemoveAccount(ctx, storetest.Operator, storetest.Email))
 		if got := code(); got == "" || got == first {
 			t.Errorf("without one again it is %q, as before", got)
 		}

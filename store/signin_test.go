@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -30,9 +31,7 @@ func TestSigningInBeginsASession(t *testing.T) {
 	secrets := make(map[string]bool)
 	for _, address := range []string{email, " ANN@Example.com\n"} {
 		n, err := f.SignIn(ctx, by, address, secret.New(right))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		now := f.Clock.Now()
 		if n.Owner != ann.ID || n.Email != email || n.IP != by.IP || n.UserAgent != by.UserAgent || n.Pending || n.MFA || n.Own ||
 			!n.CreatedAt.Equal(now) || !n.LastUsedAt.Equal(now) || !n.ExpiresAt.Equal(now.Add(30*day)) {
@@ -57,9 +56,7 @@ func TestSigningInIsRefused(t *testing.T) {
 	f := storetest.New(t, unhurried)
 	storetest.AddMember(t, f, email)
 	storetest.AddMember(t, f, "disabled@example.com")
-	if err := f.SetDisabled(ctx, storetest.Operator, "disabled@example.com", true); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetDisabled(ctx, storetest.Operator, "disabled@example.com", true))
 	for name, c := range map[string][2]string{
 		"wrong password":         {email, right + "!"},
 		"another letter case":    {email, "Correct horse battery"},
@@ -272,14 +269,10 @@ func TestChangingThePasswordEndsAllSessionsAndBeginsOne(t *testing.T) {
 	storetest.AddMember(t, f, "bob@example.com")
 	own, other := storetest.SignIn(t, f), storetest.SignIn(t, f)
 	bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	const next = "battery staple horse"
 	begun, err := f.ChangePassword(ctx, anonymous, own.Secret, secret.New(right), secret.New(next), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for name, c := range map[string]struct {
 		session secret.Text
 		want    error

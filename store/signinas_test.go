@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -32,9 +33,7 @@ func person(change ...func(*store.External)) store.External {
 func signInAs(t *testing.T, f *storetest.Fixture, change ...func(*store.External)) store.NewSession {
 	t.Helper()
 	n, err := f.SignInAs(ctx, storetest.Anonymous, person(change...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return n
 }
 
@@ -101,9 +100,7 @@ func TestWhomTheSettingsDoNotLetInIsRefused(t *testing.T) {
 		func() error { return f.SetDisabled(ctx, storetest.Operator, email, true) },
 		func() error { return f.RemoveAccount(ctx, storetest.Operator, email) },
 	} {
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, end())
 		wantRefused(t, f, func(x *store.External) { x.Create = false })
 	}
 	if n := signInAs(t, f); n.Owner == a.Owner {
@@ -176,9 +173,7 @@ func TestGroupsDecideTheRoleAndKeepTheLastAdministrator(t *testing.T) {
 	if got, want := lastKinds(t, f, 2), []string{"admin_revoke by Office", "sign_in by Office"}; !slices.Equal(got, want) {
 		t.Errorf("the log says %q", got)
 	}
-	if err := f.SetAdmin(ctx, storetest.Operator, email, true, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetAdmin(ctx, storetest.Operator, email, true, false))
 	if !signInAs(t, f).Admin {
 		t.Error("a provider that does not decide the role has changed it")
 	}
@@ -283,9 +278,7 @@ func TestAProviderEndsItsSessions(t *testing.T) {
 	stranger := signInAs(t, f, func(x *store.External) { x.Subject, x.Email = "b", "b@example.com" })
 	end := func(of record.Identity, name string, at time.Time) {
 		t.Helper()
-		if err := f.EndSessionsOf(ctx, of, name, at, "Office"); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, f.EndSessionsOf(ctx, of, name, at, "Office"))
 	}
 	id, now := person().Identity, f.Clock.Now()
 	end(id, "sid-3", now)
@@ -344,9 +337,7 @@ func TestAnotherPersonDoesNotGetAnAccountByItsAddress(t *testing.T) {
 	if other.Owner != first.Owner {
 		t.Error("another provider that verified the address was not linked")
 	}
-	if err := f.RenameAccount(ctx, storetest.Operator, email, "new@example.com"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RenameAccount(ctx, storetest.Operator, email, "new@example.com"))
 	proxied := func(x *store.External) {
 		x.Issuer, x.Subject = store.ByProxy, "new@example.com"
 		x.Email = "new@example.com"
@@ -354,9 +345,7 @@ func TestAnotherPersonDoesNotGetAnAccountByItsAddress(t *testing.T) {
 	if n := signInAs(t, f, proxied); n.Owner != first.Owner {
 		t.Error("the proxy names another account")
 	}
-	if err := f.RenameAccount(ctx, storetest.Operator, "new@example.com", email); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RenameAccount(ctx, storetest.Operator, "new@example.com", email))
 	if n := signInAs(t, f, proxied); n.Owner == first.Owner {
 		t.Error("the next person with the address got the account")
 	}
@@ -424,9 +413,7 @@ func TestAnInvitationEndsWhenAProviderKnowsItsUser(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	l, err := f.Invite(ctx, storetest.Operator, email, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	signInAs(t, f)
 	if _, err := f.ReadPasswordLink(ctx, l.Code); !errors.Is(err, record.ErrCode) {
 		t.Errorf("the link: %v", err)
@@ -439,9 +426,7 @@ func TestAnAccountIsUnlinked(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	n := signInAs(t, f)
-	if err := f.Unlink(ctx, storetest.Operator, email); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.Unlink(ctx, storetest.Operator, email))
 	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, record.ErrSession) {
 		t.Errorf("a session from before: %v", err)
 	}
@@ -449,15 +434,11 @@ func TestAnAccountIsUnlinked(t *testing.T) {
 	if again := signInAs(t, f); again.Owner != n.Owner { // linked by its address
 		t.Errorf("account %d, not %d", again.Owner, n.Owner)
 	}
-	if err := f.SetAdmin(ctx, storetest.Operator, email, true, false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetAdmin(ctx, storetest.Operator, email, true, false))
 	if err := f.Unlink(ctx, storetest.Operator, email); !errors.Is(err, record.ErrLastAdmin) {
 		t.Errorf("the last administrator: %v", err)
 	}
-	if err := f.SetPassword(ctx, storetest.Operator, email, secret.New(right), false); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetPassword(ctx, storetest.Operator, email, secret.New(right), false))
 	if err := f.Unlink(ctx, storetest.Operator, email); err != nil {
 		t.Errorf("the last administrator, who has a password: %v", err)
 	}

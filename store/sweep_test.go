@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
@@ -93,9 +94,7 @@ func TestTheSweeperSleepsUntilTheNextEnd(t *testing.T) {
 	wait := func() time.Duration {
 		t.Helper()
 		d, err := f.Sweep(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return d
 	}
 	if got := wait(); got != time.Minute {
@@ -184,16 +183,12 @@ func TestAKeyIsKeptWhileAGrantNeedsIt(t *testing.T) {
 	f.SweepAll() // the next key comes into use in an hour
 	p := storetest.PushFiles(t, f, ann, func(in *store.NewPush) { in.Views = ptr(1) }, storetest.Content(1, 100))
 	shown, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for range 23 {
 		for range 6 { // the download keeps its grant
 			f.Clock.Advance(10 * time.Minute)
 			d, err := f.Download(ctx, shown.Grant, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if _, err := io.ReadAll(d); err != nil {
 				t.Fatal(err)
 			}
@@ -298,13 +293,9 @@ func TestAStoreThatLostItsKeyRingIsDamaged(t *testing.T) {
 	f := storetest.New(t)
 	storetest.Push(t, f, anonymous, nil)
 	path := filepath.Join(t.TempDir(), "pushbox.db")
-	if err := os.WriteFile(path, storetest.Read(t, f.Path), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, storetest.Read(t, f.Path), 0o600))
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer func() { _ = engine.Close() }()
 	_, err = store.Open(ctx, ringless{engine}, seal.NewRootKey(), store.Options{})
 	if !errors.Is(err, record.ErrCorrupt) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -48,9 +49,7 @@ func resolved(terms Terms, in NewPush) (record.Push, error) {
 func TestSilenceTakesTheDefaults(t *testing.T) {
 	t.Parallel()
 	p, err := resolved(terms, NewPush{Kind: record.Text, Payload: textOf(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if p.Days != 7 || p.ViewLimit != 5 || !p.RetrievalStep || !p.DeletableByViewer || p.Protected || p.ExpiresAt != newYear.Add(7*record.Day) {
 		t.Errorf("%+v", p)
 	}

@@ -122,16 +122,10 @@ func upload(b *testing.B, f *storetest.Fixture, by store.Actor, size int64) {
 // keep has a file go in.
 func keep(b *testing.B, f *storetest.Fixture, by store.Actor, size int64) store.PushInfo {
 	u := f.NewUpload(f.Policy(""))
-	if err := u.Add(ctx, io.LimitReader(zeros{}, size)); err != nil {
-		b.Fatal(err)
-	}
+	env.OK(b, u.Add(ctx, io.LimitReader(zeros{}, size)))
 	p, err := f.CreatePush(ctx, by, store.NewPush{Kind: record.File, Files: u})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := u.Close(ctx); err != nil {
-		b.Fatal(err)
-	}
+	env.OK(b, err)
+	env.OK(b, u.Close(ctx))
 	return p
 }
 
@@ -143,9 +137,7 @@ func keepChunks(b *testing.B, f *storetest.Fixture, size int64) {
 	}
 	id := record.ID{0: 1}
 	for n := 0; n < int(seal.Chunks(size)); n += len(chunks) {
-		if err := f.Engine().PutChunks(ctx, id, 0, n, chunks); err != nil {
-			b.Fatal(err)
-		}
+		env.OK(b, f.Engine().PutChunks(ctx, id, 0, n, chunks))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/iotest"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -69,9 +70,7 @@ func TestAnUploadThatAKillCutShortIsSweptAndOneThatRunsIsNot(t *testing.T) {
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
 	u := f.NewUpload(f.Policy(""))
-	if err := u.Add(ctx, bytes.NewReader(storetest.Content(1, seal.ChunkSize*20))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, u.Add(ctx, bytes.NewReader(storetest.Content(1, seal.ChunkSize*20))))
 	f.SweepAll()
 	if f.Orphans() != 1 {
 		t.Fatal("an upload that runs was swept")
@@ -90,9 +89,7 @@ func TestFilesOfARemovedAccountGo(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	got := storetest.Grant(t, f, anonymous, storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(1, 10)))
-	if err := f.RemoveAccount(ctx, storetest.Operator, "alice@example.com"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RemoveAccount(ctx, storetest.Operator, "alice@example.com"))
 	wantEnded(t, f, got.Grant)
 	f.SweepAll()
 	if f.Orphans() != 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -16,13 +17,9 @@ import (
 func views(t *testing.T, f *storetest.Fixture, token store.Token) store.ViewHistory {
 	t.Helper()
 	before, err := f.Preview(ctx, token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	got, err := f.Look(ctx, token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if after, err := f.Preview(ctx, token); err != nil || after.Seq != before.Seq || !after.UpdatedAt.Equal(before.UpdatedAt) {
 		t.Errorf("looking changed the push: %v", err)
 	}
@@ -144,9 +141,7 @@ func TestWhatALookFindsOverIsOverForGood(t *testing.T) {
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
 	p, err := f.CreatePush(ctx, alice, store.NewPush{Kind: record.Text, Payload: secret.New("x"), Days: new(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if got, err := f.Look(ctx, p.Token); err != nil || !got.Live() || got.Seq != p.Seq {
 		t.Errorf("while it is live: %+v, %v", got.State, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -60,9 +61,7 @@ func TestANameIsNothingButAName(t *testing.T) {
 // wish has the account of a session say what its user wishes.
 func wish(t *testing.T, f *storetest.Fixture, session store.NewSession, w store.Wishes) {
 	t.Helper()
-	if err := f.SetWishes(ctx, anonymous, session.Secret, w); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.SetWishes(ctx, anonymous, session.Secret, w))
 }
 
 func TestRecipientsSeeTheNameOfAConfirmedAccountWithItsAddress(t *testing.T) {
@@ -71,15 +70,11 @@ func TestRecipientsSeeTheNameOfAConfirmedAccountWithItsAddress(t *testing.T) {
 	a := storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	p, err := f.CreatePush(ctx, store.Actor{Account: a.ID}, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	sender := func() store.Sender {
 		t.Helper()
 		v, err := f.Look(ctx, p.Token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return v.Sender
 	}
 	if got := sender(); got != (store.Sender{}) {
@@ -95,9 +90,7 @@ func TestRecipientsSeeTheNameOfAConfirmedAccountWithItsAddress(t *testing.T) {
 	if got := letters(t, f); len(got) != 1 || got[0].Sender != "Ann Lee ("+email+")" || got[0].Language != "de" {
 		t.Errorf("the mails are %v", got)
 	}
-	if err := f.RenameAccount(ctx, storetest.Operator, email, "eve@example.net"); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.RenameAccount(ctx, storetest.Operator, email, "eve@example.net"))
 	if got, err := f.AccountByID(ctx, a.ID); err != nil || got.Name != "" || got.Language != "" || sender() != (store.Sender{}) {
 		t.Errorf("after a new address: %+v, %v", got, err)
 	}
@@ -107,20 +100,14 @@ func TestAnAddressThatIsNotConfirmedHasNoNameForRecipients(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	a, err := f.SignUp(ctx, anonymous, email, secret.New(right))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	wish(t, f, storetest.SignIn(t, f), store.Wishes{Name: "Your Bank"})
 	p, err := f.CreatePush(ctx, store.Actor{Account: a.ID}, store.NewPush{Kind: record.Text, Payload: secret.New("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if v, err := f.Look(ctx, p.Token); err != nil || v.Sender != (store.Sender{}) {
 		t.Errorf("recipients see %v, %v", v.Sender, err)
 	}
-	if err := f.ConfirmAccount(ctx, storetest.Operator, email); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, f.ConfirmAccount(ctx, storetest.Operator, email))
 	if v, err := f.Look(ctx, p.Token); err != nil || v.Sender.Name != "Your Bank" {
 		t.Errorf("then recipients see %v, %v", v.Sender, err)
 	}

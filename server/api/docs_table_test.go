@@ -14,6 +14,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/instance"
 	"pushbox/internal/openid"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/action"
 	"pushbox/server/openapi"
 	"pushbox/store"
@@ -37,9 +38,7 @@ func docServer(t *testing.T, change func(*config.Config)) *Service {
 func (d apiDocs) read(t *testing.T, s *Service, v1 bool) (*openapi.API, []endpoint) {
 	t.Helper()
 	api, err := d.api()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return api, s.endpoints(api, v1)
 }
 
@@ -183,9 +182,7 @@ func TestTheSchemasOfAnswersAreThoseOfTheirTypes(t *testing.T) {
 	checked := make(map[string]bool)
 	for _, docs := range s.docs {
 		text, err := docs.document()
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		var doc struct {
 			Components struct {
 				Schemas map[string]struct {
@@ -195,9 +192,7 @@ func TestTheSchemasOfAnswersAreThoseOfTheirTypes(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal(text, &doc); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, json.Unmarshal(text, &doc))
 		for name, schema := range doc.Components.Schemas {
 			of, isAnswer := answerTypes[name]
 			if input := strings.HasPrefix(name, "New") || name == "InvalidFields" || name == "OpenAPI"; input || !isAnswer {
@@ -271,9 +266,7 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 	s := docServer(t, nil)
 	const base = "https://push.example"
 	help, err := s.apiHelp(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if help.Document != base+"/api/v2/openapi.json" || help.Base != base || help.Text == "" {
 		t.Errorf("it is %q %q %q", help.Document, help.Base, help.Text)
 	}
@@ -328,9 +321,7 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 func endpointsOfHelp(t *testing.T, change func(*config.Config)) []endpointHelp {
 	t.Helper()
 	help, err := docServer(t, change).apiHelp("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return help.Endpoints
 }
 

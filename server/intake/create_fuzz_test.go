@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/store"
@@ -59,9 +60,7 @@ func FuzzPayloadIsRead(f *testing.F) {
 		}
 		s := newParser(nil)
 		content, err := json.Marshal(map[string]any{"push": map[string]string{"payload": payload}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		c := s.newCreateRequest(posted(t, s, body.TypeJSON, string(content)), PushV2)
 		if err := c.read(); err != nil || c.Fields.Text("payload") != payload {
 			t.Fatalf("%q was read as %q, %v", payload, c.Fields.Text("payload"), err)

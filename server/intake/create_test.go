@@ -12,6 +12,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/limit"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/deadline"
@@ -84,9 +85,7 @@ func TestTheDeadlineMovesAsAFileArrives(t *testing.T) {
 		file := head + strings.Repeat("x", size) + "\r\n"
 		c, d := recorded(t, s, "multipart/form-data; boundary=b", file+file+"--b--")
 		begun := time.Now()
-		if err := c.read(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, c.read())
 		if !slices.Equal(d.read, slices.Repeat(want, 2)) || !slices.Equal(d.write, []time.Duration{rest, rest}) {
 			t.Errorf("%d bytes: to read %v, to answer %v", size, d.read, d.write)
 		}

@@ -34,9 +34,7 @@ func FuzzCells(f *testing.F) {
 		}
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
-		if err := w.WriteAll([][]string{{cell, "end"}}); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, w.WriteAll([][]string{{cell, "end"}}))
 		rows, err := csv.NewReader(&b).ReadAll()
 		if err != nil || len(rows) != 1 || len(rows[0]) != 2 || rows[0][1] != "end" {
 			t.Fatalf("%q makes the rows %q, %v", cell, rows, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/web"
 )
 
@@ -18,9 +19,7 @@ func TestAnotherLogoTakesThePlaceOfTheFirst(t *testing.T) {
 		t.Fatalf("without a logo it is %q, %v", plain.LogoPath(), err)
 	}
 	first, err := plain.With(&web.Logo{Name: "a.png", Content: []byte("first")}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if same, err := first.With(&web.Logo{Name: "a.png", Content: []byte("first")}, ""); err != nil || same != first {
 		t.Errorf("the same logo makes other pages, %v", err)
 	}
@@ -46,13 +45,9 @@ func TestAnotherLogoTakesThePlaceOfTheFirst(t *testing.T) {
 func TestTheListOfWordsHasItsLength(t *testing.T) {
 	t.Parallel()
 	p, err := web.New(nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	path, err := p.Path("words.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	a, _ := p.Asset(strings.TrimPrefix(path, web.AssetPrefix))
 	_, list, _ := strings.Cut(string(a.Content), "`")
 	list, _, _ = strings.Cut(list, "`")

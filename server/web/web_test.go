@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/web"
 )
 
@@ -25,9 +26,7 @@ func read(t *testing.T, pattern string) map[string]string {
 	all := make(map[string]string)
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		all[name] = string(text)
 	}
 	return all
@@ -96,12 +95,8 @@ func messages(t *testing.T) (keys map[string]bool, sources string) {
 	t.Helper()
 	var english map[string]json.RawMessage
 	text, err := os.ReadFile("../../internal/lang/messages/en.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &english); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, json.Unmarshal(text, &english))
 	keys = make(map[string]bool)
 	for key := range english {
 		keys[key] = true
@@ -154,9 +149,7 @@ func TestAnAssetsPathFollowsFromItsContent(t *testing.T) {
 	paths := make(map[string]bool)
 	for _, logo := range []*web.Logo{nil, {Name: "x/A.SVG", Content: []byte("<svg/>")}, {Name: "b.svg", Content: []byte("<svg />")}} {
 		p, err := web.New(logo, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if (logo == nil) != (p.LogoPath() == "") {
 			t.Errorf("logo %v: path %q", logo, p.LogoPath())
 		}
@@ -190,9 +183,7 @@ func TestEveryScriptHasTheDigestOfItsContent(t *testing.T) {
 		}
 	}
 	p, err := web.New(nil, "/base")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	lines := p.Digests()
 	for _, name := range []string{"app.js", "endtoend.js", "style.css"} {
 		at, _ := p.Path(name)

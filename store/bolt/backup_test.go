@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -24,13 +25,9 @@ import (
 func backup(t *testing.T, db *bolt.DB, path string) (b *bolt.DB, temp string) {
 	t.Helper()
 	e, temp, err := db.Backup(t.Context(), path, func(_, _ int64) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	b = e.(*bolt.DB)
-	if err := b.Unlock(t.Context(), conformance.Keys{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, b.Unlock(t.Context(), conformance.Keys{}, nil))
 	t.Cleanup(func() {
 		if err := errors.Join(b.Close(), os.Remove(temp)); err != nil {
 			t.Error(err)
@@ -44,9 +41,7 @@ func TestABackupHoldsTheSameAndNothingOfWhatWasDeleted(t *testing.T) {
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path, NoErase: true})
 	deleted := bytes.Repeat([]byte("deleted!"), 4096)
-	if err := conformance.Made(db.CreatePush(t.Context(), newPush(200), deleted, record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), newPush(200), deleted, record.Entry{Kind: record.EntryCreation})))
 	if _, err := db.Change(t.Context(), id(200), purge); err != nil {
 		t.Fatal(err)
 	}
@@ -188,9 +183,7 @@ func TestForgetRemovesSessionsGrantsAndMessages(t *testing.T) {
 	db := open(t, bolt.Options{Path: filled(t)})
 	db.FoldJournal(t)
 	before := db.Rows(t)
-	if err := db.Forget(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Forget(t.Context()))
 	after := db.Rows(t)
 	gone := map[string]int{}
 	for key := range before {
@@ -216,9 +209,7 @@ func TestAKeyRingIsReadWithoutTouchingTheFile(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	before := storetest.Read(t, path)
-	if err := os.Chmod(path, 0o400); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Chmod(path, 0o400))
 	ring, err := bolt.SealedRing(path)
 	if err != nil || string(ring) != "sealed" || !bytes.Equal(before, storetest.Read(t, path)) {
 		t.Errorf("%q, %v", ring, err)

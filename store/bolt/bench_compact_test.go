@@ -122,9 +122,7 @@ func (m *compactMeasure) report(b *testing.B) {
 
 func openBench(b *testing.B) *DB {
 	db, _, err := OpenUnlocked(b.Context(), Options{Path: filepath.Join(b.TempDir(), "pushbox.db"), MinFree: 1 << 20})
-	if err != nil {
-		b.Fatal(err)
-	}
+	env.OK(b, err)
 	return db
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -100,9 +101,7 @@ func foldAll(b *testing.B, db *DB) {
 			}
 			return nil
 		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		env.OK(b, err)
 	}
 }
 

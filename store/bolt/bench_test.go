@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 	"pushbox/store/storetest/conformance"
@@ -76,9 +77,7 @@ func preload(b *testing.B) *DB {
 	if err == nil {
 		err = db.Unlock(b.Context(), seal.NewRing(benchStart), nil)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	env.OK(b, err)
 	b.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			b.Error(err)

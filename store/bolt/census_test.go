@@ -19,9 +19,7 @@ import (
 func live(t *testing.T, db *bolt.DB) int64 {
 	t.Helper()
 	s, err := db.Stats(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return s.Live
 }
 
@@ -29,9 +27,7 @@ func live(t *testing.T, db *bolt.DB) int64 {
 func counted(t *testing.T, db *bolt.DB) (n int64) {
 	t.Helper()
 	all, err := db.Scan(t.Context(), record.ID{}, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, p := range all {
 		if p.Live() {
 			n++
@@ -52,9 +48,7 @@ func TestTheNumberOfLivePushesIsUnknownUntilTheyAreCounted(t *testing.T) {
 		t.Errorf("%d are live, uncounted", n)
 	}
 	for range 2 {
-		if err := db.CountLive(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.CountLive(t.Context()))
 		if n, want := live(t, db), counted(t, db); n != want || want < 20 {
 			t.Errorf("%d are live, of %d", n, want)
 		}
@@ -180,9 +174,7 @@ func TestStatsHaveTheEarliestEndOfALivePush(t *testing.T) {
 	db := open(t, bolt.Options{Path: newPath(t)})
 	oldest := func() time.Time {
 		s, err := db.Stats(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return s.Oldest
 	}
 	if !oldest().IsZero() {
@@ -191,9 +183,7 @@ func TestStatsHaveTheEarliestEndOfALivePush(t *testing.T) {
 	for n, end := range []int64{5000, 3000, 4000} {
 		p := newPush(n)
 		p.ExpiresAt = time.UnixMilli(end).UTC()
-		if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("x"), record.Entry{Kind: record.EntryCreation})); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("x"), record.Entry{Kind: record.EntryCreation})))
 	}
 	for _, want := range []int64{3000, 4000} {
 		if got := oldest(); got.UnixMilli() != want {
@@ -216,9 +206,7 @@ func TestStatsHaveTheRowsOfTheJournalAndTheSizeOfTheFile(t *testing.T) {
 		}
 	}
 	s, err := db.Stats(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if sp := space(t, db); s.Journal != 2 || s.Space != sp || s.FreePages == 0 || int64(s.FreePages)*int64(4096) > sp.Unused {
 		t.Errorf("%+v beside %+v", s, sp)
 	}

@@ -141,9 +141,7 @@ func TestDigestsAndChunksThatChangedAreFound(t *testing.T) {
 			path := withContents(t)
 			rawUpdate(t, path, func(b *bbolt.Tx) error { return c.harm(b.Bucket([]byte("chunks")), b.Bucket([]byte("payloads"))) })
 			db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			defer closeDB(t, db)
 			problems, _ := checkDeep(t, db)
 			for i, p := range problems {
@@ -180,13 +178,9 @@ func withContents(t *testing.T) (path string) {
 			sealed = append(sealed, bytes.Repeat([]byte{byte(1 + step[0] + i)}, 9000+i))
 			p.Stored += int64(len(sealed[i]))
 		}
-		if err := db.PutChunks(t.Context(), p.ID, 0, step[0], sealed); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.PutChunks(t.Context(), p.ID, 0, step[0], sealed))
 	}
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("a sealed payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("a sealed payload"), record.Entry{Kind: record.EntryCreation})))
 	if problems, c := checkDeep(t, db); len(problems) > 0 || c.Payloads != 1 || c.Chunks != 7 || c.Without != 0 || c.Bytes != p.Stored+16 {
 		t.Errorf("%q, %+v", problems, c)
 	}
@@ -199,9 +193,7 @@ func TestChunksOfAnUploadThatIsRemovedAreNotMissed(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})
 	id := record.ID{9}
-	if err := db.PutChunks(t.Context(), id, 0, 0, slices.Repeat([][]byte{make([]byte, 9000)}, 4)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.PutChunks(t.Context(), id, 0, 0, slices.Repeat([][]byte{make([]byte, 9000)}, 4)))
 	for left := int64(4); left >= 0; left-- {
 		if problems, c := checkDeep(t, db); len(problems) > 0 || c.Chunks != left || c.Without != 0 {
 			t.Errorf("with %d chunks: %q, %+v", left, problems, c)
@@ -218,9 +210,7 @@ func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
 	db := open(t, bolt.Options{Path: newPath(t)})
 	for n := range 300 {
 		p := record.Push{ID: record.ID{byte(n >> 8), byte(n), 1}, Kind: record.Text, State: record.Live, Wrap: []byte("wrap"), ViewLimit: 1, Seq: 1}
-		if err := conformance.Made(db.CreatePush(t.Context(), p, make([]byte, 20_000), record.Entry{Kind: record.EntryCreation})); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, make([]byte, 20_000), record.Entry{Kind: record.EntryCreation})))
 	}
 	var problems []string
 	steps, removed := 0, 0
@@ -231,9 +221,7 @@ func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
 				p.State = record.Purged
 				return p, record.Entry{}, nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			removed++
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -14,15 +15,11 @@ import (
 func plantFiles(t *testing.T, db *DB) {
 	t.Helper()
 	for _, n := range []int{fileNumber, orphanNumber} {
-		if err := db.PutChunks(t.Context(), testPush(n).ID, 0, 0, [][]byte{[]byte("chunk 0"), []byte("chunk 1")}); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.PutChunks(t.Context(), testPush(n).ID, 0, 0, [][]byte{[]byte("chunk 0"), []byte("chunk 1")}))
 	}
 	p := plantedFiles()
 	p.GrantsEnd = time.Time{}
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})))
 	if _, err := db.Change(t.Context(), p.ID, func(record.Push) (record.Push, record.Entry, error) {
 		return plantedFiles(), record.Entry{Grant: &record.NewGrant{Grant: plantedGrant()}}, nil
 	}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -27,14 +28,10 @@ var (
 func plant(t *testing.T, db *DB) {
 	t.Helper()
 	owner, err := cold.CreateAccount(t.Context(), db, record.Account{Email: testEmail, Identities: record.Identities("").With(testIdentity)}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	p := planted()
 	p.Owner = owner
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})))
 	if _, err := cold.CreateToken(t.Context(), db, record.APIToken{Digest: testDigest, Owner: owner, Scopes: record.AllScopes}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
@@ -321,9 +318,7 @@ func wantProblems(t *testing.T, harm func(*tx) error, want []string) {
 	t.Helper()
 	db := newDB(t, Options{})
 	plant(t, db)
-	if err := db.do(t.Context(), 0, harm); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.do(t.Context(), 0, harm))
 	name := strings.NewReplacer(
 		"0000", planted().ID.String(), "1111", testPush(fileNumber).ID.String(),
 		"2222", testPush(orphanNumber).ID.String(), "3333", testPush(noNumber).ID.String(),
@@ -346,9 +341,7 @@ func wantProblems(t *testing.T, harm func(*tx) error, want []string) {
 
 func problems(t *testing.T, db *DB) (list []string) {
 	t.Helper()
-	if err := db.Check(t.Context(), func(p string) { list = append(list, p) }); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Check(t.Context(), func(p string) { list = append(list, p) }))
 	return list
 }
 
@@ -357,9 +350,7 @@ func TestACheckStopsWithItsContext(t *testing.T) {
 	db := newDB(t, Options{})
 	plant(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := db.do(t.Context(), 0, func(t *tx) error { return t.put(pushes, []byte("?"), nil) }); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.do(t.Context(), 0, func(t *tx) error { return t.put(pushes, []byte("?"), nil) }))
 	reported := 0
 	err := db.Check(ctx, func(string) { reported++; cancel() })
 	if !errors.Is(err, context.Canceled) || reported != 1 {
@@ -374,16 +365,12 @@ func TestChangesGoOnWhileRowsAreChecked(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	plant(t, db)
-	if err := db.do(t.Context(), 0, func(t *tx) error { return t.delete(emails, []byte(testEmail)) }); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Check(t.Context(), func(string) {
+	env.OK(t, db.do(t.Context(), 0, func(t *tx) error { return t.delete(emails, []byte(testEmail)) }))
+	env.OK(t, db.Check(t.Context(), func(string) {
 		if err := createSize(t, db, 2, 1); err != nil {
 			t.Errorf("create during a check: %v", err)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func TestAKeyThatIsTooLongIsDamage(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -138,9 +139,7 @@ func TestFreeingTakesNoMoreThanItsLimit(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	id := testPush(1).ID
-	if err := db.PutChunks(t.Context(), id, 0, 0, chunkOps(10)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.PutChunks(t.Context(), id, 0, 0, chunkOps(10)))
 	for _, c := range []struct {
 		limit, left int
 		more        bool
@@ -180,9 +179,7 @@ func TestChunksAreWrittenOnce(t *testing.T) {
 	}
 	before := allocated()
 	for step := range steps {
-		if err := db.PutChunks(t.Context(), testPush(1).ID, 0, step*perStep, sealed); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.PutChunks(t.Context(), testPush(1).ID, 0, step*perStep, sealed))
 	}
 	const data = steps * perStep * size
 	if written := allocated() - before; written < data || written > data*13/10 {
@@ -234,14 +231,12 @@ func TestANewGrantRemovesOnlyAFewEndedGrants(t *testing.T) {
 
 func count(t *testing.T, db *DB, b bucket) (n int) {
 	t.Helper()
-	if err := db.view(t.Context(), func(t *tx) error {
+	env.OK(t, db.view(t.Context(), func(t *tx) error {
 		cur := t.cursor(b)
 		for k, _ := cur.First(); k != nil; k, _ = cur.Next() {
 			n++
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return n
 }

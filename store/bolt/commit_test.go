@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -117,9 +118,7 @@ func TestMemoryForRecordsIsKeptWithinBounds(t *testing.T) {
 func TestNothingIsCommittedOnceTheStoreHasFailed(t *testing.T) {
 	t.Parallel()
 	db, _, err := OpenUnlocked(t.Context(), Options{Path: filepath.Join(t.TempDir(), "pushbox.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	_ = db.fail(errors.New("the directory was not synced"))
 	ran := false
 	o := &op{ctx: t.Context(), done: make(chan struct{}, 1), run: func(*tx) error {

@@ -114,9 +114,7 @@ func awaitOpen(t *testing.T, pid int, name string, want bool) {
 	t.Helper()
 	for end := time.Now().Add(env.Patience); time.Now().Before(end); runtime.Gosched() {
 		links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		found := false
 		for _, link := range links {
 			target, err := os.Readlink(link)

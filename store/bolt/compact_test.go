@@ -14,6 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 	"pushbox/store/storetest"
@@ -27,9 +28,7 @@ func payloadPush(t *testing.T, db *bolt.DB, n, size int) {
 	for i := range payload {
 		payload[i] = byte(i * n)
 	}
-	if err := conformance.Made(db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation})))
 }
 
 // sparse stores pushes with payloads of size and purges nine of ten.
@@ -50,17 +49,13 @@ func sparse(t *testing.T, db *bolt.DB, pushes, size int) {
 
 func mustCompact(t *testing.T, db *bolt.DB) {
 	t.Helper()
-	if err := db.Compact(t.Context(), func(_, _ int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Compact(t.Context(), func(_, _ int64) {}))
 }
 
 func space(t *testing.T, db *bolt.DB) record.Space {
 	t.Helper()
 	s, err := db.Stats(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return s.Space
 }
 
@@ -185,9 +180,7 @@ func TestAnotherFileOfThatNameIsNotReplaced(t *testing.T) {
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
 	restored := storetest.Read(t, path)
-	if err := os.Rename(path, filepath.Join(t.TempDir(), "aside")); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Rename(path, filepath.Join(t.TempDir(), "aside")))
 	write(t, path, restored)
 	mustCreate(t, db, 1)
 	if err := db.Compact(t.Context(), func(_, _ int64) {}); err == nil {
@@ -268,9 +261,7 @@ func TestAFailedStoreIsNotCompacted(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	fail := sync.OnceFunc(func() { db.MidCommit()(os.ErrInvalid) })
 	err = db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) { fail() }})
 	if !errors.Is(err, record.ErrFailed) || !errors.Is(err, os.ErrInvalid) {
@@ -328,15 +319,11 @@ func TestACompactionRefusesUnknownBuckets(t *testing.T) {
 		_, err := b.CreateBucket([]byte("another"))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, record.ErrSchema) {
 		t.Errorf("got error %v", err)
 	}
-	if err := db.Raw(func(b *bbolt.Tx) error { return b.DeleteBucket([]byte("another")) }); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Raw(func(b *bbolt.Tx) error { return b.DeleteBucket([]byte("another")) }))
 }
 
 // A process that compacts, perhaps as root, must keep the owner of the database.
@@ -344,17 +331,11 @@ func TestACompactedFileKeepsItsOwnerAndMode(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pushbox.db")
 	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, os.Chmod(path, 0o640))
 	_ = os.Chown(path, 65534, 65534) // only root can; without it the mode is compared
 	before := ownerOf(t, path)
-	if err := db.Compact(t.Context(), func(int64, int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Compact(t.Context(), func(int64, int64) {}))
 	if after := ownerOf(t, path); after != before {
 		t.Errorf("%s became %s", before, after)
 	}
@@ -366,9 +347,7 @@ func TestACompactedFileKeepsItsOwnerAndMode(t *testing.T) {
 func ownerOf(t *testing.T, path string) string {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	owner := reflect.Indirect(reflect.ValueOf(info.Sys()))
 	return fmt.Sprint(info.Mode(), owner.FieldByName("Uid"), owner.FieldByName("Gid"))
 }
@@ -383,9 +362,7 @@ func TestAFileThatHasLostItsNameIsNotReady(t *testing.T) {
 	path := newPath(t)
 	db := open(t, bolt.Options{Path: path})
 	conformance.Fill(t, db)
-	if err := db.Compact(t.Context(), func(_, _ int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Compact(t.Context(), func(_, _ int64) {}))
 	if err := db.Ready(t.Context()); err != nil {
 		t.Errorf("after a compaction: %v", err)
 	}

@@ -3,6 +3,7 @@ package bolt_test
 import (
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -17,9 +18,7 @@ func TestEngine(t *testing.T) {
 func openNew(t *testing.T) *bolt.DB {
 	t.Helper()
 	db, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: newPath(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if !created {
 		t.Error("a new file is reported as an existing one")
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"pushbox/internal/testkit/env"
 )
 
 // freePages are the free pages by bbolt's public functions, held ones too.
@@ -14,9 +16,7 @@ func freePages(t *testing.T, b *bbolt.Tx) map[uint64]bool {
 	free := make(map[uint64]bool)
 	for id := 2; id < int(b.Size())/b.DB().Info().PageSize; id++ {
 		info, err := b.Page(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if info.Type == "free" {
 			free[uint64(id)] = true
 		}
@@ -30,9 +30,7 @@ func TestTheListOfFreePagesIsThatOfBbolt(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{NoErase: true})
 	for n := range 20 {
-		if err := createSize(t, db, n, 10_000); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, createSize(t, db, n, 10_000))
 	}
 	for n := range 9 {
 		if _, err := db.Change(t.Context(), testPush(2*n).ID, end); err != nil {
@@ -58,18 +56,14 @@ func TestTheListOfFreePagesIsThatOfBbolt(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if n := len(h.eraser.list.held()); n < held || (n > 0) != (held > 0) || n != h.bolt.Stats().PendingPageN {
 			t.Errorf("%d pages are held for a reader, bbolt says %d", n, h.bolt.Stats().PendingPageN)
 		}
 	}
 	want(0)
 	reader, err := h.bolt.Begin(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := db.Change(t.Context(), testPush(19).ID, end); err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +80,7 @@ func TestTheListOfFreePagesIsThatOfBbolt(t *testing.T) {
 		t.Errorf("a delete freed %d pages", freed)
 	}
 	want(4)
-	if err := reader.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, reader.Rollback())
 	want(0)
 }
 

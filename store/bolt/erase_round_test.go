@@ -17,9 +17,7 @@ var gone = []byte("this is in a payload that is to end")
 func createGone(t *testing.T, db *DB, n, size int) {
 	t.Helper()
 	payload := bytes.Repeat(gone, size/len(gone)+1)
-	if err := conformance.Made(db.CreatePush(t.Context(), testPush(n), payload, record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), testPush(n), payload, record.Entry{Kind: record.EntryCreation})))
 }
 
 func endAll(t *testing.T, db *DB, numbers ...int) {
@@ -36,9 +34,7 @@ func endAll(t *testing.T, db *DB, numbers ...int) {
 func left(t *testing.T, db *DB) int {
 	t.Helper()
 	b, err := os.ReadFile(db.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return bytes.Count(b, gone)
 }
 
@@ -54,9 +50,7 @@ func TestARoundWithoutItsCommitErasesWhatNeedsNone(t *testing.T) {
 	quietRound(db)
 	quietRound(db)
 	endAll(t, db, 1)
-	if err := createSize(t, db, 2, 100); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, createSize(t, db, 2, 100))
 	if left(t, db) == 0 || !db.current.Load().eraser.stale {
 		t.Fatal("nothing waits for the eraser")
 	}
@@ -74,13 +68,9 @@ func TestARoundWithoutItsCommitErasesWhatNeedsNone(t *testing.T) {
 // restart has a DB opened again by an eraser that knows nothing, as after a kill.
 func restart(t *testing.T, db *DB) *DB {
 	t.Helper()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Close())
 	again, _, err := OpenUnlocked(t.Context(), Options{Path: db.path, NoErase: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() {
 		if err := again.Close(); err != nil {
 			t.Error(err)
@@ -125,17 +115,13 @@ func TestWhatEndsIsErasedWhileAStartIsReading(t *testing.T) {
 		t.Fatal("one round has read everything")
 	}
 	const late = "this ended while the start was reading"
-	if err := conformance.Made(db.CreatePush(t.Context(), testPush(50), bytes.Repeat([]byte(late), 1000), record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), testPush(50), bytes.Repeat([]byte(late), 1000), record.Entry{Kind: record.EntryCreation})))
 	endAll(t, db, 50)
 	for range 2 {
 		quietRound(db)
 	}
 	b, err := os.ReadFile(db.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if n := bytes.Count(b, []byte(late)); n > 0 || e.unknown.count == 0 || e.unknown.count >= before {
 		t.Errorf("%d pieces of what ended are left; of %d pages to read, %d are", n, before, e.unknown.count)
 	}
@@ -179,9 +165,7 @@ func TestAPageThatIsFreedIsNotUnknown(t *testing.T) {
 			}
 		}
 	}
-	if err := db.compact(newCompaction(t.Context(), db, func(_, _ int64) {})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.compact(newCompaction(t.Context(), db, func(_, _ int64) {})))
 	if now := &db.current.Load().eraser; !now.all || now.unknown.count > 0 {
 		t.Errorf("the new file begins with %d pages to read", now.unknown.count)
 	}
@@ -203,23 +187,17 @@ func TestAStopGoesOnWhereTheEraserWas(t *testing.T) {
 	db.writing.Lock()
 	defer db.writing.Unlock()
 	unread, before := h.eraser.unknown.count, left(t, db)
-	if err := h.eraseUntil(time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, h.eraseUntil(time.Now()))
 	if h.eraser.unknown.count != unread || left(t, db) != before || unread == 0 || before == 0 {
 		t.Errorf("without time, %d of %d pages are to be read, and %d of %d pieces left", h.eraser.unknown.count, unread, left(t, db), before)
 	}
 	h.eraser.unknown = pageSet{} // as if the rounds had read everything
-	if err := h.eraseRest(env.Patience); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, h.eraseRest(env.Patience))
 	if left(t, db) == 0 {
 		t.Error("everything was read again")
 	}
 	h.eraser.all = true
-	if err := h.eraseRest(env.Patience); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, h.eraseRest(env.Patience))
 	if n := left(t, db); n > 0 || !h.eraser.done() {
 		t.Errorf("%d pieces are left", n)
 	}
@@ -232,9 +210,7 @@ func TestNothingIsLeftToEraseBehindTheEndOfTheFile(t *testing.T) {
 	createGone(t, db, 1, 50_000)
 	h := db.current.Load()
 	info, err := h.file.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	size := int64(h.bolt.Info().PageSize)
 	first := uint64(info.Size() / size)
 	buffer := bytes.Repeat([]byte{1}, int(8*size))

@@ -28,9 +28,7 @@ var marker = []byte("this is in a payload that was deleted")
 func markedPush(t *testing.T, db *bolt.DB, n, size int) {
 	t.Helper()
 	payload := bytes.Repeat(marker, size/len(marker)+1)
-	if err := conformance.Made(db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), newPush(n), payload, record.Entry{Kind: record.EntryCreation})))
 }
 
 func mustPurge(t *testing.T, db *bolt.DB, n int) {
@@ -52,9 +50,7 @@ func wantErased(t *testing.T, path string) {
 	t.Helper()
 	b := storetest.Read(t, path)
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	err = db.View(func(tx *bbolt.Tx) error {
 		_, older, err := page.FreeLists(bytes.NewReader(b))
 		if err != nil {
@@ -195,9 +191,7 @@ func TestAReaderKeepsWhatItReads(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	db.EraseFree(t)
 	if n := markers(t, path); n != 0 {
 		t.Errorf("after the reader has left, the marker is there %d times", n)
@@ -237,9 +231,7 @@ func TestACompactionLeavesNothingOfTheOldFile(t *testing.T) {
 		if err == nil && linked {
 			err = os.Link(path, path+".linked")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		mustCompact(t, db)
 		if markers(t, path) == 0 {
 			t.Errorf("%s: the new file lacks a payload", name)
@@ -273,9 +265,7 @@ func TestACopyHoldsNothingThatWasDeletedMeanwhile(t *testing.T) {
 			gone++
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if gone < 10 {
 		t.Fatalf("only %d pushes were deleted", gone)
 	}

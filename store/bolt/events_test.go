@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -150,9 +151,7 @@ func addEvents(t *testing.T, db *DB, n int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 }
 
 func TestTheLogKeepsTheNewestEvents(t *testing.T) {
@@ -170,9 +169,7 @@ func TestTheLogKeepsTheNewestEvents(t *testing.T) {
 		addEvents(t, db, 1)
 	}
 	err := db.do(t.Context(), 0, func(t *tx) error { return t.delete(events, uint64Key(4)) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if found := problems(t, db); !slices.Equal(found, []string{"event 4: it is missing"}) {
 		t.Errorf("the check found %q", found)
 	}
@@ -184,9 +181,7 @@ func TestADamagedLogRefusesChanges(t *testing.T) {
 	db := newDB(t, Options{})
 	addEvents(t, db, 1)
 	err := db.do(t.Context(), 0, func(t *tx) error { return t.delete(meta, []byte(metaEvents)) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("an account is added: %v", err)
 	}

@@ -46,9 +46,7 @@ func (db *DB) TxID(t *testing.T) (id int) {
 		id = b.ID()
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return id
 }
 
@@ -187,9 +185,7 @@ func (db *DB) Rows(t *testing.T) map[string]string {
 			})
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return rows
 }
 
@@ -203,9 +199,7 @@ func (db *DB) FoldJournal(t *testing.T) {
 			done = j.empty()
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 	}
 }
 
@@ -216,9 +210,7 @@ func (db *DB) JournalRows(t *testing.T) (n int) {
 		n = b.Bucket(bucketNames[journalRows]).Stats().KeyN
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return n
 }
 
@@ -234,12 +226,10 @@ func (db *DB) KeepJournal(t *testing.T, most uint64) {
 
 func (db *DB) boundJournal(t *testing.T, b journalBounds) {
 	t.Helper()
-	if err := db.do(t.Context(), 0, func(t *tx) error {
+	env.OK(t, db.do(t.Context(), 0, func(t *tx) error {
 		t.journal.bounds = b
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // FoldNow folds all of the journal as it is usual, and tries again soon.
@@ -262,9 +252,7 @@ func (db *DB) StepJournal(t *testing.T, steps int) {
 	t.Helper()
 	db.boundJournal(t, journalBounds{gather: 1, most: 100, fold: 1, cut: 1, ends: time.Hour})
 	for range steps {
-		if err := db.do(t.Context(), 0, func(*tx) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.do(t.Context(), 0, func(*tx) error { return nil }))
 	}
 	db.KeepJournal(t, 100)
 }
@@ -280,9 +268,7 @@ func (db *DB) LeafPage(t *testing.T, name string, depth int) (id uint64) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return id
 }
 
@@ -318,9 +304,7 @@ func (db *DB) LeaveListOut(t *testing.T) {
 	defer db.writing.Unlock()
 	raw := db.raw()
 	raw.NoFreelistSync = true
-	if err := raw.Update(func(b *bbolt.Tx) error { return b.Bucket(bucketNames[expiry]).SetSequence(9) }); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, raw.Update(func(b *bbolt.Tx) error { return b.Bucket(bucketNames[expiry]).SetSequence(9) }))
 }
 
 // KeepHoles makes the eraser overwrite long values, too.
@@ -341,9 +325,7 @@ func (db *DB) Journal(t *testing.T) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return rows
 }
 
@@ -351,22 +333,18 @@ func (db *DB) Journal(t *testing.T) map[string]string {
 // them.
 func (db *DB) PutJournal(t *testing.T, rows map[string]string) {
 	t.Helper()
-	if err := db.do(t.Context(), 0, func(t *tx) error {
+	env.OK(t, db.do(t.Context(), 0, func(t *tx) error {
 		for k, v := range rows {
 			if err := t.put(journalRows, []byte(k), []byte(v)); err != nil {
 				return err
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // DeleteJournal deletes a row of the journal.
 func (db *DB) DeleteJournal(t *testing.T, key string) {
 	t.Helper()
-	if err := db.do(t.Context(), 0, func(t *tx) error { return t.delete(journalRows, []byte(key)) }); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.do(t.Context(), 0, func(t *tx) error { return t.delete(journalRows, []byte(key)) }))
 }

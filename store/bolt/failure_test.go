@@ -34,12 +34,8 @@ func TestACommitOfUnknownOutcomeFailsTheStore(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.CloseFile(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, db.CloseFile())
 	if err := create(t.Context(), db, 1); !errors.Is(err, record.ErrFailed) || !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got error %v", err)
 	}
@@ -129,9 +125,7 @@ func TestACheckReportsWhatBboltFindsWithoutTheKeys(t *testing.T) {
 	closeDB(t, db)
 	write(t, path, bytes.ReplaceAll(storetest.Read(t, path), []byte("marker-050"), []byte("marker-999")))
 	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var problems []string
 	if err := db.Check(t.Context(), func(p string) { problems = append(problems, p) }); err != nil {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/storetest"
 )
 
@@ -14,37 +15,27 @@ var pageSize = int64(os.Getpagesize())
 
 func write(t *testing.T, path string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, b, 0o600))
 }
 
 func remove(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Remove(path))
 }
 
 func removeAll(t *testing.T, path string) {
 	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.RemoveAll(path))
 }
 
 func mkdir(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Mkdir(path, 0o700))
 }
 
 func cut(t *testing.T, path string, size int64) {
 	t.Helper()
-	if err := os.Truncate(path, size); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Truncate(path, size))
 }
 
 // tear damages a header page as half a write does.

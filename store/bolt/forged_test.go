@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -22,11 +23,9 @@ func filled(t *testing.T) *DB {
 	db := newDB(t, Options{})
 	db.KeepJournal(t, 100)
 	conformance.Fill(t, db)
-	if err := db.do(t.Context(), 0, func(t *tx) error {
+	env.OK(t, db.do(t.Context(), 0, func(t *tx) error {
 		return errors.Join(t.tables().Put(record.Quotas.Table, record.QuotaCount{Of: 1, Day: 1, N: 1}), t.tables().Put(record.Messages.Table, record.Message{Route: record.ByWebhook, NextAt: benchStart}))
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if _, err := cold.CreateHook(t.Context(), db, record.Hook{Owner: 1}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +38,7 @@ func filled(t *testing.T) *DB {
 // forge changes a bucket of the file past the engine, as an attacker without keys can.
 func forge(t *testing.T, db *DB, b bucket, change func(*bbolt.Bucket) error) {
 	t.Helper()
-	if err := db.Raw(func(tx *bbolt.Tx) error { return change(tx.Bucket(bucketNames[b])) }); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Raw(func(tx *bbolt.Tx) error { return change(tx.Bucket(bucketNames[b])) }))
 }
 
 // stored returns the rows of a bucket as they are in the file, without those that have no
@@ -56,9 +53,7 @@ func stored(t *testing.T, db *DB, b bucket) (rows []row) {
 			return nil
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return rows
 }
 
@@ -136,9 +131,7 @@ func TestARowOfAnotherTimeIsFound(t *testing.T) {
 	eachTagged(t, func(t *testing.T, b bucket) {
 		db := filled(t)
 		before := stored(t, db, b)[0]
-		if err := db.do(t.Context(), 0, func(t *tx) error { return t.put(b, before.key, []byte("later")) }); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.do(t.Context(), 0, func(t *tx) error { return t.put(b, before.key, []byte("later")) }))
 		forge(t, db, b, func(in *bbolt.Bucket) error { return in.Put(before.key, before.value) })
 		wantFound(t, db, b, "as they were at another time")
 	})
@@ -152,7 +145,7 @@ func TestANumberIsNotGivenOutTwice(t *testing.T) {
 	if _, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "mallory@example.com"}, conformance.Told); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("an account is made: %v", err)
 	}
-	wantFound(t, db, accounts, "its numbers do not go on")
+	wantFound(t, db, accounts, "its numbers do not follow the last one")
 }
 
 // Commits continue without the sums, and never make new ones.
@@ -193,15 +186,11 @@ func TestRowsOfTwoKeysAreReadSideBySide(t *testing.T) {
 	db := filled(t)
 	use := func(v versions) {
 		t.Helper()
-		if err := db.SetKeyRing(t.Context(), []byte("ring"), v, conformance.Told); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.SetKeyRing(t.Context(), []byte("ring"), v, conformance.Told))
 	}
 	use(versions{1, 2})
 	a, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "new@example.com"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if _, err := cold.ChangeAccount(t.Context(), db, 1, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		a.Disabled = !a.Disabled
 		return a, record.SessionChange{}, conformance.Told, nil
@@ -231,18 +220,14 @@ func TestAForgedPushDoesNotKeepWhatOthersLoseAtTheirEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pushbox.db")
 	open := func() *DB {
 		db, _, err := OpenUnlocked(t.Context(), Options{Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		t.Cleanup(func() { _ = db.Close() })
 		return db
 	}
 	db := open()
 	db.KeepJournal(t, 1000)
 	for n := 1; n <= all; n++ {
-		if err := createSize(t, db, n, 100); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, createSize(t, db, n, 100))
 	}
 	change := func(n int, r record.Rule) error {
 		_, err := db.Change(t.Context(), record.ID{21: byte(n)}, r)
@@ -257,9 +242,7 @@ func TestAForgedPushDoesNotKeepWhatOthersLoseAtTheirEnd(t *testing.T) {
 		return p, record.Entry{Kind: record.EntryExpire}, nil
 	}
 	for n := 1; n <= all; n++ {
-		if err := change(n, counted); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, change(n, counted))
 	}
 	key := record.ID{21: forged}
 	var was []byte

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/golden"
 	"pushbox/store/record"
 )
@@ -14,9 +15,7 @@ import (
 func TestAnotherFormatTakesAnotherSchemaNumber(t *testing.T) {
 	t.Parallel()
 	records, err := os.ReadFile("../testdata/records.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var b strings.Builder
 	for n, name := range bucketNames {
 		fmt.Fprintf(&b, "%s %t\n", name, tagged[n])
@@ -25,9 +24,7 @@ func TestAnotherFormatTakesAnotherSchemaNumber(t *testing.T) {
 	ended := delta{views: 1, seq: 2, minor: 3, updated: 4, state: record.Deleted, grants: 5, expired: 6, files: true, owner: 7, expires: 8}
 	for _, r := range []journalRow{{delta: counts, entry: []byte("entry")}, {delta: ended}} {
 		made, err := r.AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		fmt.Fprintf(&b, "%x\n", made)
 	}
 	golden.Digest(t, "testdata/formats.txt", schemaNumber, b.String()+string(records))

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -246,9 +247,7 @@ func TestTheLastSpaceIsForWhatEndsPushes(t *testing.T) {
 	p := conformance.LivePush(1, 0)
 	p.ViewLimit = 3
 	free, _, err := durable.FreeSpace(t.TempDir())
-	if err := errors.Join(err, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(err, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))))
 	for n, c := range []struct {
 		minFree int64
 		rule    record.Rule
@@ -276,9 +275,7 @@ func TestAnEditTakesSpaceForWhatItsNoteGrowsBy(t *testing.T) {
 	p := conformance.LivePush(1, 0)
 	p.Stored = 4 << 20
 	free, _, err := durable.FreeSpace(dir)
-	if err := errors.Join(err, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(err, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))))
 	db.SetSpaceLimits(record.SpaceLimits{MinFree: 8 * (free - 1<<20)}) // of which an eighth is for what ends pushes
 	for _, c := range []struct {
 		grows int64
@@ -384,9 +381,7 @@ func TestAJournalFromBeforeTheDiskWasFullIsFolded(t *testing.T) {
 	other := filepath.Join(dir, "other")
 	full := fillBut(t, other, 0)
 	db.FoldNow(t)
-	if err := os.Truncate(other, full-2<<20); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.Truncate(other, full-2<<20))
 	awaitEmpty(t, db)
 	conformance.CheckClean(t, db)
 }
@@ -406,9 +401,7 @@ func eachOf(t *testing.T, pushes int, do func(p record.Push) error) {
 	for n := range pushes {
 		g.Go(func() error { return do(conformance.LivePush(n, 0)) })
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, g.Wait())
 }
 
 // scattered is eachOf with pushes whose IDs are far apart, and that one view ends.
@@ -428,9 +421,7 @@ func createScattered(t *testing.T, db *bolt.DB, pushes int) {
 	scattered(t, pushes, func(p record.Push) error {
 		return conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))
 	})
-	if err := db.Compact(t.Context(), func(int64, int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Compact(t.Context(), func(int64, int64) {}))
 }
 
 // fillBut writes a file as large as its file system has space, but for some bytes. It returns how many
@@ -441,8 +432,6 @@ func fillBut(t *testing.T, path string, left int64) int64 {
 	if err == nil {
 		err = os.WriteFile(path, make([]byte, free-left), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return free
 }

@@ -9,6 +9,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt/page"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -17,13 +18,9 @@ import (
 func newHandle(t *testing.T) *handle {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, os.WriteFile(path, nil, 0o600))
 	h, err := openCopy(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return h
 }
 
@@ -81,18 +78,14 @@ func TestAReaderOfAReplacedHandleEntersTheNewOne(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	old := db.current.Load()
-	if err := db.Compact(t.Context(), func(_, _ int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Compact(t.Context(), func(_, _ int64) {}))
 	<-old.idle
 	h := db.enter()
 	if h == nil || h == old {
 		t.Fatal("the new handle was not entered")
 	}
 	h.leave()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Close())
 	if db.enter() != nil {
 		t.Error("a closed DB was entered")
 	}
@@ -176,9 +169,7 @@ func TestAValueIsTheSameReadFromTheFile(t *testing.T) {
 		for i := range payload {
 			payload[i] = byte(i % 251)
 		}
-		if err := conformance.Made(db.CreatePush(t.Context(), testPush(n), payload, record.Entry{})); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, conformance.Made(db.CreatePush(t.Context(), testPush(n), payload, record.Entry{})))
 	}
 	err := db.view(t.Context(), func(u *tx) error {
 		for n, size := range sizes {
@@ -217,9 +208,7 @@ func TestACopyThatDiffersFromWhatWasWrittenIsRefused(t *testing.T) {
 		}
 	}()
 	there := row{bucket: emails, key: []byte("key"), value: []byte("value")}
-	if err := h.write(func(t *tx) error { return put(t, there) }); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, h.write(func(t *tx) error { return put(t, there) }))
 	for _, c := range []struct {
 		row  row
 		want bool
@@ -240,12 +229,10 @@ func TestACopyThatDiffersFromWhatWasWrittenIsRefused(t *testing.T) {
 func TestABucketInABucketIsDamage(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
-	if err := db.Raw(func(b *bbolt.Tx) error {
+	env.OK(t, db.Raw(func(b *bbolt.Tx) error {
 		_, err := b.Bucket([]byte("emails")).CreateBucket([]byte("inner"))
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("got error %v", err)
 	}

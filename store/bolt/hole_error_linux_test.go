@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"pushbox/internal/testkit/env"
 )
 
 // Whatever the error with which a file system refuses to take blocks back, zeros are
@@ -13,9 +15,7 @@ import (
 func TestPagesAreOverwrittenWhereAHoleFails(t *testing.T) {
 	t.Parallel()
 	f, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer func() { _ = f.Close() }()
 	const size = 4096
 	if err := punch(f, 0, size); !errors.Is(err, unix.ENODEV) {
@@ -23,17 +23,13 @@ func TestPagesAreOverwrittenWhereAHoleFails(t *testing.T) {
 	}
 	h := &handle{file: f}
 	for n := int64(1); n <= 2; n++ {
-		if err := h.overwrite(run{2, punchPages, true}, size); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, h.overwrite(run{2, punchPages, true}, size))
 		if e := h.eraser; !e.keepHoles || e.unsynced != n*punchPages*size {
 			t.Errorf("%d bytes are written; holes are kept: %t", e.unsynced, e.keepHoles)
 		}
 	}
 	readOnly, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer func() { _ = readOnly.Close() }()
 	h.file = readOnly
 	if err := h.overwrite(run{2, 1, false}, size); err == nil {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -16,9 +17,7 @@ import (
 func allocated(t *testing.T, path string) int64 {
 	t.Helper()
 	var s unix.Stat_t
-	if err := unix.Stat(path, &s); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, unix.Stat(path, &s))
 	return s.Blocks * 512
 }
 
@@ -26,9 +25,7 @@ func allocated(t *testing.T, path string) int64 {
 func freeIn(t *testing.T, dir string) int64 {
 	t.Helper()
 	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, unix.Statfs(dir, &s))
 	return int64(s.Bavail) * s.Bsize
 }
 

@@ -37,18 +37,14 @@ func createOwned(t *testing.T, db *bolt.DB, n int, owner record.AccountID) {
 	if owner != 0 {
 		p.Link = []byte("sealed link")
 	}
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte(endPayload), record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte(endPayload), record.Entry{Kind: record.EntryCreation})))
 }
 
 // newOwner adds an account.
 func newOwner(t *testing.T, db *bolt.DB) record.AccountID {
 	t.Helper()
 	owner, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "owner@example.org", PasswordHash: "$argon2id$"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return owner
 }
 
@@ -80,9 +76,7 @@ func failedView(p record.Push) (record.Push, record.Entry, error) {
 func mustChange(t *testing.T, db *bolt.DB, n int, r record.Rule) record.Change {
 	t.Helper()
 	c, err := db.Change(t.Context(), id(n), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return c
 }
 
@@ -133,15 +127,13 @@ func rowsWith(t *testing.T, db *bolt.DB) (keys, sealed int) {
 		})
 		return n, err
 	}
-	if err := db.Look(t.Context(), func(b *bbolt.Tx) (err error) {
+	env.OK(t, db.Look(t.Context(), func(b *bbolt.Tx) (err error) {
 		keys, err = count(b, "pushes", endKey)
 		if err == nil {
 			sealed, err = count(b, "payloads", endPayload)
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return keys, sealed
 }
 
@@ -342,12 +334,8 @@ func TestABackupHasNothingOfAPushThatHasEnded(t *testing.T) {
 	createOwned(t, db, 1, owner)
 	mustChange(t, db, 1, ends["the last view"])
 	backup, temp, err := db.Backup(t.Context(), "", func(int64, int64) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(backup.Unlock(t.Context(), conformance.Keys{}, nil), backup.Close()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, errors.Join(backup.Unlock(t.Context(), conformance.Keys{}, nil), backup.Close()))
 	copied := open(t, bolt.Options{Path: temp})
 	if keys, sealed := rowsWith(t, copied); keys != 0 || sealed != 0 {
 		t.Errorf("%d keys and %d payloads are in the backup", keys, sealed)
@@ -372,9 +360,7 @@ func TestTheNumberOfLivePushesLeavesOutThoseThatEndedInTheJournal(t *testing.T) 
 		}
 	}
 	for _, db := range []*bolt.DB{open(t, bolt.Options{Path: asKilled(t, path)}), db} {
-		if err := db.CountLive(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.CountLive(t.Context()))
 		want(db, 7)
 		mustChange(t, db, 2, ends["a delete"])
 		want(db, 6)

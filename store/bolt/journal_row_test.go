@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -21,9 +22,7 @@ func FuzzJournalRow(f *testing.F) {
 		{delta: delta{seq: 1, state: record.Deleted, owner: 1, expires: 2, expired: 1}, entry: []byte("entry")},
 	} {
 		b, err := r.AppendBinary(nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		env.OK(f, err)
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -32,9 +31,7 @@ func FuzzJournalRow(f *testing.F) {
 			return
 		}
 		c, err := r.AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if err := again.UnmarshalBinary(c); err != nil || again.id != r.id || again.delta != r.delta || !bytes.Equal(again.entry, r.entry) {
 			t.Errorf("%x became %+v, %v", b, again, err)
 		}

@@ -37,9 +37,7 @@ func createWide(t *testing.T, db *bolt.DB, n int) {
 	t.Helper()
 	p := newPush(n)
 	p.ViewLimit = 1 << 20
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation})))
 }
 
 // withViews makes a database whose journal has some views of two pushes.
@@ -355,9 +353,7 @@ func TestDamageUnderTheJournalFailsOnlyWhatReachesIt(t *testing.T) {
 	killed := asKilled(t, path)
 	damage(t, killed, db.LeafPage(t, "pushes", 1))
 	again, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: killed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	again.FoldJournal(t)
 	for range 3 {
 		if _, err := conformance.Push(t.Context(), again, id(299)); err != nil {

@@ -66,9 +66,7 @@ func upgrade(t *testing.T, path string) (notes []string, err error) {
 func names(t *testing.T, path string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	for _, e := range entries {
 		all = append(all, e.Name())
 	}

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -144,74 +143,6 @@ func (db *DB) start() {
 	db.stopped = make(chan struct{})
 	db.failed = make(chan struct{})
 	db.freed, db.erased = make(chan struct{}, 1), make(chan struct{})
-}
-
-// create makes an empty database under a temporary name and then gives it its name, so
-// that the name never refers to an incomplete file. It reports false where another
-// process was quicker.
-func create(path string) (created bool, err error) {
-	temp, err := prepare(path)
-	if err == nil {
-		created, err = durable.Publish(temp, path)
-	}
-	if err == nil {
-		return created, nil
-	}
-	if temp != "" {
-		_ = os.Remove(temp) // it is empty; or the next start removes it
-	}
-	if _, statErr := os.Stat(path); statErr == nil {
-		return false, nil // a quicker process took our file for a leftover of its own
-	}
-	return false, err
-}
-
-// prepare writes an empty database to the disk under a temporary name, which it returns
-// once there is such a file.
-func prepare(path string) (temp string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
-	if err != nil {
-		return "", err
-	}
-	if err := errors.Join(f.Close(), writeEmpty(f.Name())); err != nil {
-		return f.Name(), err
-	}
-	return f.Name(), syncPath(f.Name())
-}
-
-// writeEmpty fills a new file with empty buckets. After a fault in the mapping bbolt
-// releases nothing: the file stays open until the process ends, which is soon.
-func writeEmpty(path string) error {
-	err := guard(func() error { return fillEmpty(path) })
-	if d := (*damageError)(nil); errors.As(err, &d) {
-		return errors.New("what was written cannot be read back")
-	}
-	return err
-}
-
-func fillEmpty(path string) error {
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType})
-	if err != nil {
-		return err
-	}
-	err = b.Update(func(t *bbolt.Tx) error {
-		for _, name := range bucketNames {
-			if _, err := t.CreateBucket(name); err != nil {
-				return err
-			}
-		}
-		return t.Bucket(bucketNames[meta]).Put([]byte(metaSchema), binary.BigEndian.AppendUint32(nil, schemaNumber))
-	})
-	return errors.Join(err, b.Close())
-}
-
-// syncPath opens the file for writing: Windows syncs no other.
-func syncPath(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // openNamed opens and locks the file of that name. While it waits for the lock of

@@ -31,9 +31,7 @@ func newPath(t *testing.T) string {
 func open(t *testing.T, o bolt.Options) *bolt.DB {
 	t.Helper()
 	db, _, err := bolt.OpenUnlocked(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() {
 		err := db.Check(context.Background(), func(problem string) { t.Errorf("check: %s", problem) })
 		if err != nil && !errors.Is(err, record.ErrClosed) && !errors.Is(err, record.ErrFailed) {
@@ -58,9 +56,7 @@ func filled(t *testing.T) string {
 
 func closeDB(t *testing.T, db *bolt.DB) {
 	t.Helper()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Close())
 }
 
 func TestANewFileIsPrivateAndSmallAndAlone(t *testing.T) {
@@ -72,9 +68,7 @@ func TestANewFileIsPrivateAndSmallAndAlone(t *testing.T) {
 	}
 	defer closeDB(t, db)
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if info.Mode() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
@@ -87,9 +81,7 @@ func TestANewFileIsPrivateAndSmallAndAlone(t *testing.T) {
 func wantOnlyFile(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
 		t.Errorf("files in the directory: %v", entries)
 	}
@@ -118,9 +110,7 @@ func TestLeftoversOfACreationAreRemoved(t *testing.T) {
 		if existing {
 			path = filled(t)
 		}
-		if err := os.WriteFile(path+".new-123", []byte("half a file"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, os.WriteFile(path+".new-123", []byte("half a file"), 0o600))
 		db, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 		if err != nil || created == existing {
 			t.Fatalf("%s: created %t, error %v", name, created, err)
@@ -241,10 +231,6 @@ func dropBucket(t *testing.T, path, name string) {
 func rawUpdate(t *testing.T, path string, fn func(*bbolt.Tx) error) {
 	t.Helper()
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: env.Patience})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(b.Update(fn), b.Close()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, errors.Join(b.Update(fn), b.Close()))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -31,9 +32,7 @@ func outboxed(t *testing.T, o Options) (*DB, record.ID) {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "db")
 	db, _, err := OpenUnlocked(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -41,9 +40,7 @@ func outboxed(t *testing.T, o Options) (*DB, record.ID) {
 	})
 	p := testPush(1)
 	p.ViewLimit = 1000
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed"), record.Entry{Kind: record.EntryCreation})))
 	return db, p.ID
 }
 
@@ -68,12 +65,10 @@ func TestAViewIsCountedWhereItsMessageHasNoSpace(t *testing.T) {
 	t.Parallel()
 	db, id := outboxed(t, Options{})
 	used := int64(0)
-	if err := db.view(t.Context(), func(t *tx) error {
+	env.OK(t, db.view(t.Context(), func(t *tx) error {
 		used = t.bolt.Size() - t.unused()
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	db.SetSpaceLimits(record.SpaceLimits{MaxSize: used - 1})
 	c, err := db.Change(t.Context(), id, viewWithMessage)
 	if err != nil || c.Push.Views != 1 || len(c.Entry.Messages) != 0 {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
@@ -16,14 +17,10 @@ import (
 func TestAGrantRuleThatChangesNothingIsNotCommitted(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t), NoErase: true}) // the eraser makes commits of its own
-	if err := db.PutChunks(t.Context(), id(0), 0, 0, [][]byte{[]byte("chunk")}); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.PutChunks(t.Context(), id(0), 0, 0, [][]byte{[]byte("chunk")}))
 	p, g := newPush(0), record.Grant{Push: id(0), ExpiresAt: time.UnixMilli(5).UTC()}
 	p.Kind, p.Files, p.Stored = record.File, []byte("list"), 5
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("sealed payload"), record.Entry{Kind: record.EntryCreation})))
 	if _, err := db.Change(t.Context(), id(0), func(p record.Push) (record.Push, record.Entry, error) {
 		p.GrantsEnd = g.ExpiresAt
 		return p, record.Entry{Grant: &record.NewGrant{Grant: g}}, nil
@@ -135,9 +132,7 @@ func closeRefusesUploadsThatWait(t *testing.T) {
 	go func() { closed <- db.Close() }()
 	synctest.Wait()
 	close(g.opened)
-	if err := errors.Join(<-done, <-closed); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(<-done, <-closed))
 	kept := 0
 	for range waiting {
 		switch err := <-answers; {

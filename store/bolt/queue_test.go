@@ -9,6 +9,7 @@ import (
 
 	berrors "go.etcd.io/bbolt/errors"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -28,9 +29,7 @@ func create(ctx context.Context, db *bolt.DB, n int) error {
 
 func mustCreate(t *testing.T, db *bolt.DB, n int) {
 	t.Helper()
-	if err := create(t.Context(), db, n); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, create(t.Context(), db, n))
 }
 
 func has(t *testing.T, db *bolt.DB, n int) bool {
@@ -137,9 +136,7 @@ func closeWaitsForWhatRunsAndRefusesTheRest(t *testing.T) {
 	go func() { closed <- db.Close() }()
 	synctest.Wait()
 	close(g.opened)
-	if err := errors.Join(<-done, <-closed); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, errors.Join(<-done, <-closed))
 	kept := 0
 	for range waiting {
 		switch err := <-answers; {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A ring is found wherever the file has it: also behind the last full step of the search,
@@ -24,12 +26,8 @@ func TestAKeyRingIsFoundAnywhereInTheFile(t *testing.T) {
 		if err == nil {
 			_, err = f.WriteAt([]byte(metaKeyRing+"old ring"), at)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
+		env.OK(t, f.Close())
 		if found, err := db.FindRing(t.Context(), opens); !found || err != nil {
 			t.Errorf("at %d: %t, %v", at, found, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/cold"
 	"pushbox/store/record"
 )
@@ -35,9 +36,7 @@ func TestDamagedSessionsAreReported(t *testing.T) {
 			t.Parallel()
 			db := newDB(t, Options{})
 			plant(t, db)
-			if err := db.do(t.Context(), 0, c.harm); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, db.do(t.Context(), 0, c.harm))
 			if _, _, err := cold.Session(t.Context(), db, testSession); !errors.Is(err, c.find) {
 				t.Errorf("session: %v", err)
 			}

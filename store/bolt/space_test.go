@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -18,9 +19,7 @@ func newDB(t *testing.T, o Options) *DB {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "pushbox.db")
 	db, _, err := OpenUnlocked(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -37,9 +36,7 @@ func inUse(t *testing.T, db *DB) (n int64) {
 		n = b.Size() - int64(s.FreePageN+s.PendingPageN)*int64(db.raw().Info().PageSize)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return n
 }
 
@@ -196,9 +193,7 @@ func TestChunksFitInToTheLastByte(t *testing.T) {
 func TestAStoreThatAnUploadFilledGoesOnAndHasSpaceAgain(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{MaxSize: 2 << 20})
-	if err := createSize(t, db, 1, 50_000); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, createSize(t, db, 1, 50_000))
 	for round := range 2 {
 		n := 0
 		for ; ; n++ {

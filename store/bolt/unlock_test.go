@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
@@ -14,9 +15,7 @@ func TestUntilItIsUnlockedADatabaseGivesItsKeyRingAlone(t *testing.T) {
 	path := filled(t)
 	before := storetest.Read(t, path)
 	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	conformance.WantLocked(t, db)
 	conformance.CheckFilled(t, db)
 	conformance.CheckClean(t, db)
@@ -36,9 +35,7 @@ func TestADatabaseThatIsNotUnlockedIsNotChanged(t *testing.T) {
 	path, image := olderDatabase(t)
 	var notes []string
 	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path, Note: func(say string) { notes = append(notes, say) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if sealed, err := db.KeyRing(t.Context()); err != nil || len(sealed) == 0 {
 		t.Errorf("the key ring has %d bytes, %v", len(sealed), err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 	"pushbox/store/storetest/conformance"
 )
@@ -81,13 +82,9 @@ func newTestUpgrade(t *testing.T, schema int, c record.Converter) *upgrade {
 	if err == nil {
 		err = os.Chmod(path, 0o640)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	db, _, err := Open(t.Context(), Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil && !errors.Is(err, record.ErrFailed) {
 			t.Errorf("close: %v", err)
@@ -102,9 +99,7 @@ func newTestUpgrade(t *testing.T, schema int, c record.Converter) *upgrade {
 func (u *upgrade) wantUnchanged(t *testing.T, schema int) {
 	t.Helper()
 	was, err := os.ReadFile(fmt.Sprintf("../../testdata/databases/schema-%d/pushbox.db", schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	is, err := os.ReadFile(u.path)
 	if err != nil || !bytes.Equal(was, is) {
 		t.Errorf("the file has changed: %v", err)
@@ -115,9 +110,7 @@ func (u *upgrade) wantUnchanged(t *testing.T, schema int) {
 func (u *upgrade) wantNames(t *testing.T, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(u.path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -130,9 +123,7 @@ func (u *upgrade) wantNames(t *testing.T, want ...string) {
 func TestAnUpgradeWithoutSpaceIsRefusedBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	u := newTestUpgrade(t, 5, asIs{})
-	if err := u.measure(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, u.measure())
 	need := u.total + u.total/upgradeGrowth + copyReserve
 	for _, c := range []struct {
 		free        int64
@@ -235,13 +226,9 @@ func TestAnUpgradeKeepsTheOldFile(t *testing.T) {
 			t.Parallel()
 			u := newTestUpgrade(t, 5, asIs{})
 			was, err := os.ReadFile(u.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			harm(u)
-			if err := u.run(); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, u.run())
 			u.wantNames(t, "pushbox.db", "pushbox.db.schema5")
 			is, err := os.ReadFile(u.path + ".schema5")
 			if err != nil || !bytes.Equal(was, is) {
@@ -298,18 +285,12 @@ func TestTheTimeOfTheOldFileIsThatOfTheUpgrade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := newTestUpgrade(t, 5, asIs{})
-			if err := os.Chtimes(u.path, long, long); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, os.Chtimes(u.path, long, long))
 			c.harm(u)
 			begun := time.Now().Add(-time.Minute) // not all file systems keep the same part of a second
-			if err := u.run(); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, u.run())
 			info, err := os.Stat(u.path + c.kept)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if at := info.ModTime(); at.Before(begun) || !c.want.IsZero() && !at.Equal(c.want) {
 				t.Errorf("it has the time %v", at)
 			}
@@ -332,9 +313,7 @@ func rowsOf(t *testing.T, h *handle) map[string]int {
 			return nil
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return rows
 }
 
@@ -353,9 +332,7 @@ func TestAnUpgradeConvertsEveryRow(t *testing.T) {
 		if was["journal"] == 0 || schema > 4 && was["outbox"] < 2 {
 			t.Errorf("the old file has %v", was)
 		}
-		if err := u.run(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, u.run())
 		is := rowsOf(t, u.db.current.Load())
 		was["audit"] += was["journal"]
 		was["journal"] = 0

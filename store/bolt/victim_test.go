@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -48,9 +49,7 @@ func startVictim(t *testing.T, kind, path string) *victim {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -128,9 +127,7 @@ func (v *victim) killAfter(t *testing.T, lines int) (done [victimWriters]int, co
 			compactions++
 		}
 		if n == lines {
-			if err := v.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, v.Process.Kill())
 		}
 	}
 	if err := v.lines.Err(); err != nil && !errors.Is(err, io.EOF) {

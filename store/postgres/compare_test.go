@@ -25,9 +25,7 @@ import (
 func contents(t *testing.T, db *postgres.DB) (all []string) {
 	t.Helper()
 	for r, err := range db.Dump(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		all = append(all, fmt.Sprintf("%v %x %x", r.Kind, r.Key, r.Value))
 	}
 	return all
@@ -78,9 +76,7 @@ func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
 				e.Mail.Sender = id
 				return next, e, err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			if got := contents(t, all[0]); !slices.Equal(got, want) {
 				t.Errorf("it left something:\n%q\n%q", got, want)
 			}
@@ -115,9 +111,7 @@ func TestAChangeOfAnAccountThatComesTooLateLeavesNothing(t *testing.T) {
 			Begin: &record.Session{Digest: record.SessionDigest{1}}, Most: 3, Token: &record.APIToken{Digest: record.TokenDigest{2}, Owner: id}, Mail: mail,
 		}, conformance.Told, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	if got := contents(t, all[0]); !slices.Equal(got, want) {
 		t.Errorf("it left something:\n%q\n%q", got, want)
 	}
@@ -275,9 +269,7 @@ func TestSealingAnewWaitsForRunningStatements(t *testing.T) {
 	db := openURL(t, url)
 	defer db.Close()
 	pushed(t, db, conformance.LivePush(1, 0))
-	if err := db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told))
 	release := hold(t, url, "lock table audit in row exclusive mode") // as a statement does before its snapshot
 	done := make(chan error, 1)
 	go func() {
@@ -300,9 +292,7 @@ func hold(t *testing.T, url secret.Text, statement string) (release func()) {
 	if err == nil {
 		_, err = conn.Exec(ctx, "begin; "+statement)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return func() {
 		_, err := conn.Exec(ctx, "commit")
 		if err := errors.Join(err, conn.Close(ctx)); err != nil {
@@ -320,9 +310,7 @@ func TestEachOfManyPushesIsSealedAnew(t *testing.T) {
 	for n := range pushes {
 		pushed(t, db, conformance.LivePush(n, 0))
 	}
-	if err := db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told))
 	for _, want := range []bool{true, false} {
 		changed, err := db.Reseal(t.Context(), conformance.NothingSealed{}, func(int64, int64) {})
 		if err != nil || want && changed < 2*pushes || !want && changed != 0 { // a push, and its entry
@@ -396,15 +384,11 @@ func TestADumpShowsOneMoment(t *testing.T) {
 	changed := false
 	var got []string
 	for r, err := range all[0].Dump(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if !changed {
 			changed = true
 			id, err := cold.CreateAccount(t.Context(), all[1], record.Account{Email: "late@example.org"}, conformance.Told)
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			pushed(t, all[1], conformance.LivePush(1000, id))
 		}
 		got = append(got, fmt.Sprintf("%v %x %x", r.Kind, r.Key, r.Value))
@@ -463,9 +447,7 @@ func TestTurnsEndWithTheirSteps(t *testing.T) {
 func TestAServerThatTakesNoWritesIsNotUsed(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	if err := openURL(t, url).Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, openURL(t, url).Close())
 	pgtest.Raw(t, url, "do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$")
 	db, _, err := postgres.Open(t.Context(), unhurried(url))
 	if !errors.Is(err, record.ErrUnavailable) {

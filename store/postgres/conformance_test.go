@@ -49,21 +49,15 @@ func openURL(t *testing.T, url secret.Text, changes ...func(*postgres.Options)) 
 		change(&o)
 	}
 	db, _, err := postgres.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Unlock(t.Context(), conformance.Keys{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
+	env.OK(t, db.Unlock(t.Context(), conformance.Keys{}, nil))
 	return db
 }
 
 // pushed creates a push, and returns it.
 func pushed(t *testing.T, db *postgres.DB, p record.Push) record.Push {
 	t.Helper()
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))))
 	return p
 }
 
@@ -71,8 +65,6 @@ func pushed(t *testing.T, db *postgres.DB, p record.Push) record.Push {
 func newAccount(t *testing.T, db *postgres.DB) record.AccountID {
 	t.Helper()
 	id, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	return id
 }

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store/cold"
 	"pushbox/store/postgres"
@@ -40,9 +41,7 @@ func running(t *testing.T, url secret.Text) *postgres.DB {
 			t.Error(err)
 		}
 	})
-	if err := db.FollowKeys(t.Context(), func(context.Context, []byte) (record.RowKeys, error) { return conformance.Keys{}, nil }); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.FollowKeys(t.Context(), func(context.Context, []byte) (record.RowKeys, error) { return conformance.Keys{}, nil }))
 	return db
 }
 
@@ -77,14 +76,10 @@ func TestAllThatWasAcknowledgedIsThereAfterADeparture(t *testing.T) {
 	for next.Load() < 100 && !t.Failed() {
 		time.Sleep(time.Millisecond)
 	}
-	if err := depart(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, depart(t.Context(), db))
 	there := make(map[record.ID]bool)
 	for r, err := range db.Dump(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		if r.Kind == record.RecordPush {
 			there[record.ID(r.Key)] = true
 		}
@@ -117,9 +112,7 @@ func departBehind(t *testing.T, statement string) (tx pgx.Tx, departed <-chan er
 	url := pgtest.URL(t)
 	db := mover(t, url)
 	conn, err := pgx.Connect(t.Context(), url.Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(func() { conn.Close(context.WithoutCancel(t.Context())) })
 	if tx, err = conn.Begin(t.Context()); err != nil {
 		t.Fatal(err)
@@ -147,9 +140,7 @@ func TestADepartureWaitsForTheWritesThatBegan(t *testing.T) {
 		t.Fatalf("it did not wait: %v", err)
 	default:
 	}
-	if err := tx.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, tx.Commit(t.Context()))
 	if err := <-departed; err != nil {
 		t.Error(err)
 	}
@@ -161,15 +152,11 @@ func TestADepartureLocksAllTables(t *testing.T) {
 	t.Parallel()
 	tx, departed := departBehind(t, "select from ring for update")
 	for waiting := 0; waiting == 0 && len(departed) == 0; {
-		if err := tx.QueryRow(t.Context(), "select count(*) from pg_locks where not granted and transactionid = pg_current_xact_id()::xid").Scan(&waiting); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, tx.QueryRow(t.Context(), "select count(*) from pg_locks where not granted and transactionid = pg_current_xact_id()::xid").Scan(&waiting))
 	}
 	rows, err := tx.Query(t.Context(), `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'ring'
 		and not exists (select from pg_locks where relation = pg_class.oid and mode = 'ShareLock' and granted)`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	open, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(open) > 0 {
 		t.Errorf("these tables are not locked: %q, %v", open, err)
@@ -201,18 +188,14 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 			t.Errorf("%s, a try: %v", when, err)
 		}
 		other, _, err := postgres.Open(t.Context(), unhurried(url))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		defer other.Close()
 		if err := other.Unlock(t.Context(), conformance.Keys{}, nil); !errors.Is(err, record.ErrMoved) {
 			t.Errorf("%s, a start: %v", when, err)
 		}
 	}
 	first, err := db.Depart(t.Context(), postgres.Departure{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	refuses("while it moves")
 	second, err := db.Depart(t.Context(), first)
 	if err != nil || second == first {
@@ -227,9 +210,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 		}
 	}
 	for range 2 { // the second time, as after an answer that was lost
-		if err := db.Arrive(t.Context(), second); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.Arrive(t.Context(), second))
 	}
 	refuses("when it has moved")
 	ended, err := db.Departure(t.Context())
@@ -240,9 +221,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 		t.Errorf("a move of what has moved: %v", err)
 	}
 	for range 2 {
-		if err := db.Stay(t.Context(), ended); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.Stay(t.Context(), ended))
 	}
 	for err := record.ErrMoved; errors.Is(err, record.ErrMoved); {
 		_, err = conformance.Push(t.Context(), server, p.ID)

@@ -21,20 +21,14 @@ func TestDurabilityIsWhatTheSettingsComeTo(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // or the test is skipped
 	c, err := pgtest.Start("listen_addresses=", "wal_sender_timeout=0", "max_wal_senders=4", "log_min_messages=fatal", "autovacuum=off")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(c.Stop)
 	url := c.Database(t)
 	db, _, err := postgres.Open(t.Context(), unhurried(url))
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer db.Close()
 	admin, err := pgx.Connect(t.Context(), url.Reveal()+" synchronous_commit=local")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer admin.Close(context.WithoutCancel(t.Context()))
 	for _, step := range []struct {
 		name, set string
@@ -92,9 +86,7 @@ func follow(t *testing.T, c *pgtest.Cluster, name string) {
 		t.Fatalf("there is no pg_receivewal: %v", err)
 	}
 	cmd := exec.CommandContext(t.Context(), program[len(program)-1], "--synchronous", "--no-loop", "-D", t.TempDir(), "-d", "host="+c.Dir+" user=postgres application_name="+name)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // its context ended it
 }
 
@@ -104,9 +96,7 @@ func TestAnInspectionTellsOfTheDatabaseAndChangesNothing(t *testing.T) {
 	inspect := func(url secret.Text) postgres.Inspection {
 		t.Helper()
 		i, err := postgres.Inspect(t.Context(), unhurried(url))
-		if err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, err)
 		return i
 	}
 	for range 2 {

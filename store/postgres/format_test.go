@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/golden"
 )
 
@@ -13,8 +14,6 @@ import (
 func TestAnotherFormatTakesAnotherMigration(t *testing.T) {
 	t.Parallel()
 	records, err := os.ReadFile("../testdata/records.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	golden.Digest(t, "testdata/formats.txt", len(migrations), fmt.Sprint(migrations)+string(records))
 }

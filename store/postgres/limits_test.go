@@ -116,12 +116,8 @@ func TestAnonymousSendersShareAPart(t *testing.T) {
 		return conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))
 	}
 	const part = max / 100 * 10
-	if err := create(all[0], 1, 0, part/2); err != nil {
-		t.Fatal(err)
-	}
-	if err := create(all[1], 2, 0, part/2); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, create(all[0], 1, 0, part/2))
+	env.OK(t, create(all[1], 2, 0, part/2))
 	var room *record.RoomError
 	if err := create(all[1], 3, 0, part/2); !errors.As(err, &room) || room.Of != record.RoomOfAnonymous {
 		t.Errorf("beyond the share: %v", err)
@@ -143,9 +139,7 @@ func TestFiguresOfADatabase(t *testing.T) {
 		}
 	}
 	want(-1, time.Time{})
-	if err := all[1].CountLive(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, all[1].CountLive(t.Context()))
 	want(0, time.Time{})
 	var made []record.Push
 	for n := range 3 {
@@ -176,9 +170,7 @@ func TestChangedContentsAreFound(t *testing.T) {
 	}
 	late := conformance.LivePush(pushes+1, 0)
 	for n := range chunks {
-		if err := db.PutChunks(t.Context(), late.ID, n%2, n/2, [][]byte{[]byte("a chunk")}); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, db.PutChunks(t.Context(), late.ID, n%2, n/2, [][]byte{[]byte("a chunk")}))
 	}
 	check := func(payload, chunk int) {
 		t.Helper()
@@ -217,9 +209,7 @@ func TestDueMessagesAreReadInPages(t *testing.T) {
 	at := p.CreatedAt
 	const many = 3*postgres.MessagesRead + 1
 	e.Messages = append(append(messages(1, at, many), messages(2, at.Add(time.Millisecond), 2)...), messages(3, at.Add(time.Hour), 5)...)
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), e)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), e)))
 	for name, c := range map[string]struct {
 		q    record.MessageQuery
 		to   map[uint64]int

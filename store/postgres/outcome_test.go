@@ -109,13 +109,9 @@ func TestALateAnswerToARequestIsFoundOut(t *testing.T) {
 	db := openURL(t, url, again(300*time.Millisecond))
 	defer db.Close()
 	owner, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	r := conformance.RequestOf(1, owner, 1)
-	if err := cold.CreateRequest(t.Context(), db, r); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, cold.CreateRequest(t.Context(), db, r))
 	answer := conformance.AnswerTo(r, 1)
 	p.loseAnd("insert into push", holdAsked, func() { p.goBefore("from request where") })
 	if _, err := db.CreatePush(t.Context(), answer, []byte("payload"), conformance.Creation(answer)); err != nil || p.lost() != 1 {

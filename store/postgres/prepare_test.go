@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -53,9 +54,7 @@ func TestStatementsOfViewsArePrepared(t *testing.T) {
 	if n := parses(10); n != 0 {
 		t.Errorf("with a new plan, the server parsed %d statements of views", n)
 	}
-	if err := postgres.LosePlans(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, postgres.LosePlans(t.Context(), db))
 	parses(10) // finds it out
 	if n := parses(10); n != 10 {
 		t.Errorf("behind a pooler, the server parsed %d statements of 10 views", n)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 // What a proxy does with a statement.
@@ -62,9 +63,7 @@ type loss struct {
 func newProxy(t *testing.T, url secret.Text) (*proxy, secret.Text) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "px")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	was, rest, _ := strings.Cut(strings.TrimPrefix(url.Reveal(), "host="), " ")
 	p := &proxy{dir: dir, target: filepath.Join(was, ".s.PGSQL.5432"), parsed: make(map[string]int), all: make(map[net.Conn]bool)}
 	if p.listen, err = net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432")); err != nil {

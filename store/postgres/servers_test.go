@@ -14,6 +14,7 @@ import (
 
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/cold"
@@ -329,9 +330,7 @@ func TestServersShareTheOutbox(t *testing.T) {
 	for range many {
 		e.Messages = append(e.Messages, record.Message{Route: record.ByWebhook, To: 1, CreatedAt: at, NextAt: at, Sealed: []byte("sealed")})
 	}
-	if err := conformance.Made(all[0].CreatePush(t.Context(), p, []byte("payload"), e)); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(all[0].CreatePush(t.Context(), p, []byte("payload"), e)))
 	claim := func(db *postgres.DB, now time.Time, limit int) (numbers []uint64, next time.Time) {
 		ms, next, err := db.DueMessages(t.Context(), record.MessageQuery{Route: record.ByWebhook, Until: now, Limit: limit, Lease: now.Add(time.Minute)})
 		if err != nil {
@@ -375,17 +374,13 @@ func TestServersFollowTheKeyRing(t *testing.T) {
 	all := servers(t, 2, func(o *postgres.Options) { o.Poll = 10 * time.Millisecond })
 	var followed atomic.Int32
 	rings := make(chan string, 10)
-	if err := all[1].FollowKeys(t.Context(), func(_ context.Context, sealed []byte) (record.RowKeys, error) {
+	env.OK(t, all[1].FollowKeys(t.Context(), func(_ context.Context, sealed []byte) (record.RowKeys, error) {
 		followed.Add(1)
 		rings <- string(sealed)
 		return conformance.Version(2), nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	p := pushed(t, all[1], conformance.LivePush(1, 0))
-	if err := all[0].SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, all[0].SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told))
 	if err := all[1].SetKeyRing(t.Context(), []byte("a rival ring"), conformance.Version(2), conformance.Told); err == nil {
 		t.Log("the second server had followed already")
 	} else if !errors.Is(err, record.ErrStaleKeys) {
@@ -407,9 +402,7 @@ func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 	all := servers(t, 2, func(o *postgres.Options) { o.Poll = time.Hour })
 	owner := newAccount(t, all[0])
 	pushed(t, all[1], conformance.LivePush(1, owner))
-	if err := all[0].SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, all[0].SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told))
 	q := conformance.LivePush(2, owner)
 	if err := conformance.Made(all[1].CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q))); err != nil {
 		t.Errorf("before rows are sealed anew: %v", err)
@@ -485,9 +478,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db := openURL(t, url)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, db.Close())
 	pgtest.Raw(t, url, `update meta set value = '\x000003e8000003e8' where name = 'schema'`)
 	if _, _, err := postgres.Open(t.Context(), unhurried(url)); !errors.Is(err, record.ErrSchema) || !strings.Contains(err.Error(), "for versions that know 1000 or later") {
 		t.Errorf("a newer schema: %v", err)
@@ -505,9 +496,7 @@ func TestTablesOfAnotherBuildAreRefusedInWords(t *testing.T) {
 	t.Parallel()
 	for lacks, want := range map[string]error{"": nil, "alter table account drop column identities": record.ErrSchema, "drop table request": record.ErrSchema} {
 		url := pgtest.URL(t)
-		if err := openURL(t, url).Close(); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, openURL(t, url).Close())
 		pgtest.Raw(t, url, `update meta set value = '\x0000000100000001' where name = 'schema'`)
 		if lacks != "" {
 			pgtest.Raw(t, url, lacks)
@@ -534,13 +523,9 @@ func TestRecordsMove(t *testing.T) {
 	conformance.Fill(t, first)
 	nothing := func(int64, int64) {}
 	file, temp, err := first.Backup(t.Context(), "", nothing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer file.Close()
-	if err := file.Unlock(t.Context(), conformance.Keys{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, file.Unlock(t.Context(), conformance.Keys{}, nil))
 	conformance.CheckClean(t, file)
 	conformance.CheckFilled(t, file)
 	if temp == "" {
@@ -549,9 +534,7 @@ func TestRecordsMove(t *testing.T) {
 	if err := second.Load(t.Context(), spoiled(file.Dump(t.Context())), keepAll); err == nil {
 		t.Error("a load whose records end with an error succeeds")
 	}
-	if err := second.Load(t.Context(), file.Dump(t.Context()), keepAll); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, second.Load(t.Context(), file.Dump(t.Context()), keepAll))
 	conformance.CheckClean(t, second)
 	conformance.CheckFilled(t, second)
 	for name, other := range map[string]record.Engine{"a file": file, "a database": second} {
@@ -653,12 +636,8 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 			if _, err := db.Change(t.Context(), p.ID, conformance.View); err != nil {
 				t.Fatal(err)
 			}
-			if err := mail(db); err != nil {
-				t.Fatal(err)
-			}
-			if err := cold.CreateRequest(t.Context(), db, conformance.RequestOf(1, 1, 1)); err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, mail(db))
+			env.OK(t, cold.CreateRequest(t.Context(), db, conformance.RequestOf(1, 1, 1)))
 			conformance.CheckClean(t, db)
 			pgtest.Raw(t, url, c.forge)
 			if c.use != nil {

@@ -113,9 +113,7 @@ func TestASlowReadHoldsUpNoOther(t *testing.T) {
 	db := openNew(t)
 	defer db.Close()
 	p := conformance.LivePush(1, 0)
-	if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))); err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))))
 	release := db.HoldReads()
 	defer release()
 	patience, cancel := context.WithTimeout(t.Context(), env.Patience)

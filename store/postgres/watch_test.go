@@ -81,15 +81,11 @@ func TestADatabaseWithoutItsStandbyIsNotReady(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // or the test is skipped
 	c, err := pgtest.Start("listen_addresses=", "fsync=on", "log_min_messages=fatal", "autovacuum=off")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	t.Cleanup(c.Stop)
 	url := c.Database(t)
 	admin, err := pgx.Connect(t.Context(), url.Reveal()+" synchronous_commit=local")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer admin.Close(context.WithoutCancel(t.Context()))
 	set := func(statement string) {
 		t.Helper()

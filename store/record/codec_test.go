@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A record is what the kinds of record have in common.
@@ -64,9 +66,7 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 	for name, pair := range records() {
 		for _, r := range pair {
 			b, err := r.AppendBinary([]byte("front"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			env.OK(t, err)
 			got := fresh(r)
 			if err := got.UnmarshalBinary(b[len("front"):]); err != nil || !reflect.DeepEqual(got, r) {
 				t.Errorf("%s: %+v became %+v, %v", name, r, got, err)
@@ -80,9 +80,7 @@ func TestRecordsShareNoMemory(t *testing.T) {
 	for name, pair := range records() {
 		b, _ := pair[0].AppendBinary(nil)
 		got := fresh(pair[0])
-		if err := got.UnmarshalBinary(b); err != nil {
-			t.Fatal(err)
-		}
+		env.OK(t, got.UnmarshalBinary(b))
 		clear(b)
 		if !reflect.DeepEqual(got, pair[0]) {
 			t.Errorf("%s: it changed with the bytes it was read from", name)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"pushbox/internal/testkit/env"
 )
 
 // headerPages are the two header pages of a new database.
@@ -25,9 +27,7 @@ func headerPages(t testing.TB) (first, second []byte) {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	size := os.Getpagesize()
 	return b[:size], b[size : 2*size]
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
 )
 
@@ -24,9 +25,7 @@ func treeFile(t *testing.T, count int) (path string, branch int64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pushbox.db")
 	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	err = db.Update(func(b *bbolt.Tx) error {
 		bucket, err := b.CreateBucket(rows)
 		for i := range count {
@@ -52,9 +51,7 @@ func treeFile(t *testing.T, count int) (path string, branch int64) {
 func spoil(t *testing.T, path string, at int64, change func(b []byte)) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	b := make([]byte, elementLen)
 	_, err = f.ReadAt(b, at)
 	if err == nil {
@@ -71,9 +68,7 @@ func spoil(t *testing.T, path string, at int64, change func(b []byte)) {
 func verifyAll(t *testing.T, path string, count int, leaves bool) (opening, writing error) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 	defer db.Close()
 	_ = db.View(func(b *bbolt.Tx) error {
 		var s Set
@@ -196,7 +191,5 @@ func inFile(t *testing.T, path string, work func(*bbolt.DB) error) {
 	if err == nil {
 		err = errors.Join(work(db), db.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.OK(t, err)
 }
