@@ -79,22 +79,27 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		logEntry(&info.Push, then.Kind, at)
 		e.Mail, then.Mail, e.Then = then.Mail, nil, []record.Entry{then}
 	}
-	if in.Request.IsZero() {
-		err = s.countMail(e.Mail, at, func() error {
-			_, err := s.engine.CreatePush(ctx, info.Push, payload, e)
-			return err
-		})
-	} else {
-		err = s.keepAnswer(ctx, p, payload, e, at)
+	if !in.Request.IsZero() {
 		info.Token, info.Name = Token{}, secret.Text{} // they are the owner's
 	}
-	if err != nil {
+	if err := s.keepPush(ctx, info.Push, payload, e, at); err != nil {
 		return PushInfo{}, err
 	}
 	if in.Files != nil {
 		in.Files.kept = p.HoldsFiles()
 	}
 	return info, nil
+}
+
+// keepPush keeps a new push, which answers a request if it names one.
+func (s *Store) keepPush(ctx context.Context, p record.Push, payload []byte, e record.Entry, at clock.Instant) error {
+	if p.IsAnswer() {
+		return s.keepAnswer(ctx, p, payload, e, at)
+	}
+	return s.countMail(e.Mail, at, func() error {
+		_, err := s.engine.CreatePush(ctx, p, payload, e)
+		return err
+	})
 }
 
 // begin gives a new push its token and its key. Those of a push with files come with

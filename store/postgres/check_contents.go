@@ -27,68 +27,83 @@ func (db *DB) CheckContents(ctx context.Context, report func(problem string), pr
 	if err != nil {
 		return cover, err
 	}
-	read := func(data []byte) {
+	r := &contentReader{db: db, report: report, read: func(data []byte) {
 		cover.Bytes += int64(len(data))
 		progress(cover.Bytes, max(total, cover.Bytes))
+	}}
+	for last := []byte{}; err == nil && last != nil; {
+		last, err = r.payloads(ctx, last, &cover.Payloads)
 	}
-	for last := []byte{}; last != nil; {
-		from := last
-		err := db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			last = nil
-			rows, err := c.Query(ctx, "select id, sum, data from payload where id > $1 order by id limit $2", from, contentStep)
-			if err != nil {
-				return err
-			}
-			var id, data []byte
-			var sum int64
-			_, err = pgx.ForEachRow(rows, []any{&id, &sum, &data}, func() error {
-				if digest(data) != sum {
-					report(fmt.Sprintf("push %s: its payload is not as it was written", idOf(id)))
-				}
-				cover.Payloads++
-				read(data)
-				last = bytes.Clone(id)
-				return nil
-			})
-			return err
-		})
+	for last := (&place{id: []byte{}}); err == nil && last != nil; {
+		last, err = r.chunks(ctx, *last, &cover.Chunks)
+	}
+	if err == nil {
+		progress(cover.Bytes, cover.Bytes)
+	}
+	return cover, err
+}
+
+// A contentReader compares payloads and chunks with their sums, a step at a time.
+type contentReader struct {
+	db     *DB
+	report func(problem string)
+	read   func(data []byte)
+}
+
+// payloads reads some from the first after the given ID, and returns the last ID; nil at the end.
+func (r *contentReader) payloads(ctx context.Context, from []byte, n *int64) (last []byte, err error) {
+	err = r.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		last = nil
+		rows, err := c.Query(ctx, "select id, sum, data from payload where id > $1 order by id limit $2", from, contentStep)
 		if err != nil {
-			return cover, err
-		}
-	}
-	type place struct {
-		id           []byte
-		file, number int64
-	}
-	for last := (place{id: []byte{}}); last.id != nil; {
-		from := last
-		err := db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			last = place{}
-			rows, err := c.Query(ctx, "select id, file, number, sum, data from chunk where (id, file, number) > ($1, $2::integer, $3) order by id, file, number limit $4",
-				from.id, int32(from.file), from.number, contentStep)
-			if err != nil {
-				return err
-			}
-			var at place
-			var data []byte
-			var sum int64
-			_, err = pgx.ForEachRow(rows, []any{&at.id, &at.file, &at.number, &sum, &data}, func() error {
-				if digest(data) != sum {
-					report(fmt.Sprintf("push %s: chunk %d of file %d is not as it was written", idOf(at.id), at.number, at.file))
-				}
-				cover.Chunks++
-				read(data)
-				last = place{bytes.Clone(at.id), at.file, at.number}
-				return nil
-			})
 			return err
-		})
-		if err != nil {
-			return cover, err
 		}
-	}
-	progress(cover.Bytes, cover.Bytes)
-	return cover, nil
+		var id, data []byte
+		var sum int64
+		_, err = pgx.ForEachRow(rows, []any{&id, &sum, &data}, func() error {
+			if digest(data) != sum {
+				r.report(fmt.Sprintf("push %s: its payload is not as it was written", idOf(id)))
+			}
+			*n++
+			r.read(data)
+			last = bytes.Clone(id)
+			return nil
+		})
+		return err
+	})
+	return last, err
+}
+
+// A place is that of a chunk.
+type place struct {
+	id           []byte
+	file, number int64
+}
+
+// chunks reads some from the first after the given place, and returns the last place; nil at the end.
+func (r *contentReader) chunks(ctx context.Context, from place, n *int64) (last *place, err error) {
+	err = r.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		last = nil
+		rows, err := c.Query(ctx, "select id, file, number, sum, data from chunk where (id, file, number) > ($1, $2::integer, $3) order by id, file, number limit $4",
+			from.id, int32(from.file), from.number, contentStep)
+		if err != nil {
+			return err
+		}
+		var at place
+		var data []byte
+		var sum int64
+		_, err = pgx.ForEachRow(rows, []any{&at.id, &at.file, &at.number, &sum, &data}, func() error {
+			if digest(data) != sum {
+				r.report(fmt.Sprintf("push %s: chunk %d of file %d is not as it was written", idOf(at.id), at.number, at.file))
+			}
+			*n++
+			r.read(data)
+			last = &place{bytes.Clone(at.id), at.file, at.number}
+			return nil
+		})
+		return err
+	})
+	return last, err
 }
 
 func chunkKey(id []byte, file, number int64) []byte {

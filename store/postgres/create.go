@@ -90,11 +90,11 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	if err != nil {
 		return decide(err)
 	}
-	var made, floor, owned, adopted, held, counted, asked, there int
+	var f found
 	n.tried = true
 	err = c.QueryRow(ctx, st.text(`select (select count(*) from p), (select count(*) from k), (select count(*) from a),
 		(select count(*) from o), (select count(*) from r), `+locked+`, (select count(*) from t), (select count(*) from push where id = $1)`), n.db.often(c, st.args...)...).
-		Scan(&made, &floor, &owned, &adopted, &held, &counted, &asked, &there)
+		Scan(&f.made, &f.floor, &f.owned, &f.adopted, &f.held, &f.counted, &f.asked, &f.there)
 	if isTaken(err) { // the push, or the first row of a quota
 		n.tried = false
 		if done, settleErr := n.settle(ctx, c); done || settleErr != nil {
@@ -105,21 +105,30 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	if err != nil {
 		return err
 	}
-	switch n.tried = false; {
-	case made == 1:
+	n.tried = false
+	return n.outcome(ctx, c, f, mail.locks())
+}
+
+// found is how many rows the statement of a creation made or found.
+type found struct{ made, floor, owned, adopted, held, counted, asked, there int }
+
+// outcome says what became of the creation, whose mail needs that many rows of quotas.
+func (n *creation) outcome(ctx context.Context, c *pgxpool.Conn, f found, quotas int) error {
+	switch {
+	case f.made == 1:
 		return nil
-	case there > 0:
+	case f.there > 0:
 		if done, err := n.settle(ctx, c); done || err != nil {
 			return err
 		}
 		return errAgain
-	case floor == 0:
+	case f.floor == 0:
 		return decide(record.ErrStaleKeys)
-	case owned == 0, counted < mail.locks(), asked == 0:
+	case f.owned == 0, f.counted < quotas, f.asked == 0:
 		return errAgain // the account changed since it was read, or the quota, or the request
-	case adopted == 0:
+	case f.adopted == 0:
 		return decide(fmt.Errorf("%w: the files of push %s are gone", record.ErrCorrupt, n.push.ID))
-	case held == 0:
+	case f.held == 0:
 		return decide(&record.RoomError{Of: n.push.RoomOf()})
 	default:
 		return errAgain
