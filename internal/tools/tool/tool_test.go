@@ -35,8 +35,8 @@ func TestTheExitCodeTellsHowItEnded(t *testing.T) {
 func TestAServerIsStartedOnceItListensAndIsStopped(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ script, started, stopped string }{
-		"well":        {`echo '{"address":"a:1","message":"listening"}' >&2; trap 'exit 0' TERM; while :; do sleep 0.01; done`, "", ""},
-		"ended badly": {`echo '{"address":"a:1","message":"listening"}' >&2; trap 'exit 3' TERM; while :; do sleep 0.01; done`, "", "exit status 3"},
+		"well":        {`trap 'exit 0' TERM; echo '{"address":"a:1","message":"listening"}' >&2; while :; do sleep 0.01; done`, "", ""},
+		"ended badly": {`trap 'exit 3' TERM; echo '{"address":"a:1","message":"listening"}' >&2; while :; do sleep 0.01; done`, "", "exit status 3"},
 		"not started": {`echo no way >&2; exit 3`, "no way", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,15 +28,15 @@ async function check() {
   let why = keys && !crypto.subtle ? https : undefined
   const fits = ({ checkFingerprint }) => checkFingerprint(end.slice(1), form.dataset)
   if (bound) why ??= keys ? await import(keys).then(fits).catch(({ reason }) => reason ? changed : unloaded) : changed
-  const good = why === undefined
   if (end !== came || !form.isConnected) return // it is checked again
+  if (form.dispatchEvent(new CustomEvent('checked', { cancelable: true, detail: why === undefined }))) why ??= unloaded // send.js did not come
+  const good = why === undefined
   const closed = one('#closed')
   closed.classList.remove('late')
   closed.textContent = why ?? endless
   closed.hidden = good && (bound || !keys)
   one('.send').hidden = !good
   one('#promise').hidden = !closed.hidden
-  form.dispatchEvent(new CustomEvent('checked', { detail: good }))
   if (!good) closed.focus()
 }
 

@@ -11,6 +11,7 @@ function pass(event) {
   stored('sessionStorage', 'asked', asked)
   if (!hash || stored('sessionStorage', 'asked') === asked) return
   event.preventDefault()
+  addEventListener('beforeunload', (leave) => leave.preventDefault())
   const told = one('#told')
   told.firstElementChild.textContent = form.dataset.unkept
   told.append(Object.assign(document.createElement('a'), { href, textContent: href }))

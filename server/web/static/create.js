@@ -48,10 +48,11 @@ function takeTerms(before) {
 const settings = '#time, #days, #unit, #views, #step, #deletable, #encrypt:enabled'
 const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 
-function remember() {
+function remember({ target }) {
+  if (!one('#remember').checked) return target.id === 'remember' && stored('localStorage', 'push', '')
   const kept = { kind: kind().value, more: one('#more').open }
   for (const input of all(settings)) kept[input.id] = input[what(input)]
-  stored('localStorage', 'push', one('#remember').checked ? JSON.stringify(kept) : '')
+  stored('localStorage', 'push', JSON.stringify(kept))
 }
 
 function recall() {
@@ -198,7 +199,7 @@ function start() {
     if ((target.type === 'radio' || target.id === 'login') && kind().value === 'text') carryLogin()
     if (target.closest('.limits')) boundTime()
     if (target.id === 'time' && !target.value) one('#days').select()
-    remember()
+    remember({ target })
   })
   form.addEventListener('click', ({ target }) => {
     if (target.dataset.generate) openGenerator(target)

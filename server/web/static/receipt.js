@@ -10,10 +10,10 @@ function addKey() {
   const link = one('#link')
   const { hash } = location
   if (!/^#[a-z][\w-]{48,}$/.test(hash)) {
-    for (const part of main.querySelectorAll('.keyed')) part.hidden = true
     one('#keyless').hidden = false
     return
   }
+  for (const part of main.querySelectorAll('.keyed')) part.hidden = false
   const plain = link.value
   for (const field of [link, words]) field.value = field.value.replace(plain, plain + hash)
   for (const other of main.querySelectorAll('a[target], #again')) other.hash = hash
@@ -66,7 +66,10 @@ document.addEventListener('visibilitychange', () => {
   look(asked + first - performance.now())
 })
 
-if (one('#keyless')) addKey()
+if (one('#keyless')) {
+  one('.late').remove()
+  addKey()
+}
 look()
 
 if (navigator.share) {

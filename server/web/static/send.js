@@ -7,7 +7,7 @@ const all = (selector) => main.querySelectorAll(selector)
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name])
 
 let form
-let good // the form may be sent; an answer to a request only after answer.js has found that
+let good // the form may be sent; one that may be encrypted only once its own script says so
 let files = [] // to be sent
 let upload // that is running, or the encryption before it
 let leaving = false // what was typed is sent
@@ -131,6 +131,8 @@ async function send() {
   if (why) return end(why)
   const data = form.dataset.keys ? new FormData() : new FormData(form) // what is asked for leaves encrypted alone
   data.delete('push[files][]')
+  const others = kind() === 'url' ? /(payload|login)/ : kind() === 'text' && one('#login')?.checked ? /(payload|url)\]/ : /(login|url)/
+  for (const name of [...data.keys()]) if (/^push\[/.test(name) && others.test(name)) data.delete(name) // what other kinds have stays here
   const sending = kind() === 'file' ? files : []
   for (const file of sending) data.append('push[files][]', file)
   const { sent, stored, cut, stopped } = form.dataset
@@ -141,7 +143,7 @@ async function send() {
     busy(true)
     if (sending.length) one('#sending button').focus()
     try {
-      fragment = await encrypt(data, signal)
+      fragment = await Promise.race([encrypt(data, signal), new Promise((_, reject) => { signal.onabort = reject })])
       signal.throwIfAborted()
     } catch {
       upload = undefined
@@ -167,7 +169,7 @@ async function send() {
 }
 
 // What was typed, and a page that is shown again may lack.
-const typed = '#payload, #url, .login :is(input, textarea)'
+const typed = '#payload, #url, #text, .login :is(input, textarea)'
 const kept = ':is(input, select, textarea)[id]'
 
 const filled = () => files.length || [...all(typed)].some(({ value }) => value)
@@ -175,15 +177,18 @@ const filled = () => files.length || [...all(typed)].some(({ value }) => value)
 // Goes on to the page that says what was sent; or if something was wrong, replaces this form by the same one
 // in the answer, which must encrypt if this one does, and keeps what was typed.
 function answered(status, page, url) {
-  if (status === 200 && url.pathname.includes(form.dataset.sends)) {
+  if (status === 200 && url.pathname.includes(form.dataset.sends) && url.pathname !== location.pathname) {
     leaving = true
     const detail = url + (fragment ?? '')
+    one('#sending button').hidden = true // a link, if the next page is late
+    one('#sent').replaceChildren(Object.assign(document.createElement('a'), { href: detail, textContent: form.dataset.stored }))
     return form.dispatchEvent(new CustomEvent('made', { cancelable: true, detail })) && location.assign(detail)
   }
   const next = page?.querySelector('main')
   if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
   const lacks = (part) => one(part) && !next.querySelector(part)
   if (!next || (status === 422 && [`[data-sends="${form.dataset.sends}"]`, '#closed', '#encrypt', '[data-keys]'].some(lacks))) return end(form.dataset.cut)
+  if (status < 400) return end(form.dataset.cut)
   if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p, .lead + .notice')].map((el) => el.textContent).join('. '))
   const fields = all(kept)
   main.replaceChildren(...next.childNodes)
@@ -210,9 +215,10 @@ function offer() {
 
 function start() {
   form = one('[data-sends]')
-  good = !('changed' in form.dataset)
-  form.addEventListener('checked', ({ detail }) => {
-    good = detail
+  good = !('changed' in form.dataset || one('[data-encrypts]'))
+  form.addEventListener('checked', (event) => {
+    event.preventDefault() // tells that this script is there
+    good = event.detail
     form.hidden = !good && !filled()
     if (!good) upload?.abort()
     offer()
@@ -232,7 +238,7 @@ function start() {
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    if (good && !upload) send()
+    if (good && !upload && !leaving) send()
   })
 }
 
