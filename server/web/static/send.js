@@ -185,7 +185,7 @@ function answered(status, page, url) {
     return form.dispatchEvent(new CustomEvent('made', { cancelable: true, detail })) && location.assign(detail)
   }
   const next = page?.querySelector('main')
-  if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
+  if (url.pathname !== new URL(form.action).pathname) return end((url.pathname.includes('/sign_in') && form.dataset.ended) || form.dataset.cut)
   const lacks = (part) => one(part) && !next.querySelector(part)
   if (!next || (status === 422 && [`[data-sends="${form.dataset.sends}"]`, '#closed', '#encrypt', '[data-keys]'].some(lacks))) return end(form.dataset.cut)
   if (status < 400) return end(form.dataset.cut)
