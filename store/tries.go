@@ -103,12 +103,8 @@ func asKnown(by, client string) trier { return trier{client, by, by} }
 // its try back, so that the people behind one address do not use up each other's. A try for
 // which the queue has no room counts for nothing.
 func (s *Store) attempt(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
-	return s.inTries(ctx, who, func() (of record.AccountID, err error) {
-		err = doQueued(ctx, s.guess.passwords, who.client, func() error {
-			of, err = s.tryInTurn(ctx, who, who.wrong, try)
-			return err
-		})
-		return of, err
+	return s.inTries(ctx, who, func() (record.AccountID, error) {
+		return tryQueued(ctx, s.guess.passwords, who, func() (record.AccountID, error) { return s.tryInTurn(ctx, who, who.wrong, try) })
 	})
 }
 
@@ -116,14 +112,17 @@ func (s *Store) attempt(ctx context.Context, who trier, try func() (record.Accou
 // a try takes a place in a queue of its own, and only after its turn, which is none of those of attempt.
 func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
 	return s.inTries(ctx, who, func() (record.AccountID, error) {
-		return s.tryInTurn(ctx, who, "elsewhere, "+who.wrong, func() (of record.AccountID, err error) {
-			err = doQueued(ctx, s.guess.elsewhere, who.client, func() error {
-				of, err = try()
-				return err
-			})
-			return of, err
-		})
+		return s.tryInTurn(ctx, who, "elsewhere, "+who.wrong, func() (record.AccountID, error) { return tryQueued(ctx, s.guess.elsewhere, who, try) })
 	})
+}
+
+// tryQueued runs try in a queue.
+func tryQueued(ctx context.Context, q *limit.Queue, who trier, try func() (record.AccountID, error)) (of record.AccountID, err error) {
+	err = doQueued(ctx, q, who.client, func() error {
+		of, err = try()
+		return err
+	})
+	return of, err
 }
 
 // inTries runs try, and counts it for the client.
