@@ -113,7 +113,7 @@ async function encrypt(data, signal) {
   if (asked) data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
   const sending = data.getAll('push[files][]')
   data.set('push[payload]', await seal(key, text(), sending))
-  for (const name of [...data.keys()]) if (/^push\[(login|files|url|notify)/.test(name)) data.delete(name)
+  for (const name of [...data.keys()]) if (/^push\[(login|files|notify)/.test(name)) data.delete(name)
   let done = 0
   for (const [i, file] of sending.entries()) {
     const told = (n) => {
