@@ -77,7 +77,7 @@ func TestACopyWithAnotherNameLosesOnlyThisOne(t *testing.T) {
 		t.Skip(err)
 	}
 	wantCopies(t, f, 1, ".mine")
-	if mine := storetest.Read(t, f.Path+".mine"); !strings.HasPrefix(string(mine), "old") {
+	if mine := env.Read(t, f.Path+".mine"); !strings.HasPrefix(string(mine), "old") {
 		t.Errorf("it has %.20q", mine)
 	}
 }

@@ -171,7 +171,7 @@ func TestARotationSealsEverythingAnewAndDropsTheOldKeys(t *testing.T) {
 func TestARotationRemovesWhatUpgradesHaveKept(t *testing.T) {
 	t.Parallel()
 	f := newFurnished(t)
-	image := storetest.Read(t, f.key)
+	image := env.Read(t, f.key)
 	stays := []string{".schema5x", ".schema", ".schema5-2.bak"}
 	for _, end := range append([]string{".schema4", ".schema5", ".schema5-2"}, stays...) {
 		env.OK(t, os.WriteFile(f.Path+end, image, 0o600))

@@ -220,12 +220,12 @@ func TestAKeyThatWaitsForAnotherDatabaseStays(t *testing.T) {
 		err = errors.Join(k.Close(ctx), slot.Stage(seal.NewRootKey()))
 	}
 	env.OK(t, err)
-	good := storetest.Read(t, k.key)
+	good := env.Read(t, k.key)
 	third := filepath.Join(t.TempDir(), "third.key")
 	if _, err := seal.CreateKeyFile(third); err != nil {
 		t.Fatal(err)
 	}
-	env.OK(t, os.WriteFile(k.key, storetest.Read(t, third), 0o600))
+	env.OK(t, os.WriteFile(k.key, env.Read(t, third), 0o600))
 	if how, err := k.finishRotation(); how != store.NothingToFinish || err != nil {
 		t.Errorf("the outcome is %d, %v", how, err)
 	}
@@ -288,7 +288,7 @@ func TestARotationIsRefusedWhereTheKeyHasNoRoom(t *testing.T) {
 	})
 	k := newKeyed(t)
 	small := filepath.Join(dir, storetest.KeyFile)
-	env.OK(t, errors.Join(os.WriteFile(small, storetest.Read(t, k.key), 0o600), os.Remove(k.key), os.Symlink(small, k.key)))
+	env.OK(t, errors.Join(os.WriteFile(small, env.Read(t, k.key), 0o600), os.Remove(k.key), os.Symlink(small, k.key)))
 	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 64<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("filling the disk of the key: %v", err)
 	}

@@ -293,7 +293,7 @@ func TestAStoreThatLostItsKeyRingIsDamaged(t *testing.T) {
 	f := storetest.New(t)
 	storetest.Push(t, f, anonymous, nil)
 	path := filepath.Join(t.TempDir(), "pushbox.db")
-	env.OK(t, os.WriteFile(path, storetest.Read(t, f.Path), 0o600))
+	env.OK(t, os.WriteFile(path, env.Read(t, f.Path), 0o600))
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path})
 	env.OK(t, err)
 	defer func() { _ = engine.Close() }()

@@ -232,14 +232,14 @@ func TestAnswersOverHTTP2CountUntilTheyAreSent(t *testing.T) {
 	srv := httpd.NewServer(c.Handler(answer), io.Discard, time.Minute, time.Minute, time.Minute)
 	srv.Protocols = new(http.Protocols)
 	srv.Protocols.SetUnencryptedHTTP2(true)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := env.Listen(t)
 	var held atomic.Bool
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- httpd.Run(ctx, c.Wrap(heldListener{l, &held}), srv, 0) }()
+	stop := env.Run(t, func(ctx context.Context) error {
+		if err := httpd.Run(ctx, c.Wrap(heldListener{l, &held}), srv, 0); !errors.Is(err, httpd.ErrCut) {
+			return err
+		}
+		return nil
+	})
 	client := &http.Client{Transport: &http.Transport{Protocols: srv.Protocols}}
 	get := func() error {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+l.Addr().String(), http.NoBody)
@@ -280,9 +280,6 @@ func TestAnswersOverHTTP2CountUntilTheyAreSent(t *testing.T) {
 	}
 	stop()
 	all.Wait()
-	if err := <-done; err != nil && !errors.Is(err, httpd.ErrCut) {
-		t.Error(err)
-	}
 	if open := c.Open(); open != 0 {
 		t.Errorf("%d are still open", open)
 	}

@@ -16,7 +16,6 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -55,7 +54,7 @@ func TestABackupHoldsTheSameAndNothingOfWhatWasDeleted(t *testing.T) {
 	if !maps.Equal(db.Rows(t), b.Rows(t)) {
 		t.Error("it has other rows")
 	}
-	if !bytes.Contains(storetest.Read(t, path), deleted[:4000]) || bytes.Contains(storetest.Read(t, temp), []byte("deleted!")) {
+	if !bytes.Contains(env.Read(t, path), deleted[:4000]) || bytes.Contains(env.Read(t, temp), []byte("deleted!")) {
 		t.Error("a deleted row is in it, or was not in the file before")
 	}
 	if db.Recording() {
@@ -208,10 +207,10 @@ func TestForgetRemovesSessionsGrantsAndMessages(t *testing.T) {
 func TestAKeyRingIsReadWithoutTouchingTheFile(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	before := storetest.Read(t, path)
+	before := env.Read(t, path)
 	env.OK(t, os.Chmod(path, 0o400))
 	ring, err := bolt.SealedRing(path)
-	if err != nil || string(ring) != "sealed" || !bytes.Equal(before, storetest.Read(t, path)) {
+	if err != nil || string(ring) != "sealed" || !bytes.Equal(before, env.Read(t, path)) {
 		t.Errorf("%q, %v", ring, err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -75,7 +74,7 @@ func TestAChangedBitOfAnyPayloadOrChunkIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeDB(t, db)
-	image := storetest.Read(t, path)
+	image := env.Read(t, path)
 	all := values(t, path, image)
 	rng := rand.New(rand.NewPCG(env.Seed(t), 0))
 	chunks := 0

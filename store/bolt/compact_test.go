@@ -17,7 +17,6 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -179,7 +178,7 @@ func TestAnotherFileOfThatNameIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
-	restored := storetest.Read(t, path)
+	restored := env.Read(t, path)
 	env.OK(t, os.Rename(path, filepath.Join(t.TempDir(), "aside")))
 	write(t, path, restored)
 	mustCreate(t, db, 1)
@@ -187,7 +186,7 @@ func TestAnotherFileOfThatNameIsNotReplaced(t *testing.T) {
 		t.Error("another file of that name was replaced")
 	}
 	mustCreate(t, db, 2)
-	if got := storetest.Read(t, path); string(got) != string(restored) {
+	if got := env.Read(t, path); string(got) != string(restored) {
 		t.Error("it was changed")
 	}
 	wantOnlyFile(t, path)

@@ -18,7 +18,6 @@ import (
 	"pushbox/store/bolt"
 	"pushbox/store/bolt/page"
 	"pushbox/store/record"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -41,14 +40,14 @@ func mustPurge(t *testing.T, db *bolt.DB, n int) {
 // markers is how often the marker is in a file.
 func markers(t *testing.T, path string) int {
 	t.Helper()
-	return bytes.Count(storetest.Read(t, path), marker)
+	return bytes.Count(env.Read(t, path), marker)
 }
 
 // wantErased verifies that each page of a file that is not in use holds zeros alone, or
 // a list of free pages. The file is a copy, or is closed.
 func wantErased(t *testing.T, path string) {
 	t.Helper()
-	b := storetest.Read(t, path)
+	b := env.Read(t, path)
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
 	env.OK(t, err)
 	err = db.View(func(tx *bbolt.Tx) error {
@@ -140,7 +139,7 @@ func TestTheNextStartErasesWhatAKillLeft(t *testing.T) {
 			db.LeaveListOut(t)
 		}
 		copied := asKilled(t, path)
-		b := storetest.Read(t, copied)
+		b := env.Read(t, copied)
 		write(t, copied, append(b, bytes.Repeat(marker, 1000)...))
 		if markers(t, copied) < 2000 || isListed(t, copied) != listed {
 			t.Fatalf("%s: the copy is not as a kill leaves it", name)

@@ -13,7 +13,6 @@ import (
 	"pushbox/store/bolt"
 	"pushbox/store/cold"
 	"pushbox/store/record"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -123,7 +122,7 @@ func TestACheckReportsWhatBboltFindsWithoutTheKeys(t *testing.T) {
 		}
 	}
 	closeDB(t, db)
-	write(t, path, bytes.ReplaceAll(storetest.Read(t, path), []byte("marker-050"), []byte("marker-999")))
+	write(t, path, bytes.ReplaceAll(env.Read(t, path), []byte("marker-050"), []byte("marker-999")))
 	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 	env.OK(t, err)
 	var problems []string

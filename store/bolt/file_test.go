@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"pushbox/internal/testkit/env"
-	"pushbox/store/storetest"
 )
 
 var pageSize = int64(os.Getpagesize())
@@ -52,7 +51,7 @@ func damage(t *testing.T, path string, page uint64) {
 
 func overwrite(t *testing.T, path string, at int64, n int) {
 	t.Helper()
-	b := storetest.Read(t, path)
+	b := env.Read(t, path)
 	for i := range n {
 		b[at+int64(i)] ^= 0xa5
 	}
@@ -62,7 +61,7 @@ func overwrite(t *testing.T, path string, at int64, n int) {
 // newest is the header in use, from its magic number on.
 func newest(t *testing.T, path string) []byte {
 	t.Helper()
-	b := storetest.Read(t, path)
+	b := env.Read(t, path)
 	first, second := b[16:80], b[pageSize+16:pageSize+80]
 	if binary.NativeEndian.Uint64(second[48:]) > binary.NativeEndian.Uint64(first[48:]) {
 		return second

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -44,7 +44,7 @@ func withFreePages(t *testing.T, path string) *bolt.DB {
 func asKilled(t *testing.T, path string) string {
 	t.Helper()
 	copied := newPath(t)
-	write(t, copied, storetest.Read(t, path))
+	write(t, copied, env.Read(t, path))
 	return copied
 }
 
@@ -61,7 +61,7 @@ func TestAKilledStoreOpensWithoutAListOfFreePages(t *testing.T) {
 	if isListed(t, path) {
 		t.Fatal("the list is there")
 	}
-	before, free := storetest.Read(t, path), db.FreePages()
+	before, free := env.Read(t, path), db.FreePages()
 	again := open(t, bolt.Options{Path: path, NoErase: true})
 	if n := again.FreePages(); n != free {
 		t.Errorf("%d pages are free, %d were", n, free)
@@ -69,7 +69,7 @@ func TestAKilledStoreOpensWithoutAListOfFreePages(t *testing.T) {
 	conformance.CheckFilled(t, again)
 	conformance.CheckClean(t, again)
 	closeDB(t, again)
-	if !bytes.Equal(before, storetest.Read(t, path)) {
+	if !bytes.Equal(before, env.Read(t, path)) {
 		t.Error("opening and reading changed the file")
 	}
 
@@ -79,14 +79,14 @@ func TestAKilledStoreOpensWithoutAListOfFreePages(t *testing.T) {
 	if !isListed(t, path) {
 		t.Error("a store that was closed has no list of free pages")
 	}
-	before = storetest.Read(t, path)
+	before = env.Read(t, path)
 	again = open(t, bolt.Options{Path: path})
 	if n := again.FreePages(); n < free-100 || n > free+100 {
 		t.Errorf("%d pages are free, about %d were", n, free)
 	}
 	conformance.CheckClean(t, again)
 	closeDB(t, again)
-	if !bytes.Equal(before, storetest.Read(t, path)) {
+	if !bytes.Equal(before, env.Read(t, path)) {
 		t.Error("opening and closing a file with a list changed it")
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -29,7 +29,7 @@ func TestADamagedListOfFreePagesIsRefused(t *testing.T) {
 		"no list":              func(p []byte) { n.PutUint16(p[8:], 2) },
 		"another page":         func(p []byte) { n.PutUint64(p, root) },
 	} {
-		b := storetest.Read(t, path)
+		b := env.Read(t, path)
 		spoil(b[list*4096:])
 		copied := newPath(t)
 		write(t, copied, b)

@@ -19,14 +19,13 @@ import (
 	"pushbox/store/bolt"
 	"pushbox/store/record"
 	"pushbox/store/seal"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
 // olderDatabase copies the database of schema 4 that a released version left.
 func olderDatabase(t *testing.T) (path string, image []byte) {
 	t.Helper()
-	image = storetest.Read(t, "../../testdata/databases/schema-4/pushbox.db")
+	image = env.Read(t, "../../testdata/databases/schema-4/pushbox.db")
 	path = newPath(t)
 	write(t, path, image)
 	return path, image
@@ -36,7 +35,7 @@ func olderDatabase(t *testing.T) (path string, image []byte) {
 func keyOfOlder(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "master.key")
-	write(t, path, storetest.Read(t, "../../testdata/databases/schema-4/master.key"))
+	write(t, path, env.Read(t, "../../testdata/databases/schema-4/master.key"))
 	return path
 }
 
@@ -95,7 +94,7 @@ func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
 		t.Fatalf("%q, %v", notes, err)
 	}
 	kept := path + ".schema4"
-	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 || !slices.Equal(storetest.Read(t, kept), image) {
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 || !slices.Equal(env.Read(t, kept), image) {
 		t.Errorf("the copy: %v", err)
 	}
 	if notes, err := upgrade(t, path); err != nil || len(notes) > 0 {
@@ -116,7 +115,7 @@ func TestAnUpgradeIsFoundWithoutMakingIt(t *testing.T) {
 	if err != nil || found == nil || found.From != 4 || found.To != 7 || found.Room < 32<<20 || found.Room > 32<<20+2*int64(len(image)) {
 		t.Errorf("got %+v, %v", found, err)
 	}
-	if !slices.Equal(storetest.Read(t, path), image) || len(names(t, path)) != 1 {
+	if !slices.Equal(env.Read(t, path), image) || len(names(t, path)) != 1 {
 		t.Error("something was written")
 	}
 	setSchema(t, path, binary.BigEndian.AppendUint32(nil, 8))
@@ -153,7 +152,7 @@ func TestCopiesOfUpgradesAreNeverReplaced(t *testing.T) {
 		if err != nil || !strings.Contains(strings.Join(notes, " "), fmt.Sprintf("%s.schema4-%d;", path, n)) {
 			t.Fatalf("time %d: %q, %v", n, notes, err)
 		}
-		if !slices.Equal(storetest.Read(t, fmt.Sprintf("%s.schema4-%d", path, n)), other) {
+		if !slices.Equal(env.Read(t, fmt.Sprintf("%s.schema4-%d", path, n)), other) {
 			t.Errorf("time %d: the copy is another", n)
 		}
 	}
@@ -161,7 +160,7 @@ func TestCopiesOfUpgradesAreNeverReplaced(t *testing.T) {
 	if _, err := upgrade(t, path); !errors.Is(err, record.ErrFull) || !strings.Contains(err.Error(), "remove those that are not needed") {
 		t.Errorf("the tenth: %v", err)
 	}
-	if !slices.Equal(storetest.Read(t, path+".schema4"), image) || !slices.Equal(storetest.Read(t, path), append(slices.Clone(image), 10)) {
+	if !slices.Equal(env.Read(t, path+".schema4"), image) || !slices.Equal(env.Read(t, path), append(slices.Clone(image), 10)) {
 		t.Error("a file was changed")
 	}
 }
@@ -189,12 +188,12 @@ func TestASchemaThatCannotBeUpgradedIsRefusedWithBothNumbers(t *testing.T) {
 	} {
 		path, _ := olderDatabase(t)
 		setSchema(t, path, binary.BigEndian.AppendUint32(nil, schema))
-		before := storetest.Read(t, path)
+		before := env.Read(t, path)
 		notes, err := upgrade(t, path)
 		if !errors.Is(err, record.ErrSchema) || !strings.Contains(err.Error(), want) || len(notes) > 0 {
 			t.Errorf("schema %d: %q, %v", schema, notes, err)
 		}
-		if !slices.Equal(storetest.Read(t, path), before) || len(names(t, path)) != 1 {
+		if !slices.Equal(env.Read(t, path), before) || len(names(t, path)) != 1 {
 			t.Errorf("schema %d: something was written", schema)
 		}
 	}
@@ -204,11 +203,11 @@ func TestADamagedOlderDatabaseIsNotUpgraded(t *testing.T) {
 	t.Parallel()
 	path, _ := olderDatabase(t)
 	dropBucket(t, path, "expiry")
-	before := storetest.Read(t, path)
+	before := env.Read(t, path)
 	if _, err := upgrade(t, path); !errors.Is(err, record.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
-	if !slices.Equal(storetest.Read(t, path), before) {
+	if !slices.Equal(env.Read(t, path), before) {
 		t.Error("the file was changed")
 	}
 }

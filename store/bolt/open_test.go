@@ -16,7 +16,6 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
@@ -90,7 +89,7 @@ func wantOnlyFile(t *testing.T, path string) {
 func TestOpeningAgainKeepsEverythingAndChangesNoByte(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	before := storetest.Read(t, path)
+	before := env.Read(t, path)
 	db, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 	if err != nil || created {
 		t.Fatalf("created %t, error %v", created, err)
@@ -98,7 +97,7 @@ func TestOpeningAgainKeepsEverythingAndChangesNoByte(t *testing.T) {
 	conformance.CheckFilled(t, db)
 	conformance.CheckClean(t, db)
 	closeDB(t, db)
-	if !bytes.Equal(before, storetest.Read(t, path)) {
+	if !bytes.Equal(before, env.Read(t, path)) {
 		t.Error("the file was changed by opening and reading it")
 	}
 }

@@ -6,14 +6,13 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt"
-	"pushbox/store/storetest"
 	"pushbox/store/storetest/conformance"
 )
 
 func TestUntilItIsUnlockedADatabaseGivesItsKeyRingAlone(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	before := storetest.Read(t, path)
+	before := env.Read(t, path)
 	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
 	env.OK(t, err)
 	conformance.WantLocked(t, db)
@@ -23,7 +22,7 @@ func TestUntilItIsUnlockedADatabaseGivesItsKeyRingAlone(t *testing.T) {
 		t.Error("it is unlocked twice")
 	}
 	closeDB(t, db)
-	if !bytes.Equal(before, storetest.Read(t, path)) {
+	if !bytes.Equal(before, env.Read(t, path)) {
 		t.Error("the file was changed")
 	}
 }
@@ -41,7 +40,7 @@ func TestADatabaseThatIsNotUnlockedIsNotChanged(t *testing.T) {
 	}
 	closeDB(t, db)
 	closeDB(t, db)
-	if !bytes.Equal(image, storetest.Read(t, path)) || len(notes) > 0 || len(names(t, path)) != 1 {
+	if !bytes.Equal(image, env.Read(t, path)) || len(notes) > 0 || len(names(t, path)) != 1 {
 		t.Errorf("something was changed: %q, %q", notes, names(t, path))
 	}
 }

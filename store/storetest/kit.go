@@ -192,12 +192,6 @@ func Code(t testing.TB, f *Fixture, key secret.Text, d time.Duration) secret.Tex
 	return secret.New(fmt.Sprintf("%06d", (binary.BigEndian.Uint32(sum[at:])&0x7fffffff)%1_000_000))
 }
 
-// Read returns the content of a file.
-func Read(t testing.TB, path string) []byte {
-	t.Helper()
-	return env.Read(t, path)
-}
-
 // UsedBytes is how much of a database's file was ever used: the file grows ahead of
 // its use. Both header pages say so in pages of 4 KiB.
 func UsedBytes(image []byte) int {

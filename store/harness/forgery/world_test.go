@@ -87,7 +87,7 @@ func newWorld(t *testing.T, dir string) *world {
 		part(t, f)
 		w.now = f.Clock.Now()
 		env.OK(t, f.Close(ctx))
-		image := storetest.Read(t, path)
+		image := env.Read(t, path)
 		if w.image = image; i == 0 {
 			w.before = bytes.Clone(image)
 		}

@@ -37,7 +37,7 @@ func TestDatabasesOfEverySchemaOpenWithAllTheirContent(t *testing.T) {
 				t.Errorf("it is of schema %d", g.Schema)
 			}
 			dir := copyDatabase(t, from)
-			old := storetest.Read(t, filepath.Join(from, databaseFile))
+			old := env.Read(t, filepath.Join(from, databaseFile))
 			var notes []string
 			listen := func(o *bolt.Options) { o.Note = func(say string) { notes = append(notes, say) } }
 			f := storetest.OpenDir(t, dir, g.At, listen)
@@ -72,7 +72,7 @@ func presentSchema(t *testing.T) int {
 		err = db.Close()
 	}
 	env.OK(t, err)
-	return schemaOf(t, storetest.Read(t, path))
+	return schemaOf(t, env.Read(t, path))
 }
 
 // wantUpgrade checks that a file of an older schema was copied and that a note reports
@@ -86,13 +86,13 @@ func wantUpgrade(t *testing.T, dir string, schema int, old []byte, notes []strin
 		}
 		return
 	}
-	if !bytes.Equal(storetest.Read(t, kept), old) {
+	if !bytes.Equal(env.Read(t, kept), old) {
 		t.Error("the copy differs from the old file")
 	}
 	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy: %v, %v", info.Mode(), err)
 	}
-	if len(notes) != 2 || !strings.Contains(notes[1], kept) || schemaOf(t, storetest.Read(t, filepath.Join(dir, databaseFile))) != presentSchema(t) {
+	if len(notes) != 2 || !strings.Contains(notes[1], kept) || schemaOf(t, env.Read(t, filepath.Join(dir, databaseFile))) != presentSchema(t) {
 		t.Errorf("the notes are %q", notes)
 	}
 }

@@ -178,7 +178,7 @@ func TestNothingIsLeftAfterAStopAndAfterTheNextStart(t *testing.T) {
 			w.play(s)
 			killed := &world{t: t, erase: true, dir: t.TempDir(), over: w.over, values: w.values, rings: w.rings}
 			for _, name := range []string{filepath.Base(w.Path), filepath.Base(w.keyFile())} {
-				env.OK(w.t, os.WriteFile(filepath.Join(killed.dir, name), storetest.Read(t, filepath.Join(w.dir, name)), 0o600))
+				env.OK(w.t, os.WriteFile(filepath.Join(killed.dir, name), env.Read(t, filepath.Join(w.dir, name)), 0o600))
 			}
 			started := time.Now()
 			killed.open(w.Clock)

@@ -189,7 +189,7 @@ func (w *world) know(by store.Actor, passphrase string, p store.PushInfo) *secre
 func (w *world) remember() {
 	w.t.Helper()
 	_, ring := w.ring()
-	eachRow(storetest.Read(w.t, w.Path), func(key, value []byte) {
+	eachRow(env.Read(w.t, w.Path), func(key, value []byte) {
 		if len(key) < len(record.ID{}) {
 			return
 		}
@@ -241,7 +241,7 @@ func (w *world) look(p *pieces) found {
 func (w *world) lookIn(p *pieces, ring *seal.Ring) found {
 	w.t.Helper()
 	there := make(map[piece]bool)
-	images := [][]byte{storetest.Read(w.t, w.Path)}
+	images := [][]byte{env.Read(w.t, w.Path)}
 	for _, f := range w.old {
 		b := env.Read(w.t, fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 		images = append(images, b)
