@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { arriveNew, ask, askFor, chooseKind, fillPush, madeLink, sendPush } from './lib/acts.js'
+import { arriveNew, ask, askFor, chooseKind, fillPush, madeLink, makePush, sendPush } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
@@ -16,7 +16,7 @@ const heard = (text) => Buffer.concat(scene.secure.heard).includes(text)
 
 // without has a script be missing.
 async function without(guest, script) {
-  guest.foresee(/ERR_FAILED/, /stored is not/)
+  guest.foresee(/ERR_FAILED/, /stored is not/, /dynamically imported/)
   await guest.page.route(new RegExp(`/assets/${script}[^/]*\\.js$`), (route) => route.abort())
 }
 
@@ -137,4 +137,50 @@ test('while the next page is late, nothing is sent again, and a link leads there
   await page.locator('#sent a').click()
   await page.locator('#link').waitFor()
   assert.equal(posts, 1)
+})
+
+test('what was opened says that scripts are missing which decrypt it', async (t) => {
+  const { guest } = await arriveNew(scene, t)
+  const link = await makePush(guest, { payload: 'with a key', encrypt: true, views: 5 })
+  for (const script of ['encrypted', 'endtoend']) {
+    const recipient = await scene.guest(t)
+    const { page } = recipient
+    await recipient.go(link)
+    await page.locator('#open').waitFor()
+    await without(recipient, script)
+    await recipient.press(say('step_open'))
+    await page.locator('#unreadable').getByText(say('reveal_scripts')).waitFor()
+    assert.equal(await page.locator('#secret').isVisible(), false)
+  }
+})
+
+test('a name and a note that a form without an account lacks are still there', async (t) => {
+  const { guest } = await arriveNew(scene, t)
+  const { page } = guest
+  guest.foresee(422)
+  await guest.go('/')
+  await fillPush(guest, { payload: 'typed once', name: 'of the push', note: 'and why' })
+  await page.context().clearCookies()
+  await sendPush(guest)
+  await page.locator('#failed').getByText(say('create_signed_out')).waitFor()
+  for (const [id, value] of [['#payload', 'typed once'], ['#name', 'of the push'], ['#note', 'and why']]) assert.equal(await page.locator(id).inputValue(), value)
+})
+
+test('a request whose page came late shows its link', async (t) => {
+  const { guest } = await arriveNew(scene, t)
+  const { page } = guest
+  guest.foresee(/ERR_FAILED/)
+  let late = true
+  await page.route(/\/requests\/(?!new)[^/]+$/, (route) => late ? route.abort() : route.continue())
+  await guest.go('/requests/new')
+  await page.locator('#text').fill('late')
+  await page.locator('details.more').evaluate((more) => { more.open = true })
+  await page.locator('#encrypt').setChecked(true)
+  const aborted = page.waitForEvent('requestfailed')
+  await guest.press(say('create_submit'))
+  const address = (await aborted).url()
+  late = false
+  await page.clock.setFixedTime(Date.now() + 3_600_000)
+  await page.goto(address)
+  await page.locator('#link').waitFor()
 })

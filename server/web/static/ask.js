@@ -6,8 +6,8 @@ const one = (selector) => document.querySelector(selector)
 // Passes the keys of a request that was made on. Where storage is refused, its owner compares the address.
 function pass(event) {
   const { detail: href, target: form } = event
-  const { hash } = new URL(href)
-  const asked = hash && Date.now() + hash
+  const { hash, pathname } = new URL(href)
+  const asked = hash && pathname + hash
   stored('sessionStorage', 'asked', asked)
   if (!hash || stored('sessionStorage', 'asked') === asked) return
   event.preventDefault()

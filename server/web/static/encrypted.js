@@ -47,12 +47,14 @@ function showLogin(text) {
 
 async function show() {
   const text = one('#secret')
+  const note = one('#unreadable') // that scripts are missing, until here
   const links = [...document.querySelectorAll('.files a')]
   try {
     const opener = await key()
     const push = await open(opener, text.textContent)
     if (push.files.length !== links.length) throw new Error('a file is missing')
     text.textContent = push.text
+    note.hidden = true
     if (push.text) one(ofText).hidden = false
     else remove(ofText)
     if (one('#fields')) showLogin(push.text)
@@ -68,7 +70,8 @@ async function show() {
     })
   } catch {
     remove('.shown, section:has(.files)')
-    one('#unreadable').hidden = false
+    note.textContent = note.dataset.wrong
+    note.hidden = false
   }
 }
 

@@ -6,13 +6,12 @@ const all = (selector) => document.querySelectorAll(selector)
 const note = one('#keyless')
 const link = one('#link')
 
-// A redirect can replace the fragment, or lead to another request. So within a minute of the form the
-// keys count that it made. Behind any other redirect no link is shown: the fragment gets a mark, which
-// stays with it wherever the address is loaded again, kept or copied.
+// A redirect can replace the fragment, or lead to another request. So on the page that the form leads to,
+// the keys count that it made. Behind any other redirect, or on the page of another request, no link is
+// shown: the fragment gets a mark, which stays with it wherever the address is loaded again, kept or copied.
 const mark = '#moved:'
-const [at, made] = stored('sessionStorage', 'asked', '')?.split('#') ?? []
-const began = Date.now() - performance.now()
-const moved = made ? began - at > 60_000 : performance.getEntriesByType('navigation')[0]?.redirectCount
+const [path, made] = stored('sessionStorage', 'asked', '')?.split('#') ?? []
+const moved = made ? path !== location.pathname : performance.getEntriesByType('navigation')[0]?.redirectCount
 let came = made && !moved ? `#${made}` : location.hash
 if (link && moved && !came.startsWith(mark)) came = mark + came.slice(1)
 history.replaceState(null, '', came)

@@ -191,6 +191,8 @@ function answered(status, page, url) {
   if (status < 400) return end(form.dataset.cut)
   if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p, .lead + .notice')].map((el) => el.textContent).join('. '))
   const fields = all(kept)
+  // Once its session has ended, a person is shown the form for those without an account.
+  if ([...fields].some(({ id, type, value, defaultValue }) => /text/.test(type) && value !== defaultValue && lacks(`#${id}`))) return end(form.dataset.ended)
   main.replaceChildren(...next.childNodes)
   for (const menu of document.querySelectorAll('.language')) menu.replaceWith(page.querySelector('.language') ?? menu)
   document.title = page.title
