@@ -103,16 +103,16 @@ test('a form for an answer whose script is missing says so', async (t) => {
   }
 })
 
-test('a form that is answered by itself has made nothing, and keeps what was typed', async (t) => {
+test('a form that is led to another page has made nothing, and keeps what was typed', async (t) => {
   const { guest } = await arriveNew(scene, t)
   const { page } = guest
   t.after(() => { scene.secure.moved = (to) => to })
-  for (const encrypt of [true, false]) {
+  for (const [to, encrypt] of [['/requests/new', true], ['/requests/new', false], ['/requests', false], ['/', true]]) {
     await guest.go('/requests/new')
     await page.locator('#text').fill('typed once')
     await page.locator('details.more').evaluate((more) => { more.open = true })
     await page.locator('#encrypt').setChecked(encrypt)
-    scene.secure.moved = () => '/requests/new'
+    scene.secure.moved = () => to
     await guest.press(say('create_submit'))
     await page.locator('#failed').getByText(say('create_connection_lost')).waitFor()
     scene.secure.moved = (to) => to
