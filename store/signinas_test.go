@@ -516,7 +516,7 @@ func TestOneNetworkLeavesRoomAtAProvider(t *testing.T) {
 		_, err := f.SignInAt(ctx, store.Actor{Client: client}, client, secret.New("wrong"), true, heldElsewhere(id, inside, release))
 		to <- err
 	}
-	const running, waiting, more = 16, 2, 10
+	const running, waiting, more = 8, 2, 10 // half of what may run, and an eighth of what may wait
 	crowd, other := make(chan error, 100), make(chan error, 1)
 	enter := func(from, n int) {
 		for i := range n {
@@ -534,6 +534,7 @@ func TestOneNetworkLeavesRoomAtAProvider(t *testing.T) {
 		}
 	}
 	go signIn("198.51.100.7", other)
+	<-inside
 	close(release)
 	if err := <-other; !errors.Is(err, record.ErrCredentials) {
 		t.Errorf("a sign-in of another network: %v", err)

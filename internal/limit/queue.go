@@ -21,12 +21,11 @@ func NewPool(running int) *Pool { return &Pool{free: running} }
 // that waits with a single operation is not behind all operations of another.
 type Queue struct {
 	pool    *Pool
-	most    int    // operations that may run at a time
-	waiting shares // by those that wait: a network counts as one client
-	share   int    // the part of them that one network may have: 1 for all of it, 8 for an eighth
+	running shares // a network counts as one client, which may have half
+	waiting shares // likewise
+	share   int    // the part of those that wait that one network may have: 1 for all of it, 8 for an eighth
 
-	running int
-	lines   []line // of the networks that wait; the one whose turn is next comes first
+	lines []line // of the networks that wait; the one whose turn is next comes first
 }
 
 type line struct {
@@ -34,11 +33,14 @@ type line struct {
 	places  []*Place
 }
 
-// NewQueue adds a Queue to the pool. At most running of its operations run at a time, and
-// at most waiting others wait, of which one network may have one part in share, but at
-// least one.
+// NewQueue adds a Queue to the pool. At most running of its operations run at a time, half of
+// them of one network, and at most waiting others wait, of which one network may have one part in
+// share. It may always have one.
 func (p *Pool) NewQueue(running, waiting, share int) *Queue {
-	q := &Queue{pool: p, most: running, share: share, waiting: newShares(int64(waiting), int64(waiting/share))}
+	q := &Queue{
+		pool: p, share: share,
+		running: newShares(int64(running), int64(running+1)/2), waiting: newShares(int64(waiting), int64(waiting/share)),
+	}
 	p.queues = append(p.queues, q)
 	return q
 }
@@ -66,8 +68,8 @@ func (q *Queue) Join(client string) (*Place, error) {
 	defer q.pool.mu.Unlock()
 	p := &Place{queue: q, network: network(client), turn: make(chan struct{})}
 	i := slices.IndexFunc(q.lines, func(l line) bool { return l.network == p.network })
-	switch mayRun := q.pool.free > 0 && q.running < q.most; {
-	case mayRun: // so nothing waits in this queue
+	switch {
+	case q.mayRun(p.network): // so nothing of this network waits in this queue
 		p.run()
 	case !q.waiting.fit(p.steps(), 0, 1):
 		return nil, ErrBusy
@@ -82,13 +84,22 @@ func (q *Queue) Join(client string) (*Place, error) {
 	return p, nil
 }
 
-// steps are what the place counts for in the line.
+// steps are what the place counts for.
 func (p *Place) steps() []Step { return []Step{{p.network, 1}} }
+
+func (q *Queue) mayRun(network string) bool {
+	return q.pool.free > 0 && q.running.fit([]Step{{network, 1}}, 0, 1)
+}
+
+// ready returns the index of the first line whose network may run another operation; -1 if there is none.
+func (q *Queue) ready() int {
+	return slices.IndexFunc(q.lines, func(l line) bool { return q.mayRun(l.network) })
+}
 
 // run lets the operation run. The caller holds the pool's lock.
 func (p *Place) run() {
 	p.queue.pool.free--
-	p.queue.running++
+	p.queue.running.add(p.steps(), 1)
 	p.runs = true
 	close(p.turn)
 }
@@ -112,7 +123,7 @@ func (p *Place) Leave() {
 		q.remove(p)
 		return
 	}
-	q.running--
+	q.running.add(p.steps(), -1)
 	q.pool.free++
 	q.pool.next()
 }
@@ -133,22 +144,23 @@ func (q *Queue) remove(p *Place) {
 // next runs what may run: of the queue whose turn it is, an operation of the network
 // whose turn it is there.
 func (p *Pool) next() {
-	for p.free > 0 {
-		i := slices.IndexFunc(p.queues, func(q *Queue) bool { return len(q.lines) > 0 && q.running < q.most })
+	for {
+		i := slices.IndexFunc(p.queues, func(q *Queue) bool { return q.ready() >= 0 })
 		if i < 0 {
 			return
 		}
 		q := p.queues[i]
 		p.queues = append(slices.Delete(p.queues, i, i+1), q)
-		q.shift().run()
+		q.shift(q.ready()).run()
 	}
 }
 
-func (q *Queue) shift() *Place {
-	l := q.lines[0]
+// shift removes the first place of a line, whose network is then behind the others.
+func (q *Queue) shift(i int) *Place {
+	l := q.lines[i]
 	first := l.places[0]
 	l.places = slices.Delete(l.places, 0, 1)
-	q.lines = slices.Delete(q.lines, 0, 1)
+	q.lines = slices.Delete(q.lines, i, i+1)
 	if len(l.places) > 0 {
 		q.lines = append(q.lines, l)
 	}

@@ -55,6 +55,34 @@ func TestAWaiterWhoseContextEndsDoesNotRun(t *testing.T) {
 	})
 }
 
+func TestANetworkRunsHalfOfAQueue(t *testing.T) {
+	t.Parallel()
+	q := NewPool(4).NewQueue(4, 8, 2)
+	join := func(client string) *Place { return env.Must(q.Join(client))(t) }
+	crowd := []*Place{join("192.0.2.1"), join("192.0.2.2"), join("192.0.2.3"), join("192.0.2.4")}
+	runs := func(p *Place) bool { return p.runs }
+	if !runs(crowd[0]) || !runs(crowd[1]) || runs(crowd[2]) || runs(crowd[3]) {
+		t.Error("of four operations of one network, two do not run")
+	}
+	others := []*Place{join("198.51.100.1"), join("203.0.113.1")}
+	if !runs(others[0]) || !runs(others[1]) {
+		t.Error("the operations of others wait")
+	}
+	others[0].Leave()
+	if runs(crowd[2]) {
+		t.Error("a third operation of the network runs")
+	}
+	if crowd[0].Leave(); !runs(crowd[2]) || runs(crowd[3]) {
+		t.Error("after the end of an operation of the network, its next one does not run")
+	}
+	for _, p := range []*Place{crowd[1], crowd[2], crowd[3], others[1]} {
+		p.Leave()
+	}
+	if q.running.held != 0 || len(q.running.of) != 0 || len(q.lines) != 0 {
+		t.Errorf("%+v stays", q)
+	}
+}
+
 func TestAQueueCanBeResized(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
