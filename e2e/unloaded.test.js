@@ -73,6 +73,16 @@ test('a page in another tab does not forget what this one has remembered', async
   await page.waitForFunction(() => document.querySelector('#more').open)
   await other.reload()
   assert.equal(await other.locator('#encrypt').isChecked(), true)
+  // Nor does one that remembers, too, and knows an older choice.
+  await page.reload()
+  await other.locator('#encrypt').uncheck()
+  await other.reload()
+  await page.locator('#views').fill('3')
+  await page.locator('#views').blur()
+  await page.waitForFunction(() => JSON.parse(localStorage.push).views === '3')
+  assert.equal(await page.locator('#encrypt').isChecked(), true)
+  await other.reload()
+  assert.equal(await other.locator('#encrypt').isChecked(), false)
   await other.close()
 })
 
@@ -183,4 +193,32 @@ test('a request whose page came late shows its link', async (t) => {
   await page.clock.setFixedTime(Date.now() + 3_600_000)
   await page.goto(address)
   await page.locator('#link').waitFor()
+})
+
+test('a text that was typed before the scripts came is in the login that takes its place', async (t) => {
+  const { guest } = await arriveNew(scene, t)
+  const { page } = guest
+  let release
+  const held = new Promise((resolve) => { release = resolve })
+  await page.route(/\/assets\/create[^/]*\.js$/, (route) => held.then(() => route.continue()))
+  await page.goto(`${guest.at}/`, { waitUntil: 'commit' })
+  await page.locator('#payload').fill('a note of two lines\nthat was typed early')
+  await page.locator('details.more').evaluate((more) => { more.open = true })
+  await page.locator('#login').check()
+  await page.locator('#login-user').fill('ann')
+  release()
+  await page.waitForFunction(() => document.querySelector('#payload').value === '')
+  assert.equal(await page.locator('#login-note').inputValue(), 'a note of two lines\nthat was typed early')
+})
+
+test('an address that no longer counts does not stop a text', async (t) => {
+  const { guest } = await arriveNew(scene, t)
+  const { page } = guest
+  await guest.go('/')
+  await chooseKind(guest, 'url')
+  await page.locator('#url').fill('no address')
+  await chooseKind(guest, 'text')
+  await page.locator('#payload').fill('a text')
+  await sendPush(guest)
+  await madeLink(guest)
 })

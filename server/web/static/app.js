@@ -150,8 +150,8 @@ document.addEventListener('submit', (event) => {
 })
 
 // A reader who comes back may send it again.
-addEventListener('pageshow', () => {
-  for (const form of document.forms) delete form.sentAt
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) for (const form of document.forms) delete form.sentAt
 })
 
 // By now the links to the content and to other languages keep the end of the address.

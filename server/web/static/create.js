@@ -41,6 +41,8 @@ function takeTerms(before) {
     if (box && before && now[name] && box.checked === (before[name] === 'on')) box.checked = now[name] === 'on'
   }
   boundTime()
+  const url = one('#url')
+  if (url) url.disabled = kind().value !== 'url' // a field that is hidden cannot be corrected
   one('#create').dispatchEvent(new CustomEvent('checked', { detail: true }))
 }
 
@@ -48,27 +50,32 @@ function takeTerms(before) {
 const settings = '#time, #days, #unit, #views, #step, #deletable, #encrypt:enabled'
 const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 
-function remember({ target }) {
-  if (!one('#remember').checked) return target.id === 'remember' && stored('localStorage', 'push', '')
-  const kept = { kind: kind().value, more: one('#more').open }
-  for (const input of all(settings)) kept[input.id] = input[what(input)]
-  stored('localStorage', 'push', JSON.stringify(kept))
-}
-
-function recall() {
-  let kept
+function kept() {
   try {
-    kept = JSON.parse(localStorage.push)
+    return JSON.parse(localStorage.push)
   } catch {
     // Nothing is kept, or storage is refused.
   }
-  if (!kept) return
+}
+
+function remember({ target }) {
+  if (!one('#remember').checked) return target.id === 'remember' && stored('localStorage', 'push', '')
+  const next = { kind: kind().value, more: one('#more').open }
+  for (const input of all(settings)) next[input.id] = input[what(input)]
+  // This page may be older than what another one keeps.
+  if (!['encrypt', 'remember'].includes(target.id)) next.encrypt = kept()?.encrypt ?? next.encrypt
+  stored('localStorage', 'push', JSON.stringify(next))
+}
+
+function recall() {
+  const last = kept()
+  if (!last) return
   one('#remember').checked = true
   if (one('.problems')) return
   // The address may name the kind.
-  if (!location.search.includes('kind=')) for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === kept.kind
-  for (const input of all(settings)) input[what(input)] = kept[input.id] ?? input[what(input)]
-  one('#more').open ||= kept.more
+  if (!location.search.includes('kind=')) for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === last.kind
+  for (const input of all(settings)) input[what(input)] = last[input.id] ?? input[what(input)]
+  one('#more').open ||= last.more
 }
 
 // Estimates how many bits a guesser needs. A word counts as one of a thousand, and a
@@ -210,6 +217,7 @@ function start() {
 }
 
 start()
+if (kind().value === 'text' && one('#login').checked) carryLogin() // it was switched on before this script came
 main.addEventListener('redrawn', start)
 // On a touch screen, a focus would open the keyboard over the form.
 if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one({ url: '#url', file: '#files' }[kind().value] ?? '#payload')?.focus()

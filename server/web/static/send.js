@@ -169,7 +169,7 @@ async function send() {
 }
 
 // What was typed, and a page that is shown again may lack.
-const typed = '#payload, #url, #text, .login :is(input, textarea)'
+const typed = '#payload, #url, #text, #passphrase, #name, #note, .login :is(input, textarea)'
 const kept = ':is(input, select, textarea)[id]'
 
 const filled = () => files.length || [...all(typed)].some(({ value }) => value)
@@ -266,6 +266,6 @@ addEventListener('beforeunload', (event) => {
 })
 
 // Back from the page that says what was sent: it must not be sent again.
-addEventListener('pageshow', () => leaving && location.reload())
+addEventListener('pageshow', ({ persisted }) => persisted && leaving && location.reload())
 
 start()
