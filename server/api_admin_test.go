@@ -48,25 +48,17 @@ var adminCalls = []call{
 	{"admin_remove", "DELETE", accountsAPI + "/2", ""},
 }
 
-// scoped makes an API token with scopes and returns the header with it.
-func scoped(a *servertest.Server, email string, scopes record.Scopes) http.Header {
-	a.T.Helper()
-	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Scopes: scopes})
-	env.OK(a.T, err)
-	return servertest.Bearer(token.Secret.Reveal())
-}
-
 // governed is a server with an administrator and a member, accounts 1 and 2, and the API
 // token of the administrator that has the scope admin.
 func governed(t *testing.T, engine func(*storetest.Setup), changes ...func(*config.Config)) (a *servertest.Server, root http.Header) {
 	t.Helper()
-	a = servertest.On(t, engine, append([]func(*config.Config){sendsMail, hasPolicy}, changes...)...)
+	a = servertest.On(t, engine, append([]func(*config.Config){servertest.SendsMail, hasPolicy}, changes...)...)
 	for _, email := range []string{rootEmail, bobEmail} {
 		a.Store.Account(email)
 	}
-	makeAdmin(a, rootEmail, true)
-	a.Handler.SetMonitoring(told)
-	return a, scoped(a, rootEmail, record.ScopeAdmin)
+	a.SetAdmin(rootEmail, true)
+	a.Monitor(told)
+	return a, a.AddScopedToken(rootEmail, record.ScopeAdmin)
 }
 
 // hasPolicy has a policy that accounts can have.
@@ -93,11 +85,6 @@ var told = server.Monitoring{
 	},
 }
 
-func makeAdmin(a *servertest.Server, email string, admin bool) {
-	a.T.Helper()
-	env.OK(a.T, a.Store.SetAdmin(ctx, storetest.Operator, email, admin, true))
-}
-
 // Each operation for administrators is refused to everyone else, and to their tokens that
 // were not made for it.
 func TestTheAPIForAdministratorsIsForThem(t *testing.T) {
@@ -106,11 +93,11 @@ func TestTheAPIForAdministratorsIsForThem(t *testing.T) {
 		a, root := governed(t, engine)
 		for _, email := range []string{"was@example.com", "off@example.com"} {
 			a.Store.Account(email)
-			makeAdmin(a, email, true)
+			a.SetAdmin(email, true)
 		}
-		demoted, disabled := scoped(a, "was@example.com", record.ScopeAdmin), scoped(a, "off@example.com", record.ScopeAdmin)
+		demoted, disabled := a.AddScopedToken("was@example.com", record.ScopeAdmin), a.AddScopedToken("off@example.com", record.ScopeAdmin)
 		a.Get(accountsAPI, demoted).Want(http.StatusOK)
-		makeAdmin(a, "was@example.com", false)
+		a.SetAdmin("was@example.com", false)
 		env.OK(t, a.Store.SetDisabled(ctx, storetest.Operator, "off@example.com", true))
 		for _, c := range adminCalls {
 			for name, who := range map[string]struct {
@@ -122,7 +109,7 @@ func TestTheAPIForAdministratorsIsForThem(t *testing.T) {
 				"a member":                      {a.AddToken(bobEmail), http.StatusNotFound},
 				"an administrator that was one": {demoted, http.StatusNotFound},
 				"a disabled administrator":      {disabled, http.StatusUnauthorized},
-				"a token for pushes":            {scoped(a, rootEmail, record.AllScopes), http.StatusForbidden},
+				"a token for pushes":            {a.AddScopedToken(rootEmail, record.AllScopes), http.StatusForbidden},
 			} {
 				if got := a.Do(c.method, c.path, c.body, who.header); got.Status != who.status {
 					t.Errorf("%s %s, %s: %d, not %d: %s", c.method, c.path, name, got.Status, who.status, got.Body)
@@ -138,7 +125,7 @@ func TestTheAPIForAdministratorsIsForThem(t *testing.T) {
 				endTokens(a, email, root)
 			}
 		}
-		makeAdmin(a, "was@example.com", true)
+		a.SetAdmin("was@example.com", true)
 		a.Get(accountsAPI, demoted).Want(http.StatusOK)
 	})
 }
@@ -179,8 +166,8 @@ func TestAnswersForAdministratorsMatchTheDocument(t *testing.T) {
 		ask := func(headers ...http.Header) servertest.Answer { return a.Do(c.method, c.path, c.body, headers...) }
 		d.answers(c.id, http.StatusMisdirectedRequest, ask(http.Header{"Host": {"elsewhere.example"}}))
 		d.answers(c.id, http.StatusUnauthorized, ask())
-		d.answers(c.id, http.StatusForbidden, ask(scoped(a, rootEmail, record.ScopeRead)))
-		d.answers(c.id, http.StatusNotFound, ask(scoped(a, bobEmail, record.ScopeRead)))
+		d.answers(c.id, http.StatusForbidden, ask(a.AddScopedToken(rootEmail, record.ScopeRead)))
+		d.answers(c.id, http.StatusNotFound, ask(a.AddScopedToken(bobEmail, record.ScopeRead)))
 		if c.id == "admin_remove" {
 			d.answers(c.id, http.StatusConflict, a.Do(c.method, accountsAPI+"/1", "", root))
 		}
@@ -264,7 +251,7 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 	t.Parallel()
 	a, root := governed(t, func(*storetest.Setup) {})
 	a.AddAccount("page@example.com", servertest.AnnPassword)
-	makeAdmin(a, "page@example.com", true)
+	a.SetAdmin("page@example.com", true)
 	page := a.SignedIn("page@example.com", servertest.AnnPassword)
 	acts := map[string]struct {
 		kind  record.AdminKind
@@ -297,7 +284,8 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 		"expire":  {record.AdminPushesExpire, nil},
 		"remove":  {record.AdminAccountRemoved, nil},
 	}
-	for i, name := range a.Handler.AccountActs() {
+	for i, one := range manage.AccountActs {
+		name := one.Name
 		act, known := acts[name]
 		if !known {
 			t.Errorf("nothing is said of the act %s", name)
@@ -452,7 +440,7 @@ func TestAdministratorsSeeTheHealthOfTheInstallation(t *testing.T) {
 	t.Parallel()
 	a, root := governed(t, func(*storetest.Setup) {})
 	a.AddAccount("page@example.com", servertest.AnnPassword)
-	makeAdmin(a, "page@example.com", true)
+	a.SetAdmin("page@example.com", true)
 	admin := a.SignedIn("page@example.com", servertest.AnnPassword)
 	want := `{"problems":1,"warnings":1,"findings":[{"check":"server","grade":"ok","text":"version 3.0.0 is running"},{"check":"backups","grade":"warning","text":"the server <makes> none","cure":"set backup.schedule"},{"check":"clock","grade":"problem","text":"it jumped","cure":"correct the clock"},{"check":"swap","grade":"skipped","text":"this system does not report it"}]}`
 	if got := a.Get(adminAPI+"/health", root).Want(http.StatusOK); strings.TrimSpace(got.Body) != want {
@@ -466,8 +454,8 @@ func TestAdministratorsSeeTheHealthOfTheInstallation(t *testing.T) {
 	a.Get(adminAPI+"/settings", root).Says(`{"key":"base_path","value":"\"\"","origin":"default","reload":false}`)
 	bare := servertest.New(t)
 	bare.Store.Account(rootEmail)
-	makeAdmin(bare, rootEmail, true)
+	bare.SetAdmin(rootEmail, true)
 	for _, path := range []string{"/health", "/settings"} {
-		bare.Get(adminAPI+path, scoped(bare, rootEmail, record.ScopeAdmin)).Want(http.StatusNotFound)
+		bare.Get(adminAPI+path, bare.AddScopedToken(rootEmail, record.ScopeAdmin)).Want(http.StatusNotFound)
 	}
 }

@@ -78,7 +78,7 @@ func TestTheHelpsCommandsWork(t *testing.T) {
 		t.Skip("the help shows curl, and it is not installed here")
 	}
 	for _, name := range []string{"as it comes", "members only"} {
-		a := servertest.New(t, settings[name], sendsMail)
+		a := servertest.New(t, settings[name], servertest.SendsMail)
 		ann := a.AddTokenUser("ann@example.com")
 		commands := helpCommands(a)
 		maps.DeleteFunc(commands, func(id, _ string) bool { return isAdminCall(id) })

@@ -8,15 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/record"
 )
 
-// takesRequests lets accounts ask for secrets.
-func takesRequests(c *config.Config) { c.EnableRequests = true }
+// servertest.TakesRequests lets accounts ask for secrets.
 
 // tokenOf is the token in the link of a request.
 func tokenOf(t *testing.T, link string) store.RequestToken {
@@ -57,7 +55,7 @@ var requestKeys = []string{
 
 func TestARequestOverTheAPI(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, takesRequests)
+	a := servertest.New(t, servertest.TakesRequests)
 	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
 	made := a.Do("POST", requests, `{"request":{"text":"the <b>VPN</b> password","kinds":"text","max_answers":2,"expire_after_days":3,"answer_expire_after_duration":3,"answer_expire_after_views":4}}`, ann).Want(http.StatusCreated)
 	if got := made.Keys(); !slices.Equal(got, requestKeys) {
@@ -116,7 +114,7 @@ func TestARequestOverTheAPI(t *testing.T) {
 
 func TestARequestWithWrongFieldsIsRefused(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, takesRequests)
+	a := servertest.New(t, servertest.TakesRequests)
 	ann := a.AddTokenUser("ann@example.com")
 	for body, want := range map[string]string{
 		`{"request":{"text":""}}`:                                     `{"text":["is required"]}`,
@@ -150,7 +148,7 @@ func TestARequestWithWrongFieldsIsRefused(t *testing.T) {
 
 func TestTheKeysOfARequestComeBack(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, takesRequests)
+	a := servertest.New(t, servertest.TakesRequests)
 	ann := a.AddTokenUser("ann@example.com")
 	key := base64.RawURLEncoding.EncodeToString(append([]byte{9}, make([]byte, 31)...)) // the base point
 	const point = "BGPGzhXeLpR0VKd-qRlSHz7R34Zur1LkFA-O_uvxvuy5AouxGBPaO9QwJ95btpM0vXhEFqZgn9JzHxMwbwFVvRI"

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"pushbox/config"
@@ -170,31 +169,4 @@ func TestErrorsOfVersion1AreAlwaysJSON(t *testing.T) {
 	if got := a.Get("/p.json", browser, far).Want(http.StatusTooManyRequests); got.Problem() != "too-many-requests" || got.Header.Get("Retry-After") == "" {
 		t.Errorf("%v %s", got.Header, got.Body)
 	}
-}
-
-func TestVersion1CanBeSwitchedOff(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t, func(c *config.Config) { c.EnableAPIv1 = false })
-	token := a.Create(`"payload":"x","expire_after_views":1`)
-	asked := 0
-	for _, row := range a.Handler.Rows() {
-		if !strings.HasPrefix(row.Name, "v1_") {
-			continue
-		}
-		asked++
-		got := a.Do(row.Method, pathOf(a, row), "").Want(http.StatusNotFound)
-		if row.Method == http.MethodHead {
-			continue // it has no body
-		}
-		if got.Problem() != "not-found" || !strings.Contains(got.Text("error"), "API version 1 is switched off") || got.Header.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s %s: %v %s", row.Method, row.Pattern, got.Header, got.Body)
-		}
-	}
-	if asked < 20 {
-		t.Errorf("only %d routes", asked)
-	}
-	if got := a.Get("/p.json").Want(http.StatusNotFound); !strings.Contains(got.Text("error"), "API version 1 is switched off") {
-		t.Errorf("another method: %s", got.Body)
-	}
-	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "x"})
 }

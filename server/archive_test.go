@@ -76,7 +76,7 @@ func TestDeletingCutsAnArchiveThatRuns(t *testing.T) {
 	a := servertest.New(t)
 	ann := a.AddTokenUser("ann@example.com")
 	p := a.PushFiles("ann@example.com", noise(large/2), noise(large/2))
-	_, res := begin(t, a, archiveOf(p))
+	_, res := a.Begin(archiveOf(p))
 	a.Do(http.MethodDelete, pushes+"/"+p.Token.Reveal(), "", ann).Want(http.StatusOK)
 	n, err := io.Copy(io.Discard, res.Body)
 	wantCut(t, large, n, err)
@@ -85,7 +85,7 @@ func TestDeletingCutsAnArchiveThatRuns(t *testing.T) {
 func TestAnArchiveTakesNoMoreMemoryThanAFile(t *testing.T) {
 	a := servertest.New(t)
 	path := archiveOf(a.PushFiles("ann@example.com", noise(large), noise(large)))
-	_, res := begin(t, a, path)
+	_, res := a.Begin(path)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -31,7 +31,7 @@ func leadsOf(p servertest.Page) (all []string) {
 
 func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 	t.Parallel()
-	a := newSiteBelow(t, takesRequests)
+	a := newSiteBelow(t, servertest.TakesRequests)
 	b := a.Browser()
 	b.Post(below+"/users/sign_in", "email", servertest.AnnEmail, "password", servertest.AnnPassword).To(below + "/")
 	sent := b.Post(below+"/", "push[payload]", "the secret", "push[kind]", "text", "push[expire_after_days]", "2", "push[expire_after_views]", "5").Want(http.StatusSeeOther)
@@ -41,7 +41,7 @@ func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 		t.Fatalf("the link is %s", sent.Link())
 	}
 	const point = "BGPGzhXeLpR0VKd-qRlSHz7R34Zur1LkFA-O_uvxvuy5AouxGBPaO9QwJ95btpM0vXhEFqZgn9JzHxMwbwFVvRI"
-	own := b.Post(below+"/requests/new", typedRequest("public_key_p256", point)...).Want(http.StatusSeeOther).Header.Get("Location")
+	own := b.Post(below+"/requests/new", servertest.TypedRequest("public_key_p256", point)...).Want(http.StatusSeeOther).Header.Get("Location")
 	asked := strings.TrimPrefix(b.Get(own).Link(), a.URL)
 	if !strings.HasPrefix(asked, below+"/q/") {
 		t.Fatalf("the link of a request is %s", asked)

@@ -32,7 +32,7 @@ func traces(marker string) [][]byte {
 // of secrets. None may be left in a log or in the data directory.
 func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, takesRequests, func(c *config.Config) { c.MaxStoreSize = 2 << 20 })
+	a := servertest.New(t, servertest.TakesRequests, func(c *config.Config) { c.MaxStoreSize = 2 << 20 })
 	a.Handler.AddPanic()
 	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
 	const (

@@ -16,37 +16,6 @@ import (
 	"pushbox/store"
 )
 
-// envelope is the text of a push that its sender encrypted.
-func envelope(t *testing.T, text string) string {
-	t.Helper()
-	sealed, err := endtoend.NewKey().Seal(endtoend.Content{Text: secret.New(text)})
-	env.OK(t, err)
-	return sealed.Reveal()
-}
-
-func TestAPushThatItsSenderEncryptedSaysSo(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t)
-	ann, sealed := a.AddTokenUser("ann@example.com"), envelope(t, "x")
-	for body, want := range map[string]string{
-		`"payload":"` + sealed + `"`:                 "true",
-		`"payload":"` + sealed + `","kind":"text"`:   "true",
-		`"payload":"` + sealed + `!"`:                "false",
-		`"payload":"` + sealed + `","kind":"qr"`:     "false",
-		`"payload":"see pushbox-end-to-end.1.a.b"`:   "false",
-		`"payload":"x","client_encrypted":true`:      "false",
-		`"payload":"https://a.example","kind":"url"`: "false",
-	} {
-		made := a.Do("POST", pushes, `{"push":{`+body+`}}`, ann).Want(http.StatusCreated).Has(map[string]string{"client_encrypted": want})
-		at := pushes + "/" + made.Text("url_token")
-		if want == "true" {
-			a.Get(at).Want(http.StatusOK).Has(map[string]string{"client_encrypted": "true", "payload": sealed})
-		}
-		a.Do("DELETE", at, "", ann).Want(http.StatusOK).Has(map[string]string{"client_encrypted": want})
-		a.Get(at).Want(http.StatusOK).Has(map[string]string{"client_encrypted": want, "payload": "null"})
-	}
-}
-
 // The page of a push that its sender encrypted tells the sizes of what the files hold. Their
 // names are not known here.
 func TestThePageTellsTheSizesOfEncryptedFiles(t *testing.T) {
@@ -54,7 +23,7 @@ func TestThePageTellsTheSizesOfEncryptedFiles(t *testing.T) {
 	a := servertest.New(t)
 	sealed, err := io.ReadAll(endtoend.NewKey().Encrypt(1, strings.NewReader(strings.Repeat("x", 20))))
 	env.OK(t, err)
-	for payload, want := range map[string][2]string{envelope(t, "x"): {"Encrypted file 20 B", "43 B"}, "in clear": {"1.bin 43 B", "Encrypted"}} {
+	for payload, want := range map[string][2]string{servertest.Envelope(t, "x"): {"Encrypted file 20 B", "43 B"}, "in clear": {"1.bin 43 B", "Encrypted"}} {
 		p := a.PushNamed("ann@example.com", func(in *store.NewPush, u *store.Upload) {
 			in.Payload = secret.New(payload)
 			u.Describe("1.bin", "")
@@ -71,9 +40,9 @@ func TestThePageTellsTheSizesOfEncryptedFiles(t *testing.T) {
 func TestTheLimitOfAnEncryptedTextIsToldForTheTextItself(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
-	longest := envelope(t, strings.Repeat("x", endtoend.MaxText))
+	longest := servertest.Envelope(t, strings.Repeat("x", endtoend.MaxText))
 	a.SendForm(servertest.Typed(map[string]string{"payload": longest})).PushToken()
-	longer := a.SendForm(servertest.Typed(map[string]string{"payload": envelope(t, strings.Repeat("x", endtoend.MaxText+1024))}))
+	longer := a.SendForm(servertest.Typed(map[string]string{"payload": servertest.Envelope(t, strings.Repeat("x", endtoend.MaxText+1024))}))
 	if told := strings.Join(longer.Problems(), ""); !strings.Contains(told, "at most 767\u00a0KiB") {
 		t.Error(told)
 	}
@@ -97,7 +66,7 @@ func TestThePageEncryptsAsItsSettingSays(t *testing.T) {
 		if setting == "off" && strings.Contains(page, "endtoend") {
 			t.Error("off: the page loads the script")
 		}
-		for payload, most := range map[string]int{"in clear": http.StatusUnprocessableEntity, envelope(t, "x"): http.StatusSeeOther} {
+		for payload, most := range map[string]int{"in clear": http.StatusUnprocessableEntity, servertest.Envelope(t, "x"): http.StatusSeeOther} {
 			status := http.StatusSeeOther
 			if setting == "required" {
 				status = most
@@ -112,7 +81,7 @@ func TestThePageEncryptsAsItsSettingSays(t *testing.T) {
 func TestAPushThatItsSenderEncryptedWaitsForAKey(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
-	token := a.Create(`"payload":"` + envelope(t, "x") + `","retrieval_step":false`)
+	token := a.Create(`"payload":"` + servertest.Envelope(t, "x") + `","retrieval_step":false`)
 	visit := http.Header{"Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
 	page := a.Get("/p/"+token, visit).Want(http.StatusOK).Body
 	for _, text := range []string{`id="open" hidden`, "No view was used.", "encrypted."} {
@@ -126,19 +95,6 @@ func TestAPushThatItsSenderEncryptedWaitsForAKey(t *testing.T) {
 	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"views_remaining": "4"})
 }
 
-func TestNoLinkWithoutItsKeyIsMailed(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t, func(c *config.Config) {
-		c.BaseURL, c.Mail.Host, c.Mail.From = "https://push.example.com", "mail.example.com", "push@example.com"
-	})
-	ann := a.AddTokenUser("ann@example.com")
-	sealed := envelope(t, "x")
-	a.Do("POST", pushes, `{"push":{"payload":"`+sealed+`","notify_emails_to":"bob@example.com"}}`, ann).Want(http.StatusUnprocessableEntity).
-		Has(map[string]string{"notify_emails_to": "[cannot be sent: the push is encrypted end to end, and only its sender has the key of the link]"})
-	token := a.Create(`"payload":"`+sealed+`"`, ann)
-	a.Do("POST", pushes+"/"+token+"/notify_emails", `{"notify_emails_to":"bob@example.com"}`, ann).Want(http.StatusUnprocessableEntity)
-}
-
 func TestTheOwnerIsGivenNoLinkWithoutItsKey(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
@@ -150,7 +106,7 @@ func TestTheOwnerIsGivenNoLinkWithoutItsKey(t *testing.T) {
 		}, session).Want(http.StatusSeeOther)
 		return regexp.MustCompile(`[a-z2-7]{34}`).FindString(made.Header.Get("Location"))
 	}
-	plain, sealed := create("x"), create(envelope(t, "x"))
+	plain, sealed := create("x"), create(servertest.Envelope(t, "x"))
 	list := a.Get("/p", session).Want(http.StatusOK).Body
 	for token, want := range map[string]bool{plain: true, sealed: false} {
 		link := "/p/" + token + "/r<"

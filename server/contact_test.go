@@ -37,7 +37,7 @@ func TestSecurityTxtHasTheContact(t *testing.T) {
 		a.Store.Clock.Advance(24 * time.Hour)
 		now = a.Store.Clock.Now()
 	}
-	if got := recipientsOf(a).Get(securityPath).Want(http.StatusOK); got.Body == "" {
+	if got := a.Recipients().Get(securityPath).Want(http.StatusOK); got.Body == "" {
 		t.Error("the public listener has an empty one")
 	}
 	a.Do("HEAD", securityPath, "").Want(http.StatusOK)

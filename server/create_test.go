@@ -11,22 +11,6 @@ import (
 	"pushbox/server/servertest"
 )
 
-// invalidOf returns the fields that a 422 names.
-func invalidOf(r servertest.Answer) []string {
-	r.T.Helper()
-	r.Want(http.StatusUnprocessableEntity)
-	for _, messages := range r.Object() {
-		for _, m := range messages.([]any) {
-			if m.(string) == "" {
-				r.T.Errorf("an empty message: %s", r.Body)
-			}
-		}
-	}
-	keys := r.Keys()
-	slices.Sort(keys)
-	return keys
-}
-
 func TestFieldsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
@@ -71,7 +55,7 @@ func TestFieldsThatAreRefused(t *testing.T) {
 		`"kind":"qr","payload":"` + strings.Repeat("é", 1025) + `"`:      "payload",
 	} {
 		got := a.Do("POST", pushes, `{"push":{`+members+`}}`)
-		if fields := invalidOf(got); !slices.Equal(fields, []string{field}) {
+		if fields := got.Invalid(); !slices.Equal(fields, []string{field}) {
 			t.Errorf("%.80s: %s", members, got.Body)
 		}
 	}
@@ -194,14 +178,14 @@ func TestFilePushesAreDisabled(t *testing.T) {
 		}
 	}
 	for _, files := range []string{`{"0":{}}`, `"a"`, `1`, `true`, `[null]`} {
-		if got := invalidOf(a.Do("POST", pushes, `{"push":{"payload":"x","files":`+files+`}}`, ann)); !slices.Equal(got, []string{"kind"}) {
+		if got := a.Do("POST", pushes, `{"push":{"payload":"x","files":`+files+`}}`, ann).Invalid(); !slices.Equal(got, []string{"kind"}) {
 			t.Errorf("files %s: %v", files, got)
 		}
 	}
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	for _, name := range []string{"push[files]", "push[files][0]", "push[files][][content]"} {
 		a.Do("POST", pushes, "push[payload]=x&"+name+"=a", form).Want(http.StatusUnauthorized)
-		invalidOf(a.Do("POST", pushes, "push[payload]=x&"+name+"=a", form, ann))
+		a.Do("POST", pushes, "push[payload]=x&"+name+"=a", form, ann).Invalid()
 	}
 	empty := "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"\"\r\n\r\n\r\n--b--\r\n"
 	a.Do("POST", pushes, empty, http.Header{"Content-Type": {"multipart/form-data; boundary=b"}}, ann).Want(http.StatusCreated)

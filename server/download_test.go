@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -183,23 +182,6 @@ func TestGuessingGrantsIsLimited(t *testing.T) {
 	a.Get(path, servertest.Far(7)).Want(http.StatusOK)
 }
 
-// begin requests a file on a connection of its own and reads the header of the
-// answer. The kernel buffers little of the body.
-func begin(t *testing.T, a *servertest.Server, path string) (net.Conn, *http.Response) {
-	t.Helper()
-	conn := a.Connect()
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		env.OK(t, tcp.SetReadBuffer(128<<10))
-	}
-	req, _ := http.NewRequest(http.MethodGet, a.URL+path, nil)
-	env.OK(t, req.Write(conn))
-	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), req)
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("%v, %v", res, err)
-	}
-	return conn, res
-}
-
 // large is more than the kernel buffers for a client that reads nothing.
 const large = 24 << 20
 
@@ -208,7 +190,7 @@ func TestDeletingCutsADownloadThatRuns(t *testing.T) {
 	a := servertest.New(t)
 	ann := a.AddTokenUser("ann@example.com")
 	p := a.PushFiles("ann@example.com", noise(large))
-	_, res := begin(t, a, p.Shown()[0])
+	_, res := a.Begin(p.Shown()[0])
 	a.Do(http.MethodDelete, pushes+"/"+p.Token.Reveal(), "", ann).Want(http.StatusOK)
 	n, err := io.Copy(io.Discard, res.Body)
 	wantCut(t, large, n, err)
@@ -229,8 +211,8 @@ func TestAClientThatStallsIsCutAndOthersAreNot(t *testing.T) {
 		const size, stall = 1 << 20, time.Second
 		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.StallTimeout = stall })
 		path := a.PushFiles("ann@example.com", noise(size)).Shown()[0]
-		_, stalled := begin(t, a, path)
-		_, slow := begin(t, a, path)
+		_, stalled := a.Begin(path)
+		_, slow := a.Begin(path)
 		for took := int64(0); took < size; {
 			time.Sleep(stall * 3 / 4)
 			n, err := io.CopyN(io.Discard, slow.Body, min(size/10, size-took))

@@ -12,14 +12,6 @@ import (
 	"pushbox/server/servertest"
 )
 
-// recipientsOf returns the server at its entry point for recipients.
-func recipientsOf(a *servertest.Server) *servertest.Server {
-	a.T.Helper()
-	outer := *a
-	outer.URL = a.Listen(a.Handler.Public())
-	return &outer
-}
-
 // publicRoutes are the routes that recipients need.
 var publicRoutes = []string{
 	"version", "show", "delete", "preview", "download", "download_all", "asset", "favicon", "robots", "contact", "step", "push", "reveal", "expire",
@@ -50,7 +42,7 @@ func TestTheEntryPointForRecipientsHasOnlyWhatTheyNeed(t *testing.T) {
 		c.EnableSignups, c.SecurityContact = true, "mailto:security@example.com"
 		c.Limits.UnknownTokensPerMinute = 1000 // words in place of a link are unknown links there
 	})
-	outer := recipientsOf(a)
+	outer := a.Recipients()
 	ask := func(entry *servertest.Server, method, path string) (got servertest.Answer, line string) {
 		seen := len(a.Log.String())
 		got = entry.Do(method, path, "", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
@@ -114,7 +106,7 @@ func shape(got servertest.Answer) string {
 func TestPagesOfTheEntryPointForRecipientsLinkOnlyToIt(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t, func(c *config.Config) { c.EnableSignups, c.Brand.Footer = true, "Our own footer" })
-	outer := recipientsOf(a)
+	outer := a.Recipients()
 	fresh := func() string { return "/p/" + a.Create(`"payload":"the secret","expire_after_views":9`) } // some pages lead to its end
 	cookie := http.Header{"Cookie": {"pushbox_session=" + a.SignedIn(servertest.AnnEmail, servertest.AnnPassword).Session()}}
 	for name, got := range map[string]servertest.Answer{
@@ -150,7 +142,7 @@ func TestPagesOfTheEntryPointForRecipientsLinkOnlyToIt(t *testing.T) {
 func TestTheEntryPointForRecipientsIgnoresSessions(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t)
-	outer := recipientsOf(a)
+	outer := a.Recipients()
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	cookie := http.Header{"Cookie": {"pushbox_session=" + b.Session()}}
 	push := a.Mine(a.Actor(servertest.AnnEmail))
@@ -196,7 +188,7 @@ func TestEachEntryPointHasTheSecurityOfItsOwnAddress(t *testing.T) {
 		a := servertest.NewSite(t, func(c *config.Config) {
 			c.BaseURL, c.PublicListen, c.AllowedHosts = public, listen, []string{"10.0.0.7"}
 		})
-		outer := recipientsOf(a)
+		outer := a.Recipients()
 		two := listen != ""
 		path := "/p/" + a.Create(`"payload":"x"`)
 		if got := a.Get("/users/sign_in?lang=de").Header.Get("Set-Cookie"); strings.Contains(got, "Secure") == two {

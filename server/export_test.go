@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"pushbox/server/action"
-	"pushbox/server/manage"
 	"pushbox/server/pages"
 	"pushbox/server/web"
 	"pushbox/store/record"
@@ -79,22 +78,6 @@ func (s *Server) BreakPages(panics bool) {
 	if panics {
 		s.pages = nil
 	}
-}
-
-// SetMonitoring sets the monitoring of a server that has answered no request yet.
-func (s *Server) SetMonitoring(w Monitoring) {
-	if s.monitoring = w; w.Observer == nil {
-		s.monitoring.Observer = unobserved{}
-	}
-	s.manage.Findings, s.manage.Settings = w.Findings, w.Settings
-}
-
-// AccountActs returns the names of what an administrator can do to an account.
-func (*Server) AccountActs() (names []string) {
-	for _, act := range manage.AccountActs {
-		names = append(names, act.Name)
-	}
-	return names
 }
 
 // IsExpected reports whether an error is no fault of the server.

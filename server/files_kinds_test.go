@@ -13,7 +13,7 @@ import (
 // Files come along with a push of any kind, which keeps its kind and its rules.
 func TestFilesComeAlongWithAnyKind(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, allKinds)
+	a := servertest.New(t, servertest.AllKinds)
 	ann := a.AddTokenUser("ann@example.com")
 	files := []servertest.File{{Name: "a.txt", Media: "text/plain", Content: []byte("hello")}, {Name: "b", Media: "application/pdf", Content: servertest.BytesOf(100_000)}}
 	for kind, payload := range map[record.Kind]string{record.Text: "a text", record.URL: "https://a.example/100%", record.QR: "a code", record.File: "a letter"} {
@@ -37,18 +37,18 @@ func TestFilesComeAlongWithAnyKind(t *testing.T) {
 
 func TestFilesBesideAKindAreRefused(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, allKinds)
+	a := servertest.New(t, servertest.AllKinds)
 	off := servertest.New(t, func(c *config.Config) { c.EnableFilePushes = false })
 	ann, offAnn := a.AddTokenUser("ann@example.com"), off.AddTokenUser("ann@example.com")
 	const files = `"files":[{"filename":"a","content":"aGk="}]`
 	for _, kind := range []string{"text", "url", "qr"} {
 		body := jsonFiles(`"kind":"` + kind + `","payload":"https://a.example/",` + files)
 		a.Do("POST", pushes, body).Want(http.StatusUnauthorized)
-		if got := invalidOf(off.Do("POST", pushes, body, offAnn)); !slices.Equal(got, []string{"kind"}) {
+		if got := off.Do("POST", pushes, body, offAnn).Invalid(); !slices.Equal(got, []string{"kind"}) {
 			t.Errorf("%s, where file pushes are off: %v", kind, got)
 		}
 		without := jsonFiles(`"kind":"` + kind + `",` + files)
-		if got := invalidOf(a.Do("POST", pushes, without, ann)); !slices.Equal(got, []string{"payload"}) {
+		if got := a.Do("POST", pushes, without, ann).Invalid(); !slices.Equal(got, []string{"payload"}) {
 			t.Errorf("%s without a payload: %v", kind, got)
 		}
 	}
@@ -58,7 +58,7 @@ func TestFilesBesideAKindAreRefused(t *testing.T) {
 // Files keep their own limits, whatever kind they come along with.
 func TestFilesBesideAKindKeepTheLimitsOfBoth(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, allKinds, func(c *config.Config) {
+	a := servertest.New(t, servertest.AllKinds, func(c *config.Config) {
 		c.Files.ExpireAfterDaysMax, c.Files.ExpireAfterDaysDefault = 2, 2
 		c.Files.ExpireAfterViewsMax, c.Files.ExpireAfterViewsDefault = 3, 3
 		c.Files.EnableDeletablePushes = false
@@ -69,7 +69,7 @@ func TestFilesBesideAKindKeepTheLimitsOfBoth(t *testing.T) {
 	for _, kind := range []string{"text", "url", "qr", "file"} {
 		push := `"kind":"` + kind + `","payload":"https://a.example/",` + file
 		for _, c := range []struct{ field, value string }{{"expire_after_days", "3"}, {"expire_after_views", "4"}, {"expire_after_duration", "8"}} {
-			if got := invalidOf(a.Do("POST", pushes, jsonFiles(push+`,"`+c.field+`":`+c.value), ann)); !slices.Equal(got, []string{c.field}) {
+			if got := a.Do("POST", pushes, jsonFiles(push+`,"`+c.field+`":`+c.value), ann).Invalid(); !slices.Equal(got, []string{c.field}) {
 				t.Errorf("%s with a file: %s %s: %v", kind, c.field, c.value, got)
 			}
 		}

@@ -44,7 +44,7 @@ func both(a *servertest.Server, email string) (token, session http.Header) {
 
 func TestTheOwnerNamesAnEndedPushByItsHandle(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail)
+	a := servertest.New(t, servertest.SendsMail)
 	ann := a.AddTokenUser("ann@example.com")
 	token := a.Create(`"payload":"x","name":"wifi"`, ann)
 	handle := a.Handle(token)
@@ -52,7 +52,7 @@ func TestTheOwnerNamesAnEndedPushByItsHandle(t *testing.T) {
 
 	listed := a.Get(pushes+"/expired", ann).Want(http.StatusOK).List()
 	if len(listed) != 1 || listed[0]["url_token"] != handle || listed[0]["name"] != "wifi" ||
-		listed[0]["html_url"] != mailBase+"/p/"+handle+"/r" || listed[0]["json_url"] != mailBase+pushes+"/"+handle {
+		listed[0]["html_url"] != servertest.MailBase+"/p/"+handle+"/r" || listed[0]["json_url"] != servertest.MailBase+pushes+"/"+handle {
 		t.Errorf("the list is %v", listed)
 	}
 	shown := a.Get(pushes+"/"+strings.ToUpper(handle), ann).Want(http.StatusOK)
@@ -72,7 +72,7 @@ func TestTheOwnerNamesAnEndedPushByItsHandle(t *testing.T) {
 // link is needed.
 func TestAHandleIsAnUnknownTokenToOthers(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail)
+	a := servertest.New(t, servertest.SendsMail)
 	ann, session := both(a, "ann@example.com")
 	bob, stranger := both(a, "bob@example.com")
 	token := a.Create(`"payload":"x"`, ann)

@@ -73,7 +73,7 @@ func TestOnlyAllowedHostsAreAnswered(t *testing.T) {
 	if line := a.Raw("GET / HTTP/1.0\r\n\r\n"); !strings.Contains(line, " 421 ") {
 		t.Errorf("no host at all: %s", line)
 	}
-	recipientsOf(a).Get("/robots.txt", host("evil.example")).Want(http.StatusMisdirectedRequest)
+	a.Recipients().Get("/robots.txt", host("evil.example")).Want(http.StatusMisdirectedRequest)
 }
 
 func TestWithABaseURLItsHostAndThisMachineAreAnswered(t *testing.T) {

@@ -25,15 +25,10 @@ var samples = map[record.Kind]struct{ members, shown string }{
 	record.QR:   {`"payload":"kind sample"`, "kind sample"},
 }
 
-// allKinds enables every kind.
-func allKinds(c *config.Config) {
-	c.EnableFilePushes, c.EnableURLPushes, c.EnableQRPushes = true, true, true
-}
-
 // This test names every place that must know a new kind.
 func TestEachKindHasEverythingAKindNeeds(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, allKinds)
+	a := servertest.New(t, servertest.AllKinds)
 	ann := a.AddTokenUser("ann@example.com")
 	browser := a.AddSessionUser("bob@example.com")
 	form := a.Get("/", browser).Want(http.StatusOK).Body
@@ -42,7 +37,7 @@ func TestEachKindHasEverythingAKindNeeds(t *testing.T) {
 	_, scraped, err := m.Expose()
 	env.OK(t, err)
 	cfg := config.Default()
-	allKinds(&cfg)
+	servertest.AllKinds(&cfg)
 	terms := instance.StoreOptions(cfg).Terms
 	style, err := os.ReadFile("web/static/style.css")
 	env.OK(t, err)

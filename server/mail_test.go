@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/server/display"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
 func TestACreateHasItsLinkSentByMail(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail)
+	a := servertest.New(t, servertest.SendsMail)
 	ann := a.AddTokenUser("ann@example.com")
 	for name, test := range map[string]struct {
 		members, language, step string
@@ -24,14 +25,14 @@ func TestACreateHasItsLinkSentByMail(t *testing.T) {
 		"in no language":    {`"payload":"x","notify_emails_to":"bob@example.net,carol@example.net","notify_emails_to_locale":null`, "", "/r"},
 		"with a passphrase": {`"payload":"x","notify_emails_to":"bob@example.net,carol@example.net","passphrase":"p"`, "", "/r"},
 	} {
-		before := len(lettersOf(a))
+		before := len(a.Letters())
 		got := a.Do("POST", pushes, `{"push":{`+test.members+`}}`, ann).Want(http.StatusCreated)
-		made := lettersOf(a)[before:]
-		if addressees(made) != "bob@example.net carol@example.net" {
-			t.Errorf("%s: mail goes to %s", name, addressees(made))
+		made := a.Letters()[before:]
+		if servertest.Addressees(made) != "bob@example.net carol@example.net" {
+			t.Errorf("%s: mail goes to %s", name, servertest.Addressees(made))
 		}
 		for _, l := range made {
-			want := mailBase + "/p/" + got.Text("url_token") + test.step
+			want := servertest.MailBase + "/p/" + got.Text("url_token") + test.step
 			if linkIn(l) != want || want != got.Text("html_url") || l.Language != test.language || l.Sender != "ann@example.com" || l.Push.ViewsRemaining() != 5 || l.Push.Protected != strings.Contains(test.members, "passphrase") {
 				t.Errorf("%s: it is %+v, %s", name, l, linkIn(l))
 			}
@@ -50,7 +51,7 @@ func TestACreateHasItsLinkSentByMail(t *testing.T) {
 // Password Pusher's clients send tags of its 31 languages.
 func TestAMailIsInTheNearestLanguage(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail, func(c *config.Config) { c.DefaultLocale = "fr" })
+	a := servertest.New(t, servertest.SendsMail, func(c *config.Config) { c.DefaultLocale = "fr" })
 	ann := a.AddTokenUser("ann@example.com")
 	for tag, want := range map[string]string{
 		"de": "de", "DE": "de", "pt-br": "pt", "pt-BR": "pt", "pt_PT": "pt", "zh-cn": "zh", "zh-CN": "zh", "en-gb": "en", "en_GB": "en", "de-AT": "de",
@@ -59,7 +60,7 @@ func TestAMailIsInTheNearestLanguage(t *testing.T) {
 		members := `"payload":"x","notify_emails_to":"bob@example.net, carol@example.net","notify_emails_to_locale":"` + tag + `"`
 		made := a.Do("POST", pushes, `{"push":{`+members+`}}`, ann).Want(http.StatusCreated)
 		made.Has(map[string]string{"notify_emails_to": "bob@example.net, carol@example.net", "notify_emails_to_locale": tag})
-		letters := lettersOf(a)
+		letters := a.Letters()
 		if got := letters[len(letters)-1].Language; got != want {
 			t.Errorf("%.20q: the mail is in %q, not %q", tag, got, want)
 		}
@@ -73,7 +74,7 @@ func TestAMailIsInTheNearestLanguage(t *testing.T) {
 
 func TestMailThatIsRefused(t *testing.T) {
 	t.Parallel()
-	on := servertest.New(t, sendsMail)
+	on := servertest.New(t, servertest.SendsMail)
 	off := servertest.New(t)
 	const to, language = store.FieldMailTo, store.FieldMailLanguage
 	for name, test := range map[string]struct {
@@ -91,7 +92,7 @@ func TestMailThatIsRefused(t *testing.T) {
 		"other letters":       {on, `"notify_emails_to":"bøb@example.net"`, false, map[string]string{to: "number 1 is not an address such as"}},
 		"quotes":              {on, `"notify_emails_to":"\"bob\"@example.net"`, false, map[string]string{to: "number 1 is not an address such as"}},
 		"nothing but commas":  {on, `"notify_emails_to":" , ,"`, false, map[string]string{to: "has no e-mail address"}},
-		"too many":            {on, `"notify_emails_to":"` + listed(6) + `"`, false, map[string]string{to: "are too many: at most 5"}},
+		"too many":            {on, `"notify_emails_to":"` + servertest.Listed(6) + `"`, false, map[string]string{to: "are too many: at most 5"}},
 		"a list":              {on, `"notify_emails_to":["bob@example.net"]`, false, map[string]string{to: "must be a text"}},
 		"other fields, too":   {on, `"notify_emails_to":"bob","expire_after_days":0`, false, map[string]string{to: "number 1", "expire_after_days": "must be between"}},
 	} {
@@ -109,30 +110,21 @@ func TestMailThatIsRefused(t *testing.T) {
 			}
 		}
 	}
-	if n := len(lettersOf(on)) + len(lettersOf(off)); n > 0 || on.Store.Waiting() > 0 {
+	if n := len(on.Letters()) + len(off.Letters()); n > 0 || on.Store.Waiting() > 0 {
 		t.Errorf("%d mails wait", n)
 	}
 	ann := on.AddTokenUser("ann@example.com")
 	on.Create(`"payload":"x","notify_emails_to":"","notify_emails_to_locale":""`)
 	on.Create(`"payload":"x","notify_emails_to":" ","notify_emails_to_locale":"fr"`, ann)
-	on.Create(`"payload":"x","notify_emails_to":"`+listed(5)+`,`+listed(5)+`"`, ann)
-	if got := addressees(lettersOf(on)); got != strings.ReplaceAll(listed(5), ",", " ") {
+	on.Create(`"payload":"x","notify_emails_to":"`+servertest.Listed(5)+`,`+servertest.Listed(5)+`"`, ann)
+	if got := servertest.Addressees(on.Letters()); got != strings.ReplaceAll(servertest.Listed(5), ",", " ") {
 		t.Errorf("mail goes to %s", got)
 	}
 }
 
-// listed returns that many addresses.
-func listed(n int) string {
-	all := make([]string, n)
-	for i := range all {
-		all[i] = fmt.Sprintf("r%d@example.net", i)
-	}
-	return strings.Join(all, ",")
-}
-
 func TestTheOwnerSendsTheLinkToMoreRecipients(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail)
+	a := servertest.New(t, servertest.SendsMail)
 	ann := a.AddTokenUser("ann@example.com")
 	token := a.Create(`"payload":"x","name":"n"`, ann)
 	path := pushes + "/" + token + "/notify_emails"
@@ -150,9 +142,9 @@ func TestTheOwnerSendsTheLinkToMoreRecipients(t *testing.T) {
 		if got.Text("message") != "Recipient(s) are added to the queue to be sent." || got.Text("url_token") != token || strings.Contains(got.Body, `"name"`) || strings.Contains(got.Body, "payload") {
 			t.Errorf("%s", got.Body)
 		}
-		made := lettersOf(a)
-		if l := made[len(made)-1]; len(made) != i+1 || l.To.Reveal() != fmt.Sprintf("r%d@example.net", i) || l.Language != "fr" || linkIn(l) != mailBase+"/p/"+token+"/r" {
-			t.Errorf("%s: mail goes to %s in %s", test.body, addressees(made), l.Language)
+		made := a.Letters()
+		if l := made[len(made)-1]; len(made) != i+1 || l.To.Reveal() != fmt.Sprintf("r%d@example.net", i) || l.Language != "fr" || linkIn(l) != servertest.MailBase+"/p/"+token+"/r" {
+			t.Errorf("%s: mail goes to %s in %s", test.body, servertest.Addressees(made), l.Language)
 		}
 	}
 	if kinds := auditedOf(a, t, token, ann); kinds != "creation"+strings.Repeat(" creation_email_send", 5) {
@@ -183,10 +175,10 @@ func TestTheOwnerSendsTheLinkToMoreRecipients(t *testing.T) {
 
 func TestMailPerDayIsLimited(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail, func(c *config.Config) { c.Mail.DailyLimit, c.Mail.DailyLimitTotal = 5, 8 })
+	a := servertest.New(t, servertest.SendsMail, func(c *config.Config) { c.Mail.DailyLimit, c.Mail.DailyLimitTotal = 5, 8 })
 	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
 	a.Store.Clock.Advance(14 * time.Hour) // of a day that began at midnight
-	token := a.Create(`"payload":"x","notify_emails_to":"`+listed(4)+`"`, ann)
+	token := a.Create(`"payload":"x","notify_emails_to":"`+servertest.Listed(4)+`"`, ann)
 	path := pushes + "/" + token + "/notify_emails"
 	wait := "36000"
 	limited := func(got servertest.Answer) {
@@ -195,26 +187,26 @@ func TestMailPerDayIsLimited(t *testing.T) {
 			t.Errorf("after %s: %s", got.Header.Get("Retry-After"), got.Body)
 		}
 	}
-	limited(a.Do("POST", path, `{"notify_emails_to":"`+listed(2)+`"}`, ann))
-	limited(a.Do("POST", pushes, `{"push":{"payload":"x","notify_emails_to":"`+listed(2)+`"}}`, ann))
-	a.Do("POST", path, `{"notify_emails_to":"`+listed(1)+`"}`, ann).Want(http.StatusCreated)
-	limited(a.Do("POST", path, `{"notify_emails_to":"`+listed(1)+`"}`, ann))
-	limited(a.Do("POST", pushes, `{"push":{"payload":"x","notify_emails_to":"`+listed(4)+`"}}`, bob)) // all together
-	a.Create(`"payload":"x","notify_emails_to":"`+listed(3)+`"`, bob)
+	limited(a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(2)+`"}`, ann))
+	limited(a.Do("POST", pushes, `{"push":{"payload":"x","notify_emails_to":"`+servertest.Listed(2)+`"}}`, ann))
+	a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(1)+`"}`, ann).Want(http.StatusCreated)
+	limited(a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(1)+`"}`, ann))
+	limited(a.Do("POST", pushes, `{"push":{"payload":"x","notify_emails_to":"`+servertest.Listed(4)+`"}}`, bob)) // all together
+	a.Create(`"payload":"x","notify_emails_to":"`+servertest.Listed(3)+`"`, bob)
 	a.Create(`"payload":"without mail"`, ann)
 	if n := a.Store.Waiting(); n != 8 || len(a.Get(pushes+"/active", ann).List()) != 2 || auditedOf(a, t, token, ann) != "creation creation_email_send creation_email_send" {
 		t.Errorf("%d mails wait", n)
 	}
 	a.Store.Clock.Advance(10*time.Hour - time.Millisecond)
 	wait = "1"
-	limited(a.Do("POST", path, `{"notify_emails_to":"`+listed(1)+`"}`, ann))
+	limited(a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(1)+`"}`, ann))
 	a.Store.Clock.Advance(time.Millisecond)
-	a.Do("POST", path, `{"notify_emails_to":"`+listed(5)+`"}`, ann).Want(http.StatusCreated)
+	a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(5)+`"}`, ann).Want(http.StatusCreated)
 }
 
 func TestTheVersionSaysWhetherMailIsSent(t *testing.T) {
 	t.Parallel()
-	for want, a := range map[bool]*servertest.Server{true: servertest.New(t, sendsMail), false: servertest.New(t)} {
+	for want, a := range map[bool]*servertest.Server{true: servertest.New(t, servertest.SendsMail), false: servertest.New(t)} {
 		if got := a.Get("/api/v2/version").Body; strings.Contains(got, `"email_auto_dispatch":true`) != want {
 			t.Error(got)
 		}
@@ -222,4 +214,20 @@ func TestTheVersionSaysWhetherMailIsSent(t *testing.T) {
 			t.Errorf("mail is documented: %v", !want)
 		}
 	}
+}
+
+// auditedOf returns the kinds of the entries in a push's audit log.
+func auditedOf(a *servertest.Server, t *testing.T, token string, as http.Header) string {
+	t.Helper()
+	var kinds []string
+	logs, _ := a.Get(pushes+"/"+token+"/audit", as).Want(http.StatusOK).Object()["logs"].([]any)
+	for _, l := range logs {
+		kinds = append(kinds, l.(map[string]any)["kind"].(string))
+	}
+	return strings.Join(kinds, " ")
+}
+
+// linkIn returns the link in a mail.
+func linkIn(l store.Mail) string {
+	return display.PushLink(l.Base, l.Push.Token.Reveal(), l.Push.RetrievalStep)
 }

@@ -79,7 +79,7 @@ func newWatched(t *testing.T, changes ...func(*config.Config)) (*servertest.Serv
 	t.Helper()
 	a := servertest.New(t, changes...)
 	o := &tally{server: a, told: make(map[string]int)}
-	a.Handler.SetMonitoring(server.Monitoring{Observer: o})
+	a.Monitor(server.Monitoring{Observer: o})
 	return a, o
 }
 
@@ -170,12 +170,12 @@ func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 			}
 		}},
 		"codes_per_account": {func(c *config.Config) {
-			sendsMail(c)
+			servertest.SendsMail(c)
 			servertest.SignUps(c)
 		}, func(a *servertest.Server) {
 			b := a.Browser()
-			b.Post("/users/sign_up", "email", eveEmail, "password", evePassword)
-			b.SignIn(eveEmail, evePassword).To("/")
+			b.Post("/users/sign_up", "email", "eve@example.com", "password", "a good password")
+			b.SignIn("eve@example.com", "a good password").To("/")
 			b.Post("/users/address/code").To("/users/address")
 			b.Post("/users/address/code").Want(http.StatusTooManyRequests)
 		}},
@@ -228,7 +228,7 @@ func TestReadinessIsThatOfTheProgram(t *testing.T) {
 	for want, said := range map[int][]error{http.StatusOK: {nil}, http.StatusServiceUnavailable: {action.ErrStarting, action.ErrStopping}} {
 		for _, err := range said {
 			a := servertest.New(t)
-			a.Handler.SetMonitoring(server.Monitoring{Ready: func() error { return err }})
+			a.Monitor(server.Monitoring{Ready: func() error { return err }})
 			got := a.Get("/readyz").Want(want)
 			a.Get("/healthz").Want(http.StatusOK)
 			if err == nil && got.Body != `{"status":"ok"}`+"\n" || err != nil && got.Header.Get("Retry-After") == "" {
@@ -261,7 +261,7 @@ func TestMetricsNeedTheirToken(t *testing.T) {
 		"metrics that are none": {server.Monitoring{Metrics: func() (string, []byte, error) { return "", nil, errors.New(token) }, Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 500},
 	} {
 		a := servertest.New(t)
-		a.Handler.SetMonitoring(c.watch)
+		a.Monitor(c.watch)
 		header := http.Header{}
 		if c.given != "" {
 			header.Set("Authorization", c.given)
@@ -286,7 +286,7 @@ func TestAListenerForMetricsAnswersForAddresses(t *testing.T) {
 	} {
 		for _, token := range []string{"", "token-of-metrics"} {
 			a := servertest.New(t, func(c *config.Config) { c.AllowedHosts = []string{"metrics.lan"} })
-			a.Handler.SetMonitoring(server.Monitoring{Metrics: text, Token: secret.New(token)})
+			a.Monitor(server.Monitoring{Metrics: text, Token: secret.New(token)})
 			r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 			r.Host = host
 			r.Header.Set("Authorization", "Bearer "+token)

@@ -53,7 +53,7 @@ type asked struct{ token, grant string }
 // document, to the last key, and the document has no other statuses.
 func TestAnswersMatchTheDocument(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail)
+	a := servertest.New(t, servertest.SendsMail)
 	d := documentOf(a)
 	maps.DeleteFunc(d.byID, func(id string, _ operation) bool { return isAdminCall(id) })
 	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
@@ -275,7 +275,7 @@ func (d *document) tooMany() {
 // full checks the answers of a server with too little space.
 func (d *document) full() {
 	d.t.Helper()
-	full := servertest.New(d.t, sendsMail, func(c *config.Config) { c.MaxStoreSize, c.Limits.AnonymousShare = 1<<20, 0 })
+	full := servertest.New(d.t, servertest.SendsMail, func(c *config.Config) { c.MaxStoreSize, c.Limits.AnonymousShare = 1<<20, 0 })
 	eve := full.AddTokenUser("eve@example.com")
 	mailed := pushes + "/" + full.Create(`"payload":"x"`, eve) + "/notify_emails"
 	fillStore(full)
@@ -286,7 +286,7 @@ func (d *document) full() {
 // failed checks the answers of a server whose store failed.
 func (d *document) failed() {
 	d.t.Helper()
-	failed := servertest.New(d.t, sendsMail)
+	failed := servertest.New(d.t, servertest.SendsMail)
 	ann := failed.AddTokenUser("ann@example.com")
 	pushed := failed.PushFiles("ann@example.com", []byte("hello"))
 	p := asked{pushed.Token.Reveal(), pushed.Grant()}
@@ -304,7 +304,7 @@ func (d *document) failed() {
 // The document of a server without anonymous callers matches its answers.
 func TestAnswersOfAServerForMembersAreDocumented(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, settings["members only"], sendsMail)
+	a := servertest.New(t, settings["members only"], servertest.SendsMail)
 	d := documentOf(a)
 	ann := a.AddTokenUser("ann@example.com")
 	for _, c := range calls {
@@ -366,6 +366,19 @@ func TestAnswersThatAreNotDocumentedAreNoticed(t *testing.T) {
 	} {
 		if err := d.schema(at("create", "422")).Validate(parsed(t, body)); (err == nil) != valid {
 			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// fillStore creates pushes until there is no space for a small one.
+func fillStore(a *servertest.Server) {
+	a.T.Helper()
+	for n := 256 << 10; n > 0; {
+		got := a.Do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", n)+`"}}`)
+		if got.Status == http.StatusInsufficientStorage {
+			n /= 2
+		} else {
+			got.Want(http.StatusCreated)
 		}
 	}
 }

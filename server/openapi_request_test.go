@@ -218,7 +218,7 @@ func TestBoundsInTheDocumentAreThoseOfTheSettings(t *testing.T) {
 // is always there, and no generator has a type for a text that may be a number.
 func TestFieldsOfRequestsHavePlainTypesAndStayOptional(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail)
+	a := servertest.New(t, servertest.SendsMail)
 	if strings.Contains(a.Get("/api/v2/openapi.json").Body, `"default":`) {
 		t.Error("a schema has a default")
 	}

@@ -140,3 +140,9 @@ func TestDaysAndViewsRunDown(t *testing.T) {
 		"deleted": "false", "payload": "null", "files": "[]",
 	})
 }
+
+var senderKeys = []string{
+	"url_token", "kind", "html_url", "json_url", "created_at", "updated_at", "expires_at", "expire_after_days",
+	"expire_after_views", "days_remaining", "views_remaining", "expired", "expired_on", "deleted",
+	"deletable_by_viewer", "retrieval_step", "passphrase", "passphrase_protected", "client_encrypted", "name", "note",
+}

@@ -101,7 +101,7 @@ func TestAFieldThatIsRefusedLeavesNothingOfTheFiles(t *testing.T) {
 			for _, encode := range servertest.FileKinds {
 				contentType, body := encode(p)
 				got := a.Post(contentType, body, ann)
-				if fields := invalidOf(got); !slices.Equal(fields, []string{field}) {
+				if fields := got.Invalid(); !slices.Equal(fields, []string{field}) {
 					t.Errorf("%s: %s", field, got.Body)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -196,22 +195,6 @@ func TestManyUploadsAtOnce(t *testing.T) {
 	}
 }
 
-// inUse is how many bytes of the heap are in use, once what is not has been collected.
-func inUse() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// A gauge is an empty reader. It records what is in use when a body has been read up to it.
-type gauge struct{ held uint64 }
-
-func (g *gauge) Read([]byte) (int, error) {
-	g.held = inUse()
-	return 0, io.EOF
-}
-
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks at all memory
 	if env.UnderRace {
 		t.Skip("it measures memory, and the race detector takes some")
@@ -228,9 +211,9 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks 
 		for range size / len(mebibyte) {
 			readers = append(readers, strings.NewReader(text[1]))
 		}
-		after := new(gauge)
+		after := new(servertest.Gauge)
 		readers = append(readers, after, strings.NewReader(text[2]))
-		before := inUse()
+		before := servertest.HeapInUse()
 		req, err := http.NewRequest("POST", a.URL+pushes, io.MultiReader(readers...))
 		env.OK(t, err)
 		req.Header = ann.Clone()
@@ -238,8 +221,8 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks 
 		res, err := a.Client.RoundTrip(req)
 		env.OK(t, err)
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusCreated || after.held > before+bound {
-			t.Errorf("%s: %d; the heap grew from %d to %d", name, res.StatusCode, before, after.held)
+		if res.StatusCode != http.StatusCreated || after.Held > before+bound {
+			t.Errorf("%s: %d; the heap grew from %d to %d", name, res.StatusCode, before, after.Held)
 		}
 	}
 }

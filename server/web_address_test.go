@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -21,7 +22,7 @@ const (
 // API token.
 func newSender(t *testing.T, changes ...func(*config.Config)) (a *servertest.Server, eve *servertest.Browser, token http.Header) {
 	t.Helper()
-	a = servertest.NewSite(t, append([]func(*config.Config){sendsMail, servertest.SignUps}, changes...)...)
+	a = servertest.NewSite(t, append([]func(*config.Config){servertest.SendsMail, servertest.SignUps}, changes...)...)
 	a.Browser().Post("/users/sign_up", "email", eveEmail, "password", evePassword).To("/users/sign_in")
 	return a, a.SignedIn(eveEmail, evePassword), a.AddToken(eveEmail)
 }
@@ -77,7 +78,7 @@ func TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed(t *testing.T) {
 	a.Do("POST", pushes+"/"+old+"/notify_emails", `{"notify_emails_to":"carol@example.net"}`, token).Want(http.StatusCreated)
 	eve.Post("/users/address/code").To("/users/address")
 	letters := wantedOf(a)
-	if addressees(letters) != "bob@example.net carol@example.net" || letters[0].Sender != eveEmail {
+	if servertest.Addressees(letters) != "bob@example.net carol@example.net" || letters[0].Sender != eveEmail {
 		t.Errorf("mail: %+v", letters)
 	}
 	for _, word := range []string{code, "bob@", eveEmail} {
@@ -92,7 +93,7 @@ func TestACodeIsInTheLanguageOfThePage(t *testing.T) {
 	a, _, _ := newSender(t)
 	eve := a.SignedIn(eveEmail, evePassword, http.Header{"Accept-Language": {"sv"}})
 	eve.Post("/users/address/code").To("/users/address")
-	if l := lettersOf(a)[0]; l.Language != "sv" || l.To.Reveal() != eveEmail {
+	if l := a.Letters()[0]; l.Language != "sv" || l.To.Reveal() != eveEmail {
 		t.Errorf("it is %+v", l)
 	}
 }
@@ -119,7 +120,7 @@ func TestThePageOfTheAddressSaysWhyThereIsNoCode(t *testing.T) {
 	bob.Post("/users/address/code").Want(http.StatusTooManyRequests).Says("No e-mail can be sent to this address")
 
 	anyone := func(c *config.Config) { c.SignupEmailRegexp = ".+" }
-	on := servertest.NewSite(t, sendsMail, servertest.SignUps, anyone)
+	on := servertest.NewSite(t, servertest.SendsMail, servertest.SignUps, anyone)
 	for email, off := range map[string]*servertest.Server{
 		eveEmail:           servertest.NewSite(t, servertest.SignUps),
 		"änn@example.com":  on,
@@ -135,7 +136,7 @@ func TestThePageOfTheAddressSaysWhyThereIsNoCode(t *testing.T) {
 
 func TestAnAddressGetsOnlySoMuchMailADay(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail, func(c *config.Config) { c.Mail.RecipientPerDay = 2 })
+	a := servertest.New(t, servertest.SendsMail, func(c *config.Config) { c.Mail.RecipientPerDay = 2 })
 	ann, session := a.AddTokenUser("ann@example.com"), a.AddSessionUser("bob@example.com")
 	bob := a.AddToken("bob@example.com")
 	token := a.Create(`"payload":"x","notify_emails_to":"victim@example.net"`, ann)
@@ -153,7 +154,7 @@ func TestAnAddressGetsOnlySoMuchMailADay(t *testing.T) {
 	if told := got.Want(http.StatusUnprocessableEntity).Problems(); len(told) != 1 || !strings.Contains(told[0], "has received the most e-mails for today") {
 		t.Errorf("the form says %v", told)
 	}
-	if n := len(lettersOf(a)); n != 2 {
+	if n := len(a.Letters()); n != 2 {
 		t.Errorf("%d mails wait", n)
 	}
 	a.Create(`"payload":"x","notify_emails_to":"a@example.net"`, bob)
@@ -163,7 +164,7 @@ func TestAnAddressGetsOnlySoMuchMailADay(t *testing.T) {
 
 func TestAFreezeIsMailedToTheOwnerOnce(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail, freezes)
+	a := servertest.New(t, servertest.SendsMail, freezes)
 	ann := a.AddTokenUser("ann@example.com")
 	token := a.Create(`"payload":"x","passphrase":"right"`, ann)
 	for n := range 5 {
@@ -172,11 +173,27 @@ func TestAFreezeIsMailedToTheOwnerOnce(t *testing.T) {
 			want = http.StatusForbidden
 		}
 		a.Get(pushes+"/"+token+"?passphrase=wrong", servertest.Far(n)).Want(want)
-		if mails := len(lettersOf(a)); mails != 0 && n < 2 || mails != 1 && n >= 2 {
+		if mails := len(a.Letters()); mails != 0 && n < 2 || mails != 1 && n >= 2 {
 			t.Errorf("after %d there are %d", n+1, mails)
 		}
 	}
-	if l := lettersOf(a)[0]; l.About != store.MailFreeze || addressees([]store.Mail{l}) != "ann@example.com" || !l.Push.Token.IsZero() || !l.Push.Name.IsZero() {
+	if l := a.Letters()[0]; l.About != store.MailFreeze || servertest.Addressees([]store.Mail{l}) != "ann@example.com" || !l.Push.Token.IsZero() || !l.Push.Name.IsZero() {
 		t.Errorf("it is %+v", l)
 	}
+}
+
+// wantedOf is lettersOf without the mails that will not be sent.
+func wantedOf(a *servertest.Server) (all []store.Mail) {
+	a.T.Helper()
+	due, _, err := a.Store.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 1000})
+	env.OK(a.T, err)
+	for _, m := range due {
+		switch l, wanted, err := a.Store.OpenMail(ctx, m); {
+		case err != nil:
+			a.T.Fatal(err)
+		case wanted:
+			all = append(all, l)
+		}
+	}
+	return all
 }

@@ -166,9 +166,9 @@ func TestMemoryDoesNotGrowWithAFileOfTheForm(t *testing.T) { // not parallel: it
 	for range size / len(mebibyte) {
 		readers = append(readers, strings.NewReader(mebibyte))
 	}
-	after := new(gauge)
+	after := new(servertest.Gauge)
 	readers = append(readers, after, strings.NewReader("\r\n--b--\r\n"))
-	before := inUse()
+	before := servertest.HeapInUse()
 	req, err := http.NewRequest("POST", a.URL+"/", io.MultiReader(readers...))
 	env.OK(t, err)
 	req.Header = ann.Clone()
@@ -176,7 +176,7 @@ func TestMemoryDoesNotGrowWithAFileOfTheForm(t *testing.T) { // not parallel: it
 	res, err := a.Client.RoundTrip(req)
 	env.OK(t, err)
 	_ = res.Body.Close()
-	if res.StatusCode != http.StatusSeeOther || after.held > before+bound {
-		t.Errorf("%d; the heap grew from %d to %d", res.StatusCode, before, after.held)
+	if res.StatusCode != http.StatusSeeOther || after.Held > before+bound {
+		t.Errorf("%d; the heap grew from %d to %d", res.StatusCode, before, after.Held)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 func TestTheFormSendsTheLinkByMail(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail)
+	a := servertest.New(t, servertest.SendsMail)
 	ann := a.AddSessionUser("ann@example.com")
 	form := a.Get("/?lang=sv", ann).Want(http.StatusOK)
 	if form.Tag("mail-to") == "" || !strings.Contains(form.Body, `<option value="sv" lang="sv" selected>Svenska</option>`) || strings.Count(form.Body, `lang="`) < 12 {
@@ -19,8 +19,8 @@ func TestTheFormSendsTheLinkByMail(t *testing.T) {
 	}
 	got := a.SendForm(servertest.Typed(map[string]string{"notify_emails_to": "bob@example.net, carol@example.net", "notify_emails_to_locale": "sv"}), ann)
 	token := got.PushToken()
-	if !strings.Contains(got.Body, "on its way to 2 e-mail addresses") || addressees(lettersOf(a)) != "bob@example.net carol@example.net" || lettersOf(a)[0].Language != "sv" {
-		t.Errorf("mail goes to %s: %s", addressees(lettersOf(a)), got.Body)
+	if !strings.Contains(got.Body, "on its way to 2 e-mail addresses") || servertest.Addressees(a.Letters()) != "bob@example.net carol@example.net" || a.Letters()[0].Language != "sv" {
+		t.Errorf("mail goes to %s: %s", servertest.Addressees(a.Letters()), got.Body)
 	}
 	page := a.Get("/p/"+token+"/audit", ann).Want(http.StatusOK)
 	if !strings.Contains(page.Body, `Link sent by e-mail</span>: <bdi class="long">bob@example.net, carol@example.net</bdi>`) {
@@ -34,7 +34,7 @@ func TestTheFormSendsTheLinkByMail(t *testing.T) {
 
 func TestTheFormOffersMailOnlyToAccountsThatCanSendIt(t *testing.T) {
 	t.Parallel()
-	on, off := servertest.New(t, sendsMail), servertest.New(t)
+	on, off := servertest.New(t, servertest.SendsMail), servertest.New(t)
 	for name, got := range map[string]servertest.Answer{"anonymous": on.Get("/"), "no mail": off.Get("/", off.AddSessionUser("ann@example.com"))} {
 		if got.Want(http.StatusOK).Tag("mail-to") != "" || strings.Contains(got.Body, "notify_emails") {
 			t.Errorf("%s: %s", name, got.Body)
@@ -44,16 +44,16 @@ func TestTheFormOffersMailOnlyToAccountsThatCanSendIt(t *testing.T) {
 
 func TestAFormWithWrongAddressesIsShownAgain(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail, func(c *config.Config) { c.Mail.DailyLimit = 5 })
+	a := servertest.New(t, servertest.SendsMail, func(c *config.Config) { c.Mail.DailyLimit = 5 })
 	ann := a.AddSessionUser("ann@example.com")
 	for name, test := range map[string]struct{ to, language, id, says string }{
 		"no address":     {`"><script>`, "en", "mail-to", "at most 5 e-mail addresses"},
-		"too many":       {listed(6), "de", "mail-to", "at most 5 e-mail addresses"},
+		"too many":       {servertest.Listed(6), "de", "mail-to", "at most 5 e-mail addresses"},
 		"no language":    {"bob@example.net", "xx", "mail-language", "one of the languages"},
-		"beyond the day": {listed(3), "de", "mail-to", "You cannot send that many e-mails today"},
+		"beyond the day": {servertest.Listed(3), "de", "mail-to", "You cannot send that many e-mails today"},
 	} {
 		if name == "beyond the day" {
-			a.SendForm(servertest.Typed(map[string]string{"notify_emails_to": listed(3)}), ann).Want(http.StatusOK)
+			a.SendForm(servertest.Typed(map[string]string{"notify_emails_to": servertest.Listed(3)}), ann).Want(http.StatusOK)
 		}
 		got := a.SendForm(servertest.Typed(map[string]string{"notify_emails_to": test.to, "notify_emails_to_locale": test.language, "payload": "kept"}), ann)
 		if told := got.Problems(); len(told) != 1 || !strings.Contains(told[0], test.says) || !strings.Contains(got.Body, `href="#`+test.id+`"`) {

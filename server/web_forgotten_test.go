@@ -15,7 +15,7 @@ const chosen = "another horse battery"
 
 func TestAForgottenPasswordIsSetByAMailedLink(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, sendsMail)
+	a := servertest.NewSite(t, servertest.SendsMail)
 	b := a.Browser()
 	b.Get("/users/sign_in").Says("Forgotten your password?")
 	unknown := b.Post("/users/password/forgotten", "email", "unknown@example.com").Want(http.StatusOK)
@@ -24,8 +24,8 @@ func TestAForgottenPasswordIsSetByAMailedLink(t *testing.T) {
 	if known.Body != unknown.Body {
 		t.Error("the page tells whether there is an account")
 	}
-	all := lettersOf(a)
-	if len(all) != 1 || all[0].Base != mailBase {
+	all := a.Letters()
+	if len(all) != 1 || all[0].Base != servertest.MailBase {
 		t.Fatalf("%+v", all)
 	}
 	path := "/users/password/new/" + all[0].Code.Reveal()
@@ -57,7 +57,7 @@ func TestWithoutMailTheAdministratorIsAsked(t *testing.T) {
 
 func TestLinksForPasswordsAreAskedForWithALimit(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, sendsMail, func(c *config.Config) { c.Limits.SignInsPerClient = 2 })
+	a := servertest.NewSite(t, servertest.SendsMail, func(c *config.Config) { c.Limits.SignInsPerClient = 2 })
 	ask := func(n int) servertest.Answer {
 		return a.Browser(servertest.Far(n)).Post("/users/password/forgotten", "email", "unknown@example.com")
 	}
@@ -97,13 +97,13 @@ func TestAnAdministratorInvites(t *testing.T) {
 // An invitation is mailed where the server sends mail, unless the administrator wants the link.
 func TestAnInvitationIsMailed(t *testing.T) {
 	t.Parallel()
-	a, admin := administered(t, sendsMail, func(c *config.Config) { c.Mail.RecipientPerDay = 2 })
+	a, admin := administered(t, servertest.SendsMail, func(c *config.Config) { c.Mail.RecipientPerDay = 2 })
 	const link = "/users/password/new/"
 	admin.Get("/admin").Says("Send it by mail")
 	admin.Post("/admin", "email", "eve@example.com", "mail", "on").To("/admin")
 	admin.Get("/admin").Says("The link is on its way by mail.").Says("invited")
-	all := lettersOf(a)
-	if len(all) != 1 || all[0].About != store.MailPassword || !all[0].First || all[0].To.Reveal() != "eve@example.com" || all[0].Base != mailBase {
+	all := a.Letters()
+	if len(all) != 1 || all[0].About != store.MailPassword || !all[0].First || all[0].To.Reveal() != "eve@example.com" || all[0].Base != servertest.MailBase {
 		t.Fatalf("%+v", all)
 	}
 	eve := a.Browser()
@@ -121,11 +121,11 @@ func TestAnInvitationIsMailed(t *testing.T) {
 // Where the limit of mails is reached, the administrator gets the link that was to be mailed.
 func TestAnInvitationThatCannotBeMailedIsShown(t *testing.T) {
 	t.Parallel()
-	a, admin := administered(t, sendsMail, func(c *config.Config) { c.Mail.DailyLimitTotal = 1 })
+	a, admin := administered(t, servertest.SendsMail, func(c *config.Config) { c.Mail.DailyLimitTotal = 1 })
 	admin.Post("/admin", "email", "eve@example.com", "mail", "on").To("/admin")
 	admin.Post("/admin", "email", "joe@example.com", "mail", "on").Want(http.StatusCreated).
 		Says("The mail could not be sent.").Says("Give this link to joe@example.com.").Says("/users/password/new/")
-	if n := len(lettersOf(a)); n != 1 {
+	if n := len(a.Letters()); n != 1 {
 		t.Errorf("%d mails", n)
 	}
 }
@@ -134,7 +134,7 @@ func TestAnInvitationThatCannotBeMailedIsShown(t *testing.T) {
 // the account, and gets one of their own.
 func TestALinkToAnAddressThatWasNotConfirmedSaysThatTheAccountIsMadeAnew(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, sendsMail, func(c *config.Config) { c.EnableSignups = true })
+	a := servertest.NewSite(t, servertest.SendsMail, func(c *config.Config) { c.EnableSignups = true })
 	const address = "pat@example.com"
 	eve := a.Browser()
 	eve.Post("/users/sign_up", "email", address, "password", "the password of eve").To("/users/sign_in")
@@ -142,7 +142,7 @@ func TestALinkToAnAddressThatWasNotConfirmedSaysThatTheAccountIsMadeAnew(t *test
 	_, recovery := eve.EnableMFAWith("the password of eve")
 	b := a.Browser()
 	b.Post("/users/password/forgotten", "email", address).Want(http.StatusOK)
-	path := "/users/password/new/" + lettersOf(a)[0].Code.Reveal()
+	path := "/users/password/new/" + a.Letters()[0].Code.Reveal()
 	b.Get(path).Want(http.StatusOK).Says("another person may have made it", "everything in the old one is deleted").Lacks("end_tokens")
 	b.Post(path, "new", chosen, "again", chosen).To("/users/sign_in")
 	eve.Get("/p").To("/users/sign_in")

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,58 +22,16 @@ import (
 	"pushbox/store/storetest"
 )
 
-// A reader is a client that reads nothing of an answer until it is released.
-type reader struct {
-	*httptest.ResponseRecorder
-	began chan struct{}
-	may   chan struct{}
-	first bool
-}
-
-func (r *reader) Write(b []byte) (int, error) {
-	if !r.first {
-		r.first = true
-		close(r.began)
-	}
-	<-r.may
-	return r.ResponseRecorder.Write(b)
-}
-
-// sendUnread sends a request and leaves its answer unread. read reads the answer and
-// returns it.
-func sendUnread(a *servertest.Server, method, path, body string, header http.Header) (read func() *httptest.ResponseRecorder) {
-	w := &reader{ResponseRecorder: httptest.NewRecorder(), began: make(chan struct{}), may: make(chan struct{})}
-	hr := httptest.NewRequest(method, path, strings.NewReader(body))
-	hr.RemoteAddr = "127.0.0.1:1" // a trusted proxy, if the header says so
-	hr.Header = header.Clone()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a.Handler.ServeHTTP(w, hr)
-	}()
-	<-w.began
-	return func() *httptest.ResponseRecorder {
-		close(w.may)
-		<-done
-		return w.ResponseRecorder
-	}
-}
-
-// memoryOf bounds the memory of bodies and that of opened pushes.
-func memoryOf(size config.Size) func(*config.Config) {
-	return func(c *config.Config) { c.Limits.BodyMemory, c.Limits.MaxBody = size, 8<<20 }
-}
-
 var quotes = strings.Repeat(`"`, store.MaxText)
 
 func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, memoryOf(16<<20))
+	a := servertest.New(t, servertest.MemoryOf(16<<20))
 	long := a.Create(`"payload":` + servertest.Quoted(quotes))
 	small := a.Create(`"payload":"x"`)
 	var reads []func() *httptest.ResponseRecorder
 	for range 2 {
-		reads = append(reads, sendUnread(a, "POST", "/p/"+long, "", servertest.Urlencoded))
+		reads = append(reads, a.SendUnread("POST", "/p/"+long, "", servertest.Urlencoded))
 	}
 	if held := a.Handler.Stats().AnswerMemory; held < 10*store.MaxText || held > 11*store.MaxText {
 		t.Errorf("two pages hold %d bytes", held)
@@ -101,11 +60,11 @@ func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
 // The memory for answers of the API is bounded, too, and small answers need none.
 func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, memoryOf(16<<20))
+	a := servertest.New(t, servertest.MemoryOf(16<<20))
 	long, small := pushes+"/"+a.Create(`"expire_after_views":10,"payload":`+servertest.Quoted(quotes)), pushes+"/"+a.Create(`"payload":"x"`)
 	var reads []func() *httptest.ResponseRecorder
 	for range 4 {
-		reads = append(reads, sendUnread(a, "GET", long, "", nil))
+		reads = append(reads, a.SendUnread("GET", long, "", nil))
 	}
 	if held := a.Handler.Stats().AnswerMemory; held < 8*store.MaxText || held > 9*store.MaxText {
 		t.Errorf("four answers hold %d bytes", held)
@@ -129,7 +88,7 @@ func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 // Lists, logs and documents take their part of the memory, too.
 func TestListsThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, memoryOf(16<<20))
+	a := servertest.New(t, servertest.MemoryOf(16<<20))
 	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
 	var last string
 	for range store.PageSize {
@@ -141,7 +100,7 @@ func TestListsThatAreNotReadTakeBoundedMemory(t *testing.T) {
 		a.Do("GET", pushes+"/"+last+"?passphrase=x", "", bearer, h)
 	}
 	for path, by := range map[string]http.Header{pushes + "/active": bearer, "/p/" + last + "/audit.csv": session, "/api/v2/openapi.json": {}} {
-		read := sendUnread(a, "GET", path, "", by)
+		read := a.SendUnread("GET", path, "", by)
 		held := a.Handler.Stats().RequestMemory
 		w := read()
 		if size := w.Body.Len(); w.Code != http.StatusOK || size < 100_000 || held < int64(size)/2 {
@@ -154,30 +113,11 @@ func TestListsThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	}
 }
 
-// A lister is an engine that calls read before it reads a list of pushes or requests.
-type lister struct {
-	storetest.Watched
-	read func()
-}
-
-func newLister(e record.Engine, read func()) lister {
-	return lister{storetest.Watched{Engine: e, Look: func(of *record.Table) {
-		if of == record.Requests.Table {
-			read()
-		}
-	}}, read}
-}
-
-func (e lister) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
-	e.read()
-	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
-}
-
-// A listerByID is a lister that calls read before pushes are read by their IDs, too.
-type listerByID struct{ lister }
+// A listerByID is a Lister that calls read before pushes are read by their IDs, too.
+type listerByID struct{ servertest.Lister }
 
 func (e listerByID) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, error) {
-	e.read()
+	e.Read()
 	return e.Engine.PushesByID(ctx, ids)
 }
 
@@ -188,9 +128,9 @@ func TestAListIsReadIntoMemoryThatIsReserved(t *testing.T) {
 	held := int64(-1)
 	a = servertest.On(t, func(s *storetest.Setup) {
 		s.Wrap = func(e record.Engine) record.Engine {
-			return listerByID{newLister(e, func() { held = a.Handler.Stats().RequestMemory })}
+			return listerByID{servertest.NewLister(e, func() { held = a.Handler.Stats().RequestMemory })}
 		}
-	}, takesRequests)
+	}, servertest.TakesRequests)
 	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
 	q, err := a.Store.CreateRequest(t.Context(), a.Actor("ann@example.com"), store.NewRequest{Text: secret.New("x")})
 	env.OK(t, err)
@@ -213,11 +153,11 @@ func TestAListIsReadIntoMemoryThatIsReserved(t *testing.T) {
 // A small text that is being shown takes none of the memory.
 func TestSmallPagesThatAreNotReadTakeNoMemoryFromOthers(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, memoryOf(8<<20))
+	a := servertest.New(t, servertest.MemoryOf(8<<20))
 	for _, members := range []string{`"payload":"x"`, `"payload":"x","kind":"qr"`, `"payload":"https://example.com","kind":"url"`} {
 		token := a.Create(members)
 		for range 4 {
-			defer sendUnread(a, "POST", "/p/"+token, "", servertest.Urlencoded)()
+			defer a.SendUnread("POST", "/p/"+token, "", servertest.Urlencoded)()
 		}
 		if held := a.Handler.Stats().AnswerMemory; held != 0 {
 			t.Errorf("%s: %d bytes", members, held)
@@ -253,17 +193,17 @@ func TestThePagesOfLongAddressesFitTheirReservation(t *testing.T) {
 func TestFormsThatAreShownAgainTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	env.NeedLong(t, "it sends many forms of 1 MiB and more")
-	a := servertest.New(t, memoryOf(12<<20))
+	a := servertest.New(t, servertest.MemoryOf(12<<20))
 	form := "push[kind]=text&push[expire_after_days]=x&push[payload]="
-	tooLong := sendUnread(a, "POST", "/", form+strings.Repeat(`"`, 7<<20), servertest.Urlencoded)
+	tooLong := a.SendUnread("POST", "/", form+strings.Repeat(`"`, 7<<20), servertest.Urlencoded)
 	if held := a.Handler.Stats().RequestMemory; held != 0 {
 		t.Errorf("a form whose text is too long holds %d bytes", held)
 	}
-	longest := sendUnread(a, "POST", "/", form+quotes, servertest.Urlencoded)
+	longest := a.SendUnread("POST", "/", form+quotes, servertest.Urlencoded)
 	if held := a.Handler.Stats().RequestMemory; held < 5*store.MaxText || held > 6*store.MaxText {
 		t.Errorf("the longest form holds %d bytes", held)
 	}
-	again := sendUnread(a, "POST", "/", form+quotes[:store.MaxText/2], servertest.Urlencoded)
+	again := a.SendUnread("POST", "/", form+quotes[:store.MaxText/2], servertest.Urlencoded)
 	a.Do("POST", "/", form+quotes, servertest.Urlencoded).Want(http.StatusServiceUnavailable)
 	a.SendForm(servertest.Typed(nil)).Want(http.StatusOK)
 	for _, read := range []func() *httptest.ResponseRecorder{tooLong, longest, again} {
@@ -292,7 +232,7 @@ func TestAClientThatReadsNothingTakesNoMemoryFromOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := servertest.InMemory(t)
 		long := pushes + "/" + a.Create(`"expire_after_views":100,"payload":`+servertest.Quoted(strings.Repeat("\x01", 1_000_000)))
-		read := sendUnread(a, "GET", long, "", servertest.Far(1)) // its answer is 6 MB long, of a share of 8 MiB
+		read := a.SendUnread("GET", long, "", servertest.Far(1)) // its answer is 6 MB long, of a share of 8 MiB
 		begun := time.Now()
 		got := make(chan int, 9)
 		for range cap(got) {
@@ -355,7 +295,7 @@ func TestAnAnswerThatIsNotReadIsCut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.StallTimeout = stall })
-		_, res := begin(t, a, pushes+"/"+a.Create(`"payload":`+servertest.Quoted(quotes)))
+		_, res := a.Begin(pushes + "/" + a.Create(`"payload":`+servertest.Quoted(quotes)))
 		for range 3 { // slow, and not too slow
 			time.Sleep(textStall - time.Second)
 			if _, err := io.CopyN(io.Discard, res.Body, 32<<10); err != nil {
@@ -386,6 +326,34 @@ func TestATextThatStallsIsCut(t *testing.T) {
 		stalled := time.Now()
 		if l.Want(http.StatusBadRequest); time.Since(stalled) != textStall {
 			t.Errorf("it is cut after %v", time.Since(stalled))
+		}
+	})
+}
+
+// What clients of one account hold together leaves half for others, whatever they ask for.
+func TestAnAccountHoldsAtMostHalfOfTheMemory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := servertest.InMemory(t, servertest.MemoryOf(16<<20))
+		ann, bob := a.AddSessionUser(servertest.AnnEmail), a.AddSessionUser("bob@example.com")
+		bearer := a.AddToken(servertest.AnnEmail)
+		long := a.Create(`"payload":"x"`, bearer)
+		said := strings.Repeat(`"`, 255)
+		for range 500 {
+			a.Do("GET", pushes+"/"+long+"?passphrase=x", "", bearer, http.Header{"User-Agent": {said}, "Referer": {said}})
+		}
+		var reads []func() *httptest.ResponseRecorder
+		for n := range 40 {
+			from := ann.Clone()
+			from.Set("X-Forwarded-For", fmt.Sprintf("192.0.%d.1", n))
+			reads = append(reads, a.SendUnread(http.MethodGet, "/p/"+long+"/audit.csv", "", from))
+		}
+		if held := a.Handler.Stats().RequestMemory; held < 6<<20 || held > 8<<20 {
+			t.Errorf("the account holds %d bytes", held)
+		}
+		a.Get("/p", bob).Want(http.StatusOK)
+		for _, read := range reads {
+			read()
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/testkit/passkeytest"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 const passkeyOrigin = "https://push.example.com"
@@ -235,5 +236,18 @@ func TestWhatPasskeysSendIsInNoLog(t *testing.T) {
 		if text == "" || strings.Contains(a.Log.String(), text) {
 			t.Errorf("%s is in the log", name)
 		}
+	}
+}
+
+func TestTheNameOfAPasskeyIsBounded(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, atPasskeyOrigin)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	add := func(n int) servertest.Answer {
+		return addNamedPasskey(a, ann, passkeytest.New(t, passkeyOrigin), servertest.AnnPassword, strings.Repeat("k", n))
+	}
+	add(record.MaxLabel + 1).Want(http.StatusForbidden)
+	if got := add(record.MaxLabel); got.Status >= http.StatusBadRequest {
+		t.Errorf("%d: %s", got.Status, got.Body)
 	}
 }

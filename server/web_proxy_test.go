@@ -83,7 +83,7 @@ func TestAHeaderPastTheProxyIsNotBelieved(t *testing.T) {
 	off := servertest.NewSite(t).Browser() // the setting is off
 	asNamed(off, "/users/sign_in", servertest.AnnEmail, "").Want(http.StatusOK)
 
-	outer := recipientsOf(servertest.NewSite(t, behindProxy()))
+	outer := servertest.NewSite(t, behindProxy()).Recipients()
 	outer.Get("/users/sign_in", named(servertest.AnnEmail, "")).Want(http.StatusNotFound)
 
 	twice := servertest.NewSite(t, behindProxy()).Browser() // a client's own, and the proxy's behind it

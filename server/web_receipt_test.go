@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/config"
 	"pushbox/server/servertest"
 )
 
@@ -68,4 +69,84 @@ func TestAReceiptNeedsItsCode(t *testing.T) {
 	}
 	a.Get(first).Want(http.StatusOK).Link()
 	a.Get(second).Want(http.StatusOK).Link()
+}
+
+func TestThePageOfANewPushHasItsLink(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		base   string
+		header http.Header
+		want   string
+	}{
+		"the request's host":  {"", http.Header{"Host": {"box.example:8080"}}, "http://box.example:8080/p/"},
+		"base_url":            {"https://push.example.com", http.Header{"Host": {"inner"}}, "https://push.example.com/p/"},
+		"a proxy":             {"", http.Header{"Host": {"inner"}, "X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"out.example"}}, "https://out.example/p/"},
+		"base_url of a proxy": {"https://push.example.com", http.Header{"X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Host": {"out.example"}}, "https://push.example.com/p/"},
+	} {
+		a := servertest.New(t, func(c *config.Config) {
+			if c.BaseURL = test.base; test.base != "" {
+				c.AllowedHosts = []string{"inner", "127.0.0.1", "out.example"}
+			}
+		})
+		got := a.SendForm(servertest.Typed(nil), test.header)
+		if link := got.Link(); !strings.HasPrefix(link, test.want) || !strings.HasSuffix(link, "/r") {
+			t.Errorf("%s: %s", name, link)
+		}
+		for _, want := range []string{`href="/p/` + got.PushToken() + `/r" target="_blank" rel="noopener noreferrer"`, `<svg class="qr"`, got.Link() + "\nThe link works 5 times"} {
+			if !strings.Contains(got.Body, want) {
+				t.Errorf("%s: no %s", name, want)
+			}
+		}
+		if strings.Contains(a.Log.String(), got.PushToken()) || got.Header.Get("Location") != "" {
+			t.Errorf("%s: the link is in the log or in a header", name)
+		}
+	}
+	servertest.New(t).SendForm(servertest.Typed(nil), http.Header{"Host": {"a/b"}}).Want(http.StatusBadRequest)
+}
+
+func TestWhatThePageOfANewPushSays(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
+	const (
+		apart  = "Do not put the passphrase into the same message"
+		other  = "You will get the passphrase another way."
+		audit  = `/audit"`
+		once   = "The link works once, until 2026-01-08 00:00 UTC."
+		button = "“Open” button first"
+		deadly = "recipients may delete it"
+	)
+	envelope := "pushbox-end-to-end.1." + strings.Repeat("A", 40) + "." + strings.Repeat("A", 40)
+	for name, test := range map[string]struct {
+		fields    map[string]string
+		caller    http.Header
+		has, hasn []string
+	}{
+		"plain":        {nil, nil, []string{button, deadly, "Passphrase: none", "(7 days left) or after 5 views", "uses up a view", "0 of 5 views used"}, []string{apart, other, audit, "uses no view", "encrypted in this browser"}},
+		"a passphrase": {map[string]string{"passphrase": "open sesame"}, nil, []string{apart, other, "Passphrase: set"}, []string{"open sesame", audit}},
+		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "under My secrets", "uses no view"}, []string{apart, "uses up a view"}},
+		"encrypted":    {map[string]string{"payload": envelope}, nil, []string{"encrypted in this browser", "Only this link and the address of this page have the key", "uses up a view"}, []string{"nothing can show it again"}},
+		"its owner's":  {map[string]string{"payload": envelope}, ann, []string{"encrypted in this browser", "uses no view"}, []string{"uses up a view", "under My secrets"}},
+		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once, "or after one view", "0 of 1 view used"}, nil},
+		"no button":    {map[string]string{"retrieval_step": servertest.Unticked, "deletable_by_viewer": servertest.Unticked}, nil, nil, []string{button, deadly}},
+		"a URL":        {map[string]string{"kind": "url", "payload": "https://a"}, nil, []string{"Web address"}, []string{deadly}},
+	} {
+		got := a.SendForm(servertest.Typed(test.fields), test.caller).Want(http.StatusOK)
+		for _, text := range test.has {
+			if !strings.Contains(got.Body, text) {
+				t.Errorf("%s: no %q", name, text)
+			}
+		}
+		for _, text := range append(test.hasn, "hunter2") {
+			if strings.Contains(got.Body, text) {
+				t.Errorf("%s: it has %q", name, text)
+			}
+		}
+		if link := got.Link(); strings.HasSuffix(link, "/r") != strings.Contains(got.Body, button) {
+			t.Errorf("%s: %s", name, link)
+		}
+		if got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %v", name, got.Header)
+		}
+	}
 }

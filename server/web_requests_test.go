@@ -23,37 +23,6 @@ import (
 	"pushbox/store/record"
 )
 
-// typedRequest returns the fields of an unchanged form for a request, except for these
-// changes.
-func typedRequest(changes ...string) []string {
-	fields := []string{"text", "The password of web-03", "expire_after_duration", "12", "max_answers", "1", "kinds", "text,file", "answer_expire_after_duration", "12", "public_key_p256", "", "public_key_x25519", ""}
-	return append(fields, changes...)
-}
-
-// askFor makes a request on its page, and returns the path of its own page and of its link.
-func askFor(t *testing.T, b *servertest.Browser, changes ...string) (own, link string) {
-	t.Helper()
-	own = b.Post("/requests/new", typedRequest(changes...)...).Want(http.StatusSeeOther).Header.Get("Location")
-	_, path, ok := strings.Cut(b.Get(own).Link(), "/q/")
-	if !ok || !strings.HasPrefix(own, "/requests/") {
-		t.Fatalf("the request is at %s with the link %s", own, path)
-	}
-	return own, "/q/" + path
-}
-
-// answer sends the form of a stranger, as a browser without scripts does.
-func answer(a *servertest.Server, link, text string, files ...servertest.File) servertest.Answer {
-	a.T.Helper()
-	body := servertest.TextPart("push[payload]", text)
-	for _, f := range files {
-		body += servertest.FilePart(f)
-	}
-	if len(files) == 0 {
-		body += servertest.NothingChosen
-	}
-	return a.Do(http.MethodPost, link, body+"--b--\r\n", servertest.Multi)
-}
-
 // answersOn returns the paths to which the forms lead that open answers on a page.
 func answersOn(page servertest.Page) (paths []string) {
 	for _, action := range page.Forms() {
@@ -66,23 +35,23 @@ func answersOn(page servertest.Page) (paths []string) {
 
 func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	ann.Get("/requests").Want(http.StatusOK).Says("No requests yet")
-	own, link := askFor(t, ann, "text", "The password of web-03\r\n<b>and</b> the codes", "max_answers", "2")
+	own, link := ann.AskFor("text", "The password of web-03\r\n<b>and</b> the codes", "max_answers", "2")
 	ann.Get(own).Page().Has("The password of web-03 <b>and</b> the codes", "No answer yet.", "or after 2 more answers")
 
 	a.Get(link).Want(http.StatusOK).Page().
 		Has("ann@example.com asks you for this:", "<b>and</b> the codes", "What you send goes to ann@example.com alone.").
 		Lacks("My secrets", "Sign in")
-	sent := answer(a, link, "hunter2\r\n")
+	sent := a.AnswerRequest(link, "hunter2\r\n")
 	sent.To("/q/sent")
 	if sent.Body != "" || len(sent.Cookies()) > 0 {
 		t.Errorf("the sender gets %q and %v", sent.Body, sent.Cookies())
 	}
 	a.Get("/q/sent").Want(http.StatusOK).Page().Has("Sent", "Only the person who asked for it gets it.").Lacks("ann@example.com")
 	a.Store.Clock.Advance(time.Minute)
-	answer(a, link, "", servertest.File{Name: "codes.txt", Content: []byte("file-marker")}).To("/q/sent")
+	a.AnswerRequest(link, "", servertest.File{Name: "codes.txt", Content: []byte("file-marker")}).To("/q/sent")
 
 	page := ann.Get(own).Want(http.StatusOK).Page().Has("All answers received")
 	answers := answersOn(page)
@@ -101,7 +70,7 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 	}
 
 	a.Get(link).Want(http.StatusNotFound).Says("This request has ended")
-	answer(a, link, "too late").Want(http.StatusNotFound)
+	a.AnswerRequest(link, "too late").Want(http.StatusNotFound)
 	for _, path := range append(answers, link) {
 		token := strings.Split(path, "/")[2]
 		if strings.Contains(a.Log.String(), token) {
@@ -114,11 +83,11 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 // with one click, which counts no view.
 func TestAnAnswerIsShownAsOne(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	own, link := askFor(t, ann, "max_answers", "3")
+	own, link := ann.AskFor("max_answers", "3")
 	for _, text := range []string{"hunter2", "hunter3"} {
-		answer(a, link, text).To("/q/sent")
+		a.AnswerRequest(link, text).To("/q/sent")
 		a.Store.Clock.Advance(time.Minute)
 	}
 	ann.Get("/requests").Says("2 new answers")
@@ -199,10 +168,10 @@ func holdUpload(a *servertest.Server, path string, header http.Header) (status i
 // Whatever is sent to one request, or by one client, leaves room for files of others.
 func TestUploadsHaveTheirShareOfTheSlots(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests, func(c *config.Config) { c.Limits.BodyMemory = 20 * body.UploadMemory })
+	a := servertest.NewSite(t, servertest.TakesRequests, func(c *config.Config) { c.Limits.BodyMemory = 20 * body.UploadMemory })
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	_, link := askFor(t, ann, "max_answers", "100")
-	_, other := askFor(t, ann)
+	_, link := ann.AskFor("max_answers", "100")
+	_, other := ann.AskFor()
 	hold := func(name, path string, header http.Header, want int) {
 		t.Helper()
 		status, end := holdUpload(a, path, header)
@@ -226,10 +195,10 @@ func TestUploadsHaveTheirShareOfTheSlots(t *testing.T) {
 
 func TestARequestIsItsOwnersAlone(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	a.AddAccount("bob@example.com", servertest.AnnPassword)
 	ann, bob := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.SignedIn("bob@example.com", servertest.AnnPassword)
-	own, link := askFor(t, ann)
+	own, link := ann.AskFor()
 	for _, path := range []string{"/requests", "/requests/new", own} {
 		a.Get(path).To("/users/sign_in")
 	}
@@ -248,7 +217,7 @@ func TestARequestIsItsOwnersAlone(t *testing.T) {
 	ann.Get(own).Says("The request has ended.", "No answer came.").Lacks(link)
 	ann.Post(own + "/end").To(own)
 	a.Get(link).Want(http.StatusNotFound)
-	answer(a, link, "x").Want(http.StatusNotFound)
+	a.AnswerRequest(link, "x").Want(http.StatusNotFound)
 	a.Get("/q/sent").Want(http.StatusOK)
 	for _, name := range a.Handler.RouteNames(true) {
 		about := strings.HasPrefix(name, "request") || strings.HasPrefix(name, "answer")
@@ -260,9 +229,9 @@ func TestARequestIsItsOwnersAlone(t *testing.T) {
 
 func TestLinksOfRequestsAndOfPushesShareNothing(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	own, link := askFor(t, ann)
+	own, link := ann.AskFor()
 	token, push := strings.TrimPrefix(link, "/q/"), a.Create(`"payload":"x"`)
 	unknown := "/q/" + store.NewToken(a.Store.Clock.Now()).Reveal()
 	want := a.Get(unknown).Want(http.StatusNotFound).Body
@@ -270,7 +239,7 @@ func TestLinksOfRequestsAndOfPushesShareNothing(t *testing.T) {
 		if got := a.Get(path).Want(http.StatusNotFound); got.Body != want {
 			t.Errorf("%s differs from an unknown one: %s", path, got.Body)
 		}
-		answer(a, path, "x").Want(http.StatusNotFound)
+		a.AnswerRequest(path, "x").Want(http.StatusNotFound)
 	}
 	a.Get("/q/" + strings.ToUpper(token)).Want(http.StatusOK)
 	for _, path := range []string{"/p/" + token, "/p/" + token + "/r", "/api/v2/pushes/" + token, "/requests/" + token, "/requests/" + push} {
@@ -282,9 +251,9 @@ func TestLinksOfRequestsAndOfPushesShareNothing(t *testing.T) {
 
 func TestTriesOfUnknownLinksOfRequestsAreLimited(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	own, ended := askFor(t, ann)
+	own, ended := ann.AskFor()
 	ann.Post(own + "/end").To(own)
 	for range 30 { // one that was there counts for nothing
 		a.Get(ended).Want(http.StatusNotFound).Says("This request has ended")
@@ -314,9 +283,9 @@ func TestWithoutRequestsTheirPagesAreUnknownPaths(t *testing.T) {
 
 func TestRecipientsHaveAnEntryForAnswersAlone(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
-	own, link := askFor(t, a.SignedIn(servertest.AnnEmail, servertest.AnnPassword))
-	outer := recipientsOf(a)
+	a := servertest.NewSite(t, servertest.TakesRequests)
+	own, link := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword).AskFor()
+	outer := a.Recipients()
 	for path, want := range map[string]int{link: 200, "/q/sent": 200, own: 404, "/requests": 404, "/requests/new": 404} {
 		if got := outer.Get(path); got.Status != want {
 			t.Errorf("%s: %d", path, got.Status)
@@ -326,7 +295,7 @@ func TestRecipientsHaveAnEntryForAnswersAlone(t *testing.T) {
 
 func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	for name, test := range map[string]struct {
 		changes []string
@@ -344,7 +313,7 @@ func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
 		"a key that is none":  {[]string{"public_key_p256", "AAAA"}, "only if your browser encrypts them"},
 		"a key in other text": {[]string{"public_key_p256", "!"}, "only if your browser encrypts them"},
 	} {
-		got := ann.Post("/requests/new", typedRequest(test.changes...)...)
+		got := ann.Post("/requests/new", servertest.TypedRequest(test.changes...)...)
 		if problems := got.Problems(); len(problems) != 1 || !strings.Contains(problems[0], test.want) {
 			t.Errorf("%s: %q", name, problems)
 		}
@@ -354,9 +323,9 @@ func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
 	}
 	ann.Get("/requests").Says("No requests yet")
 	for range record.MaxRequests {
-		askFor(t, ann)
+		ann.AskFor()
 	}
-	if got := ann.Post("/requests/new", typedRequest()...).Problems(); !strings.Contains(got[0], "100 active requests") {
+	if got := ann.Post("/requests/new", servertest.TypedRequest()...).Problems(); !strings.Contains(got[0], "100 active requests") {
 		t.Errorf("one too many: %q", got)
 	}
 	ann.Get("/requests").Want(http.StatusOK).Says("Page 1")
@@ -366,11 +335,11 @@ func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
 
 func TestTheFormForAnAnswerSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests, servertest.FileLimits(2, 1000))
+	a := servertest.NewSite(t, servertest.TakesRequests, servertest.FileLimits(2, 1000))
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	_, both := askFor(t, ann, "kinds", "text,file")
-	_, texts := askFor(t, ann, "kinds", "text")
-	_, files := askFor(t, ann, "kinds", "file")
+	_, both := ann.AskFor("kinds", "text,file")
+	_, texts := ann.AskFor("kinds", "text")
+	_, files := ann.AskFor("kinds", "file")
 	file := servertest.File{Name: "a.txt", Content: []byte("x")}
 	for name, test := range map[string]struct {
 		link, text string
@@ -385,7 +354,7 @@ func TestTheFormForAnAnswerSaysWhatIsWrong(t *testing.T) {
 		"too many files":        {both, "kept & shown", []servertest.File{file, file, file}, "Too many files: at most 2."},
 		"a long text":           {both, strings.Repeat("x", store.MaxText+1), nil, "The text is too long"},
 	} {
-		got := answer(a, test.link, test.text, test.files...)
+		got := a.AnswerRequest(test.link, test.text, test.files...)
 		if problems := got.Problems(); len(problems) != 1 || !strings.Contains(problems[0], test.want) {
 			t.Errorf("%s: %q", name, problems)
 		}
@@ -393,23 +362,23 @@ func TestTheFormForAnAnswerSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: the text is lost", name)
 		}
 	}
-	answer(a, both, "", servertest.File{Name: "large", Content: make([]byte, 1001)}).Want(http.StatusRequestEntityTooLarge)
+	a.AnswerRequest(both, "", servertest.File{Name: "large", Content: make([]byte, 1001)}).Want(http.StatusRequestEntityTooLarge)
 	if got := a.Get(texts).Page(); got.ID("files") != nil || got.ID("payload") == nil {
 		t.Error("a request for a text has another form")
 	}
 	if got := a.Get(files).Page(); got.ID("files") == nil || got.ID("payload") != nil {
 		t.Error("a request for files has another form")
 	}
-	answer(a, both, "still taken").To("/q/sent")
+	a.AnswerRequest(both, "still taken").To("/q/sent")
 	ann.Get("/p").Says("Active", "The password of web-03")
 }
 
 // Fields of a new push that the form of an answer does not have change nothing.
 func TestAnAnswerDecidesNothingButItsContent(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	own, link := askFor(t, ann, "answer_expire_after_duration", "6")
+	own, link := ann.AskFor("answer_expire_after_duration", "6")
 	a.Send(link, map[string]string{
 		"push[payload]": "https://example.com", "push[kind]": "url", "push[expire_after_days]": "90", "push[expire_after_views]": "1",
 		"push[passphrase]": "locked out", "push[name]": "name-marker", "push[note]": "note-marker", "push[notify_emails_to]": "eve@example.com",
@@ -423,10 +392,10 @@ func TestAnAnswerDecidesNothingButItsContent(t *testing.T) {
 
 func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	p256, x25519 := "BGPGzhXeLpR0VKd-qRlSHz7R34Zur1LkFA-O_uvxvuy5AouxGBPaO9QwJ95btpM0vXhEFqZgn9JzHxMwbwFVvRI", "o2VekVr7pc1yXJBXvO6-wiJzid4ALUMWcNmdKfTu0yA"
-	own, link := askFor(t, ann, "public_key_p256", p256, "public_key_x25519", x25519)
+	own, link := ann.AskFor("public_key_p256", p256, "public_key_x25519", x25519)
 	form := a.Get(link).Want(http.StatusOK)
 	for _, key := range []string{`data-p256="` + p256 + `"`, `data-x25519="` + x25519 + `"`} {
 		if !strings.Contains(form.Body, key) {
@@ -464,7 +433,7 @@ func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
 		t.Fatalf("the page of the request has %d wrapped keys", len(found))
 	}
 
-	_, plain := askFor(t, ann)
+	_, plain := ann.AskFor()
 	for _, key := range []string{"Bw", strings.Repeat("B", 200), strings.Repeat("B", 1<<20)} {
 		if got := a.Send(plain, map[string]string{"push[payload]": "hunter2", "push[wrapped_key]": key}); got.Status != http.StatusUnprocessableEntity {
 			t.Errorf("a plain answer came with a key of %d characters: %d", len(key), got.Status)
@@ -484,10 +453,10 @@ func TestClientEncryptionDecidesHowRequestsAreEncrypted(t *testing.T) {
 		"default":  {nil, []string{key}},
 		"required": {[]string{"refused"}, []string{key}},
 	} {
-		a := servertest.NewSite(t, takesRequests, func(c *config.Config) { c.ClientEncryption = mode })
+		a := servertest.NewSite(t, servertest.TakesRequests, func(c *config.Config) { c.ClientEncryption = mode })
 		ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 		made := func(keys ...string) (got []string) {
-			r := ann.Post("/requests/new", typedRequest(keys...)...)
+			r := ann.Post("/requests/new", servertest.TypedRequest(keys...)...)
 			if r.Status == http.StatusUnprocessableEntity {
 				return []string{"refused"}
 			}
@@ -520,10 +489,10 @@ var encryptChosen = regexp.MustCompile(`id="encrypt"[^>]* checked`)
 // A form with errors keeps the choice: the answers would otherwise come in clear.
 func TestAFormWithErrorsStaysEncrypted(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, takesRequests)
+	a := servertest.NewSite(t, servertest.TakesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	for key, want := range map[string]bool{"": false, "AAAA": true} {
-		page := ann.Post("/requests/new", typedRequest("text", "  ", "public_key_p256", key)...).Want(http.StatusUnprocessableEntity)
+		page := ann.Post("/requests/new", servertest.TypedRequest("text", "  ", "public_key_p256", key)...).Want(http.StatusUnprocessableEntity)
 		if got := encryptChosen.MatchString(page.Body); got != want {
 			t.Errorf("with a key %v, encryption is chosen %v", want, got)
 		}

@@ -132,11 +132,11 @@ func TestMoreSlashesLeadToNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"", "/push"} {
 		a := servertest.New(t, func(c *config.Config) { c.BasePath = base })
-		session := a.AddSessionUser(rootEmail)
-		makeAdmin(a, rootEmail, true)
-		token := scoped(a, rootEmail, record.ScopeAdmin)
+		session := a.AddSessionUser("root@example.com")
+		a.SetAdmin("root@example.com", true)
+		token := a.AddScopedToken("root@example.com", record.ScopeAdmin)
 		for path, boss := range map[string]http.Header{
-			"/admin": session, "/admin/log": session, adminAPI + "/accounts": token, "/users/account": session, "/users/sessions": session, "/p": session, "/help/api": session,
+			"/admin": session, "/admin/log": session, "/api/v2/admin/accounts": token, "/users/account": session, "/users/sessions": session, "/p": session, "/help/api": session,
 		} {
 			a.Get(base+path, boss).Want(http.StatusOK)
 			for _, other := range []string{"/" + base + path, base + "/" + path, base + strings.ReplaceAll(path, "/", "//"), base + path + "//"} {
@@ -182,7 +182,7 @@ func TestAPathWithNeedlessEscapesIsRefused(t *testing.T) {
 func TestNoRouteIsReachedByAnEscapedPath(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
-	outer := recipientsOf(a)
+	outer := a.Recipients()
 	for _, row := range a.Handler.Rows() {
 		path := strings.NewReplacer(":url_token", "tt", ":", "x").Replace(row.Pattern)
 		if path == "/" {
@@ -316,7 +316,7 @@ func TestAnotherSitesFormChangesNothing(t *testing.T) {
 // Whatever the route of the API, of either version.
 func TestAnotherSitesFormReachesNoRoute(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, takesRequests)
+	a := servertest.New(t, servertest.TakesRequests)
 	ann := a.AddTokenUser("ann@example.com")
 	pages := a.Handler.RouteNames(true)
 	for _, row := range a.Handler.Rows() {
@@ -346,12 +346,6 @@ func TestTheVersionTellsTheFeatures(t *testing.T) {
 			}
 		}
 	}
-}
-
-var senderKeys = []string{
-	"url_token", "kind", "html_url", "json_url", "created_at", "updated_at", "expires_at", "expire_after_days",
-	"expire_after_views", "days_remaining", "views_remaining", "expired", "expired_on", "deleted",
-	"deletable_by_viewer", "retrieval_step", "passphrase", "passphrase_protected", "client_encrypted", "name", "note",
 }
 
 func TestHealthSaysOK(t *testing.T) {
@@ -424,4 +418,31 @@ func TestWhatIsMissingIsMissing(t *testing.T) {
 			t.Errorf("there is no %s: the routes are not read as the rows are", there)
 		}
 	}
+}
+
+func TestVersion1CanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) { c.EnableAPIv1 = false })
+	token := a.Create(`"payload":"x","expire_after_views":1`)
+	asked := 0
+	for _, row := range a.Handler.Rows() {
+		if !strings.HasPrefix(row.Name, "v1_") {
+			continue
+		}
+		asked++
+		got := a.Do(row.Method, pathOf(a, row), "").Want(http.StatusNotFound)
+		if row.Method == http.MethodHead {
+			continue // it has no body
+		}
+		if got.Problem() != "not-found" || !strings.Contains(got.Text("error"), "API version 1 is switched off") || got.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s %s: %v %s", row.Method, row.Pattern, got.Header, got.Body)
+		}
+	}
+	if asked < 20 {
+		t.Errorf("only %d routes", asked)
+	}
+	if got := a.Get("/p.json").Want(http.StatusNotFound); !strings.Contains(got.Text("error"), "API version 1 is switched off") {
+		t.Errorf("another method: %s", got.Body)
+	}
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "x"})
 }

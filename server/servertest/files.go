@@ -33,23 +33,6 @@ import (
 	"pushbox/store/storetest"
 )
 
-// AddSessionUser adds an account and returns the header with the cookie of a session
-// of it.
-func (a *Server) AddSessionUser(email string) http.Header {
-	a.T.Helper()
-	a.AddAccount(email, ownersPassword.Reveal())
-	return a.SignInAgain(email)
-}
-
-var ownersPassword = secret.New("a password for tests 17")
-
-// SignInAgain begins another session of an account, and returns its cookie.
-func (a *Server) SignInAgain(email string) http.Header {
-	a.T.Helper()
-	session := env.Must(a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, email, ownersPassword))(a.T)
-	return http.Header{"Cookie": {"pushbox_session=" + session.Secret.Reveal()}}
-}
-
 // Mine creates a text push of an account.
 func (a *Server) Mine(by store.Actor, changes ...func(*store.NewPush)) store.PushInfo {
 	a.T.Helper()
@@ -115,11 +98,6 @@ func Bearer(token string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + token}}
 }
 
-// SignUps enables sign-ups for some addresses.
-func SignUps(c *config.Config) {
-	c.EnableSignups, c.SignupEmailRegexp = true, `[a-z]+@(example\.com|example\.org)|boss@example\.net`
-}
-
 // Pushed is a file push in the store, with its owner.
 type Pushed struct {
 	a     *Server
@@ -149,19 +127,6 @@ func (a *Server) PushNamed(email string, change func(*store.NewPush, *store.Uplo
 	p := env.Must(a.Store.CreatePush(ctx, owner, in))(a.T)
 	env.OK(a.T, u.Close(ctx))
 	return Pushed{a: a, Token: p.Token, owner: owner}
-}
-
-// Actor returns the actor for the account of that address. It adds the account if there
-// is none.
-func (a *Server) Actor(email string) store.Actor {
-	a.T.Helper()
-	accounts := env.Must(a.Store.Accounts(ctx))(a.T)
-	for _, account := range accounts {
-		if account.Email == email {
-			return store.Actor{Account: account.ID, Client: "192.0.2.1", IP: "192.0.2.1"}
-		}
-	}
-	return a.Store.Account(email)
 }
 
 // Grant retrieves the push as its owner, and returns the grant.

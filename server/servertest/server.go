@@ -23,8 +23,6 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
-	"pushbox/server/action"
-	"pushbox/store"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -46,7 +44,8 @@ type Server struct {
 	Handler *server.Server
 	Client  *http.Transport
 
-	pipes *pipes // in place of URL; nil: there are none
+	options server.Options // of Handler
+	pipes   *pipes         // in place of URL; nil: there are none
 }
 
 // A Log is what the server logs, from any goroutine.
@@ -123,11 +122,10 @@ func start(t *testing.T, cfg config.Config, f *storetest.Fixture, p *pipes) *Ser
 	t.Helper()
 	a := &Server{T: t, Log: new(Log), Store: f, pipes: p}
 	providers := env.Must(instance.Providers(cfg, a.Store.Clock.Now, a.Store.PolicyGroups))(t)
-	handler, err := server.New(server.Options{
+	a.options = server.Options{
 		Config: cfg, Providers: providers, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock, Webhooks: webhooks,
-	})
-	env.OK(t, err)
-	a.Handler = handler
+	}
+	a.Handler = env.Must(server.New(a.options))(t)
 	a.Client = &http.Transport{MaxIdleConnsPerHost: 16}
 	if p == nil {
 		a.URL = a.Listen(a.Handler)
@@ -136,6 +134,22 @@ func start(t *testing.T, cfg config.Config, f *storetest.Fixture, p *pipes) *Ser
 	a.Client.DialContext = func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }
 	a.URL = a.serve(a.Handler, p)
 	return a
+}
+
+// Monitor makes the server anew, with that monitoring, at another URL.
+func (a *Server) Monitor(w server.Monitoring) {
+	a.T.Helper()
+	a.options.Monitoring = w
+	a.Handler = env.Must(server.New(a.options))(a.T)
+	a.URL = a.Listen(a.Handler)
+}
+
+// Recipients returns the server at its entry point for recipients.
+func (a *Server) Recipients() *Server {
+	a.T.Helper()
+	outer := *a
+	outer.URL = a.Listen(a.Handler.Public())
+	return &outer
 }
 
 // Listen serves a handler at a URL of its own until the test ends.
@@ -158,31 +172,6 @@ func (a *Server) serve(h http.Handler, l net.Listener) (url string) {
 		s.Close()
 	})
 	return s.URL
-}
-
-// FirstPath is the path of the page that makes the first account. The test fails if there is
-// an account.
-func (a *Server) FirstPath() string {
-	a.T.Helper()
-	code, err := a.Store.FirstCode(ctx)
-	if err != nil || code.IsZero() {
-		a.T.Fatalf("there is no code for the first account: %v", err)
-	}
-	return action.FirstPath + code.Reveal()
-}
-
-// AddTokenUser adds an account and returns the header with an API token of it.
-func (a *Server) AddTokenUser(email string) http.Header {
-	a.T.Helper()
-	a.Store.Account(email)
-	return a.AddToken(email)
-}
-
-// AddToken makes an API token for an account and returns the header with it.
-func (a *Server) AddToken(email string) http.Header {
-	a.T.Helper()
-	token := env.Must(a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{}))(a.T)
-	return Bearer(token.Secret.Reveal())
 }
 
 // An Answer is a response whose body was read to its end.
@@ -339,4 +328,20 @@ func (a *Server) Raw(request string) string {
 		a.T.Fatalf("no answer: %v", err)
 	}
 	return line
+}
+
+// Invalid returns the fields that a 422 names.
+func (r Answer) Invalid() []string {
+	r.T.Helper()
+	r.Want(http.StatusUnprocessableEntity)
+	for _, messages := range r.Object() {
+		for _, m := range messages.([]any) {
+			if m.(string) == "" {
+				r.T.Errorf("an empty message: %s", r.Body)
+			}
+		}
+	}
+	keys := r.Keys()
+	slices.Sort(keys)
+	return keys
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
@@ -198,11 +197,4 @@ func Declared(contentType string, length int64, caller http.Header) http.Header 
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.FormatInt(length, 10))
 	return h
-}
-
-// FileLimits returns a change that sets the limits for files.
-func FileLimits(count, size int) func(*config.Config) {
-	return func(c *config.Config) {
-		c.Files.MaxFileUploads, c.Files.MaxFileSize = count, config.Size(size)
-	}
 }

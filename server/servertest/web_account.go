@@ -16,7 +16,6 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
-	"pushbox/internal/testkit/env"
 	"pushbox/server/pages"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -37,12 +36,6 @@ func NewSite(t *testing.T, changes ...func(*config.Config)) *Server {
 	a := New(t, append([]func(*config.Config){generous}, changes...)...)
 	a.AddAccount(AnnEmail, AnnPassword)
 	return a
-}
-
-// AddAccount adds an account with a password.
-func (a *Server) AddAccount(email, password string) {
-	a.T.Helper()
-	env.Must(a.Store.AddAccount(ctx, store.Actor{Role: store.Operator}, email, secret.New(password)))(a.T)
 }
 
 // A Browser keeps its cookies and every page that it got.
