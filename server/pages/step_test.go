@@ -1,0 +1,157 @@
+package pages_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/server/servertest"
+)
+
+func TestTheStepPageDescribesThePushAndLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for members, kind := range map[string]string{
+		`"payload":"x"`: "a confidential text",
+		`"payload":"https://example.com","kind":"url"`:  "a confidential web address",
+		`"payload":"x","kind":"qr"`:                     "a QR code",
+		`"payload":"x","deletable_by_viewer":true`:      "a confidential text",
+		`"payload":"x","passphrase":"open sesame 5781"`: "a confidential text",
+	} {
+		token := a.Create(members)
+		before := a.Trace(token)
+		for _, path := range []string{"/p/" + token + "/r", "/p/" + token, "/p/" + strings.ToUpper(token) + "/r"} {
+			got := a.Get(path).Want(http.StatusOK).Page()
+			got.Has("A secret is waiting", kind, "It can be opened 5 more times.", "It expires on 2026-01-08 00:00 UTC (7 days left).", "It has not been opened yet.")
+			_, asks := got.Field("passphrase")
+			if asks != strings.Contains(members, "passphrase") {
+				t.Errorf("%s: it asks for a passphrase: %v", members, asks)
+			}
+			if want := []string{"post /p/" + token}; !slices.Equal(got.Forms(), want) {
+				t.Errorf("its forms are %v", got.Forms())
+			}
+			if strings.Contains(got.Body, "sesame") || got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("Set-Cookie") != "" {
+				t.Errorf("%v", got.Header)
+			}
+			head := a.Do(http.MethodHead, path, "").Want(http.StatusOK)
+			if head.Body != "" || head.Header.Get("Content-Length") != got.Header.Get("Content-Length") {
+				t.Errorf("HEAD: %v", head.Header)
+			}
+		}
+		if after := a.Trace(token); after != before {
+			t.Errorf("%s: %v became %v", members, before, after)
+		}
+	}
+}
+
+func TestTheStepPageShowsEarlierViews(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x","expire_after_views":9`)
+	for n := range 7 {
+		got := a.Get("/p/" + token + "/r").Want(http.StatusOK).Page()
+		switch n {
+		case 0:
+			got.Has("It has not been opened yet.")
+		case 1:
+			got.Has("It has been opened once before.", "Most recently: 2026-01-01 00:00:00 UTC", "someone else has seen it").Lacks("not been opened")
+		case 6:
+			got.Has("It has been opened 6 times before.", "If that was not you, someone else has seen it. Let the sender know. Most recently: 2026-01-01 00:05:00 UTC 2026-01-01 00:04:00 UTC 2026-01-01 00:03:00 UTC 2026-01-01 00:02:00 UTC 2026-01-01 00:01:00 UTC")
+		}
+		a.Send("/p/"+token, nil).Want(http.StatusOK)
+		a.Store.Clock.Advance(time.Minute)
+	}
+}
+
+func TestAWrongPassphraseOnThePage(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) { c.Limits.PassphrasesPerClient = 3 })
+	path := "/p/" + a.Create(`"payload":"inside it","passphrase":"right päss"`)
+	try := func(passphrase string, status int) servertest.Page {
+		t.Helper()
+		got := a.Send(path, map[string]string{"passphrase": passphrase}).Want(status).Page()
+		if passphrase != "" && strings.TrimSpace(passphrase) != "" && strings.Contains(got.Body, passphrase) {
+			t.Error("the page has the passphrase")
+		}
+		return got.Lacks("inside it")
+	}
+	try("", http.StatusForbidden).Has("The passphrase is missing.", "3 tries left")
+	try(" ", http.StatusForbidden).Has("The passphrase is missing.", "3 tries left")
+	try("wrong-1", http.StatusForbidden).Has("Wrong passphrase. No view was used.", "2 tries left")
+	try("wrong-2", http.StatusForbidden).Has("1 try left,")
+	last := try("wrong-3", http.StatusForbidden).Has("Wrong passphrase. No view was used.", "Try again after: 2026-01-01 00:01:00 UTC")
+	if value, ok := last.Field("passphrase"); !ok || value != "" || servertest.Attr(last.ID("passphrase"), "aria-invalid") != "true" {
+		t.Errorf("the field has %q", value)
+	}
+	locked := try("right päss", http.StatusTooManyRequests).Has("Too many wrong passphrases.", "Try again after: 2026-01-01 00:01:00 UTC").Lacks("tries left", "try left")
+	if locked.Header.Get("Retry-After") != "60" {
+		t.Errorf("Retry-After %q", locked.Header.Get("Retry-After"))
+	}
+	a.Store.Clock.Advance(time.Minute)
+	a.Send(path, map[string]string{"passphrase": strings.Repeat("x", 1025)}).Want(http.StatusBadRequest)
+	a.Send(path, map[string]string{"passphrase": "\xff"}).Want(http.StatusBadRequest)
+	a.Send(path+"?passphrase=right+p%C3%A4ss", nil).Want(http.StatusForbidden)
+	got := a.Send(path, map[string]string{"passphrase": "right päss"}).Want(http.StatusOK).Page().Has("inside it", "It can be opened 4 more times.")
+	if strings.Contains(got.Body, "right p") {
+		t.Error("the page has the passphrase")
+	}
+}
+
+func TestTheStepPageTellsTheTimeLeftInItsUnit(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for code, left := range map[string]string{"0": "15 minutes", "3": "60 minutes", "4": "6 hours", "6": "24 hours", "8": "3 days"} {
+		token := a.Create(`"payload":"x","expire_after_duration":` + code)
+		a.Get("/p/" + token + "/r").Want(http.StatusOK).Page().Has("(" + left + " left)")
+		a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("(" + left + " left)")
+	}
+}
+
+func TestTheStepPageAsksForThePassphraseFirst(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	path := "/p/" + a.Create(`"payload":"x","passphrase":"open sesame"`)
+	words := a.Send(path, map[string]string{"passphrase": "wrong"}).Want(http.StatusForbidden).Page().Words()
+	at := 0
+	for _, part := range []string{"A secret is waiting", "confidential text", "needs a passphrase", "Wrong passphrase.", "4 tries left", "Open", "It can be opened", "It has not been opened yet."} {
+		next := strings.Index(words[at:], part)
+		if next < 0 {
+			t.Fatalf("%q is not where it belongs: %s", part, words)
+		}
+		at += next
+	}
+}
+
+func TestTheStepPageDescribesItselfToPreviewsWithoutTheSecret(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	got := a.Get("/p/"+a.Create(`"payload":"inside it","name":"the bank"`)).Want(http.StatusOK).Page().Lacks("inside it", "the bank")
+	for _, name := range []string{"og:title", "og:description"} {
+		if len(got.Find(func(n servertest.Node) bool {
+			return servertest.Attr(n, "property") == name && servertest.Attr(n, "content") != ""
+		})) != 1 {
+			t.Errorf("it has no %s", name)
+		}
+	}
+}
+
+func TestRecipientPagesHaveNothingOfTheApplication(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, func(c *config.Config) { c.EnableSignups, c.Brand.Footer = true, "Our own footer" })
+	token := a.Create(`"payload":"x","expire_after_views":1`)
+	for name, got := range map[string]servertest.Page{
+		"the step": a.Get("/p/" + token + "/r").Page(),
+		"opened":   a.Send("/p/"+token, nil).Page(),
+		"gone":     a.Get("/p/" + token + "/r").Want(http.StatusNotFound).Page(),
+	} {
+		if !strings.Contains(got.Body, "Our own footer") || len(got.Elements("nav")) != 0 || strings.Contains(got.Body, "Sign in") {
+			t.Errorf("%s: %s", name, got.Body)
+		}
+	}
+	if got := a.Get("/nowhere").Want(http.StatusNotFound).Page(); len(got.Elements("nav")) != 1 {
+		t.Errorf("an unknown address has no navigation")
+	}
+}
