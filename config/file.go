@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"pushbox/internal/environ"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -212,4 +214,15 @@ func list(n *yaml.Node) (string, bool) {
 		items[i] = c.Value
 	}
 	return joinList(items), n.Kind == yaml.SequenceNode
+}
+
+// Path returns the file that a configuration is read from, or an empty text.
+func (src Source) Path() string { return newLoader(settings(), src.Environ).fileName(src.File) }
+
+// NamesPlace reports whether a settings file is named, or a data directory in the environment.
+func (src Source) NamesPlace() bool {
+	vars := environ.Map(src.Environ)
+	_, file := vars[envFile]
+	_, dir := vars[envPrefix+"DATA_DIR"]
+	return src.File != "" || file || dir
 }

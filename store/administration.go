@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pushbox/internal/secret"
 	"pushbox/store/cold"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -271,4 +272,18 @@ func (s *Store) FindAccounts(ctx context.Context, words string, before record.Ac
 		before = after + 1
 	}
 	return found, before, nil
+}
+
+// An Actor identifies who does something, for permissions and the audit log.
+type Actor struct {
+	Role      Role
+	Account   record.AccountID // of a Client; 0: anonymous
+	Client    string           // that limits count by: an IPv4 address or an IPv6 /64
+	Marks     []secret.Text    // that the browser got from a Store: see NewSession.Mark and PushInfo.Mark
+	Local     bool             // a program on this machine: its pushes count against no room of a client
+	IP        string
+	UserAgent string
+	Referrer  secret.Text // it may hold a link
+
+	ReceiptCode secret.Text // of the push at hand
 }

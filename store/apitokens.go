@@ -161,3 +161,17 @@ func noteUse(last time.Time, at clock.Instant, touch func() error) error {
 	}
 	return instead(touch(), record.ErrFull, nil)
 }
+
+// TokenTerms say what an API token is to be.
+type TokenTerms struct {
+	Label    string
+	Lifetime time.Duration // 0: for good
+	Scopes   record.Scopes // 0: all
+}
+
+// A NewAPIToken is an API token at its creation, the only time that its secret can be
+// seen.
+type NewAPIToken struct {
+	record.APIToken
+	Secret secret.Text
+}

@@ -328,3 +328,19 @@ func (s *Store) Count(ctx context.Context) (c Counts, err error) {
 	c.Latest, err = s.engine.KeepTime(ctx, time.Time{})
 	return c, err
 }
+
+// PushInfo is a push as one caller may see it, at one instant.
+type PushInfo struct {
+	record.Push
+	At         time.Time // the instant of the call
+	Token      Token
+	Name, Note secret.Text // only for the sender: at creation and in the owner's lists
+	Payload    secret.Text // only where a retrieval delivered it
+	Files      []FileInfo  // only where a retrieval delivered them
+	Grant      secret.Text // lets Store.Download read those files
+	Ended      bool        // by DeletePush: there was something to end, the push or its files
+	Mark       secret.Text // only where a passphrase was right: see Actor.Marks
+	Mailed     int         // by CreatePush and MailPush: how many mails go out
+
+	ReceiptCode secret.Text // only at creation, and only if it was asked for
+}

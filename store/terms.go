@@ -210,3 +210,31 @@ const FieldPolicy = "policy"
 
 // FieldPassword is the field of an account's password in an *InvalidError.
 const FieldPassword = "password"
+
+// NewPush is what a sender asks for. Nil and zero fields take the defaults of the
+// kind's Terms.
+type NewPush struct {
+	Kind       record.Kind
+	Payload    secret.Text
+	Files      *Upload     // of a push of any kind; nil: none; an upload has drawn the token of its push
+	Passphrase secret.Text // empty: none
+	Name, Note secret.Text
+
+	Days     *int
+	Lifetime time.Duration // instead of Days, which wins when both are given
+	Views    *int
+
+	RetrievalStep     *bool
+	DeletableByViewer *bool
+
+	Mail    *MailRequest // who gets its link by mail; nil: no mail
+	Receipt bool         // with the code of a receipt, for its sender
+
+	// An answer to a request has only kind, payload and files from its sender. The request
+	// says all else, and its owner owns the push.
+	Request    RequestToken // that it answers; zero: none
+	WrappedKey []byte       // of an envelope that answers a request with public keys
+}
+
+// hasFiles reports whether the push is to hold files.
+func (in NewPush) hasFiles() bool { return in.Files != nil && in.Files.Len() > 0 }

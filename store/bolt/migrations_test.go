@@ -22,7 +22,7 @@ import (
 	"pushbox/store/storetest/conformance"
 )
 
-// olderDatabase copies the database of schema 4 that a released version left.
+// olderDatabase copies the database of schema 4 that testdata has.
 func olderDatabase(t *testing.T) (path string, image []byte) {
 	t.Helper()
 	image = env.Read(t, "../../testdata/databases/schema-4/pushbox.db")

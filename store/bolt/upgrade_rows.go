@@ -2,15 +2,12 @@ package bolt
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"pushbox/store/record"
 )
@@ -203,108 +200,6 @@ func (u *upgrade) copyEntries() error {
 		}
 		if err := u.writeBatch(); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// errUnlocked is the mistake of a caller that unlocks twice.
-var errUnlocked = errors.New("the database was unlocked before")
-
-// Unlock gives the DB the keys of its rows, once, and begins its work. If an older
-// version of pushbox wrote the file, Unlock writes it anew in the present schema, with
-// c, and keeps the old one beside it; without c it refuses such a file. Then the file has its name at any moment, whole and
-// of one of the two schemas.
-//
-// The error wraps record.ErrCorrupt if the rows are not those that the keys are for, or
-// cannot be converted; record.ErrFull if there is no space for the new file. After an error
-// nothing has changed, unless the DB has failed, and Unlock may be called again.
-func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converter) error {
-	db.unlocking.Lock()
-	defer db.unlocking.Unlock()
-	if err := db.alive(ctx); err != nil {
-		return err
-	}
-	if db.unlocked.Load() {
-		return errUnlocked
-	}
-	db.keys.Store(&keys)
-	if err := db.load(ctx, c); err != nil {
-		db.keys.Store(nil)
-		return fmt.Errorf("%s: %w", db.path, err)
-	}
-	go db.commitLoop()
-	db.unlocked.Store(true)
-	if db.noErase {
-		close(db.erased)
-	} else {
-		go db.eraseLoop()
-	}
-	return nil
-}
-
-// load brings the file to the present schema, and reads the journal.
-func (db *DB) load(ctx context.Context, c record.Converter) error {
-	if found := db.found; found != schemaNumber {
-		if c == nil && found < taggedSchema {
-			return fmt.Errorf("%w: it says that it has schema %d, and its key ring is not of that time", record.ErrCorrupt, found)
-		}
-		if err := newUpgrade(ctx, db, c).run(); err != nil {
-			return fmt.Errorf("upgrade from schema %d to %d: %w", found, schemaNumber, err)
-		}
-	}
-	h := db.current.Load()
-	err := h.read(db.journal.load)
-	if h.noteDamage(err) {
-		return db.fail(err)
-	}
-	return err
-}
-
-const (
-	// oldestSchema is the oldest layout that can be upgraded.
-	oldestSchema = 4
-	// taggedSchema is the oldest layout whose rows are as they are now: an upgrade copies them.
-	taggedSchema = 6
-	// sharedSchema is the number that builds between two releases gave to several layouts,
-	// each with more buckets than the one before. The last of them is that of schema 7.
-	sharedSchema = 6
-)
-
-// madeIn has the schemas in which buckets were added since the oldest one.
-var madeIn = map[bucket]uint32{outbox: 5, hooks: 5, quotas: 5, requests: 6, requestOwners: 6, identities: 6, room: 6, events: 6}
-
-// readSchema returns the schema of a file, or record.ErrSchema where that cannot be
-// upgraded.
-func readSchema(b *bbolt.Tx) (uint32, error) {
-	m := b.Bucket(bucketNames[meta])
-	if m == nil {
-		return 0, fmt.Errorf("%w: it has no schema number", record.ErrSchema)
-	}
-	v := m.Get([]byte(metaSchema))
-	if len(v) != 4 {
-		return 0, fmt.Errorf("%w: its schema number is malformed", record.ErrSchema)
-	}
-	n := binary.BigEndian.Uint32(v)
-	switch {
-	case n > schemaNumber:
-		return 0, fmt.Errorf("%w: its schema number is %d, this version knows %d and none after it", record.ErrSchema, n, schemaNumber)
-	case n < oldestSchema:
-		return 0, fmt.Errorf("%w: its schema number is %d, this version knows %d and can come from %d at the earliest; a version in between has to open it first",
-			record.ErrSchema, n, schemaNumber, oldestSchema)
-	}
-	return n, nil
-}
-
-// wantBuckets refuses a file that lacks a bucket of its schema.
-func wantBuckets(b *bbolt.Tx, schema uint32) error {
-	for n, name := range bucketNames {
-		switch made := madeIn[bucket(n)]; {
-		case made > schema || b.Bucket(name) != nil:
-		case made == sharedSchema && schema == sharedSchema:
-			return fmt.Errorf("%w: its schema number is %d, but it has no %s, as builds between two releases left it", record.ErrSchema, schema, name)
-		default:
-			return fmt.Errorf("%w: bucket %s is missing", record.ErrCorrupt, name)
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Package golden opens a database of each schema that was ever released, as that
-// version left it, and finds in it all that was put into it: every kind of push in
+// Package golden opens a database of each older schema, as a version of that time left
+// it, and finds in it all that was put into it: every kind of push in
 // every state, accounts, sessions, tokens, files, grants and messages. The databases
 // lie in testdata/databases, beside their keys and a list of what they hold.
 //

@@ -15,8 +15,8 @@ import (
 	"pushbox/store/storetest"
 )
 
-// databases has a directory for each schema that was ever released: a database as that
-// version left it, its key, and what it must contain.
+// databases has a directory for each older schema: a database as a
+// version of that time left it, its key, and what it must contain.
 const databases = "../../../testdata/databases"
 
 const day = 24 * time.Hour

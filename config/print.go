@@ -3,65 +3,10 @@ package config
 import (
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"pushbox/internal/environ"
 )
-
-// A Change is the effect of reading the sources of a running configuration again.
-type Change struct {
-	Config  Config   // to continue with: new values where a reload applies them, else the old ones
-	Values  []Value  // of Config; those of Waiting have no origin
-	Changed []string // keys with a new value that the reload applies
-	Waiting []string // keys with a new value that needs a restart
-}
-
-// Reload reads the configuration of a running server again, and returns the changes.
-// Change nothing if it returns an error: a *ProblemsError with all problems of the new
-// configuration, or of the part of it that a reload would apply.
-func Reload(running Config, src Source) (Change, error) {
-	l, next, err := load(src)
-	if err != nil {
-		return Change{}, err
-	}
-	c := Change{Config: next}
-	for _, s := range l.settings {
-		was, is := field(&running, s), field(&c.Config, s)
-		if reflect.DeepEqual(was.Interface(), is.Interface()) {
-			continue
-		}
-		if s.Reload {
-			c.Changed = append(c.Changed, s.Key)
-			continue
-		}
-		c.Waiting = append(c.Waiting, s.Key)
-		is.Set(was)
-		l.given[s.Key] = given{place: "as it is until a restart"}
-	}
-	if l.check(c.Config); len(l.problems) > 0 {
-		return Change{}, l.failure()
-	}
-	c.Values = l.values(c.Config)
-	return c, nil
-}
-
-// Path returns the file that a configuration is read from, or an empty text.
-func (src Source) Path() string { return newLoader(settings(), src.Environ).fileName(src.File) }
-
-// NamesPlace reports whether a settings file is named, or a data directory in the environment.
-func (src Source) NamesPlace() bool {
-	vars := environ.Map(src.Environ)
-	_, file := vars[envFile]
-	_, dir := vars[envPrefix+"DATA_DIR"]
-	return src.File != "" || file || dir
-}
-
-func field(c *Config, s setting) reflect.Value {
-	return reflect.ValueOf(c).Elem().FieldByIndex(s.index)
-}
 
 // Print writes every setting and, as a comment, its origin, and whether a change of
 // it needs a restart. Load can read the output again, unless it has a secret: that is
