@@ -1,6 +1,8 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -67,6 +69,40 @@ func quotedPaths(text string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// commentedFile is the name of a source file or a document in a comment, perhaps with its path.
+var commentedFile = regexp.MustCompile(`[\w./-]+\.(?:go|md)\b`)
+
+// A package comment names files from its own directory or from the root.
+func TestEachFileInAPackageCommentExists(t *testing.T) {
+	t.Parallel()
+	named := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "e2e"): // e2e names files that it generates
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".go":
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		for _, name := range commentedFile.FindAllString(f.Doc.Text(), -1) {
+			named++
+			_, here := os.Stat(filepath.Join(filepath.Dir(path), name))
+			if _, below := os.Stat(name); here != nil && below != nil {
+				t.Errorf("the package comment in %s names %s, which does not exist", path, name)
+			}
+		}
+		return nil
+	})
+	if err != nil || named < 20 {
+		t.Errorf("only %d files are named, %v", named, err)
+	}
 }
 
 func TestTheTreeShowsEachPackage(t *testing.T) {

@@ -68,7 +68,7 @@ var kits = map[string]string{
 	"internal/tools/release":       "internal/cli internal/tools/tool",
 	"internal/tools/tool":          "",
 	"server/harness/drill":         "", "server/harness/linear": "",
-	"server/servertest":    "config internal/instance internal/secret internal/testkit/env server server/action server/pages store store/record store/seal store/storetest",
+	"server/servertest":    "config internal/endtoend internal/instance internal/secret internal/testkit/env server server/action server/pages store store/record store/seal store/storetest",
 	"store/harness/damage": "", "store/harness/forgery": "", "store/harness/golden": "", "store/harness/model": "",
 	"store/harness/power": "", "store/harness/residue": "",
 	"store/storetest":             "internal/secret internal/testkit/env internal/testkit/pgtest store store/bolt store/cold store/postgres store/record store/seal",

@@ -64,7 +64,7 @@ func TestEachKindHasEverythingAKindNeeds(t *testing.T) {
 			lacks("a choice in the form", "server/pages/create_kinds.go and server/web/templates/create.html")
 		}
 		if !strings.Contains(document, `{"kind":{"enum":["`+name+`"]}`) {
-			lacks("a rule in the OpenAPI document", "server/openapi_body.go")
+			lacks("a rule in the OpenAPI document", "server/openapi/api.yaml")
 		}
 		if !strings.Contains(string(scraped), `pushbox_creates_total{kind="`+name+`"} 0`) {
 			lacks("a label", "internal/metrics/pushes.go")

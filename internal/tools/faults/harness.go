@@ -51,7 +51,7 @@ func harnesses() map[string]harness {
 		"servers":      {row: "Several servers", pkg: "store/postgres", test: "TestServersCountViewsTogether"},
 		"slow-clients": {row: "Slow clients", pkg: "internal/harness/slow", test: "TestSlowClientsKeepNoOtherClientOut", work: "SLOW_CLIENTS"},
 		"soak":         {row: "Soak", pkg: "internal/harness/soak", test: "TestWhatALoadTakesComesBack", work: "SOAK"},
-		"unconfirmed":  {row: "Mail", pkg: "server", test: "TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed"},
+		"unconfirmed":  {row: "Mail", pkg: "server/pages", test: "TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed"},
 		"upgrade":      {row: "Upgrade", pkg: "internal/instance", test: "TestAPowerCutDuringAnUpgradeDoesNoHarm", work: "BOOT_PERCENT"},
 		"webhooks":     {row: "Webhooks", pkg: "internal/harness/kill", test: "TestEachCountedViewIsReportedAndNoOther", work: "HOOK_KILLS"},
 	}
