@@ -22,11 +22,16 @@ import (
 	"pushbox/store/storetest"
 )
 
+// memoryOf bounds the memory of bodies and that of opened pushes.
+func memoryOf(size config.Size) func(*config.Config) {
+	return func(c *config.Config) { c.Limits.BodyMemory, c.Limits.MaxBody = size, 8<<20 }
+}
+
 var quotes = strings.Repeat(`"`, store.MaxText)
 
 func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, servertest.MemoryOf(16<<20))
+	a := servertest.New(t, memoryOf(16<<20))
 	long := a.Create(`"payload":` + servertest.Quoted(quotes))
 	small := a.Create(`"payload":"x"`)
 	var reads []func() *httptest.ResponseRecorder
@@ -60,7 +65,7 @@ func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
 // The memory for answers of the API is bounded, too, and small answers need none.
 func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, servertest.MemoryOf(16<<20))
+	a := servertest.New(t, memoryOf(16<<20))
 	long, small := pushes+"/"+a.Create(`"expire_after_views":10,"payload":`+servertest.Quoted(quotes)), pushes+"/"+a.Create(`"payload":"x"`)
 	var reads []func() *httptest.ResponseRecorder
 	for range 4 {
@@ -88,7 +93,7 @@ func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 // Lists, logs and documents take their part of the memory, too.
 func TestListsThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, servertest.MemoryOf(16<<20))
+	a := servertest.New(t, memoryOf(16<<20))
 	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
 	var last string
 	for range store.PageSize {
@@ -153,7 +158,7 @@ func TestAListIsReadIntoMemoryThatIsReserved(t *testing.T) {
 // A small text that is being shown takes none of the memory.
 func TestSmallPagesThatAreNotReadTakeNoMemoryFromOthers(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, servertest.MemoryOf(8<<20))
+	a := servertest.New(t, memoryOf(8<<20))
 	for _, members := range []string{`"payload":"x"`, `"payload":"x","kind":"qr"`, `"payload":"https://example.com","kind":"url"`} {
 		token := a.Create(members)
 		for range 4 {
@@ -193,7 +198,7 @@ func TestThePagesOfLongAddressesFitTheirReservation(t *testing.T) {
 func TestFormsThatAreShownAgainTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	env.NeedLong(t, "it sends many forms of 1 MiB and more")
-	a := servertest.New(t, servertest.MemoryOf(12<<20))
+	a := servertest.New(t, memoryOf(12<<20))
 	form := "push[kind]=text&push[expire_after_days]=x&push[payload]="
 	tooLong := a.SendUnread("POST", "/", form+strings.Repeat(`"`, 7<<20), servertest.Urlencoded)
 	if held := a.Handler.Stats().RequestMemory; held != 0 {
@@ -334,7 +339,7 @@ func TestATextThatStallsIsCut(t *testing.T) {
 func TestAnAccountHoldsAtMostHalfOfTheMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := servertest.InMemory(t, servertest.MemoryOf(16<<20))
+		a := servertest.InMemory(t, memoryOf(16<<20))
 		ann, bob := a.AddSessionUser(servertest.AnnEmail), a.AddSessionUser("bob@example.com")
 		bearer := a.AddToken(servertest.AnnEmail)
 		long := a.Create(`"payload":"x"`, bearer)

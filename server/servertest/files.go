@@ -26,6 +26,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
@@ -189,4 +190,10 @@ func (p *pipes) dial() net.Conn {
 	client, server := net.Pipe()
 	p.conns <- server
 	return client
+}
+
+// Envelope is the text of a push that its sender encrypted.
+func Envelope(t *testing.T, text string) string {
+	t.Helper()
+	return env.Must(endtoend.NewKey().Seal(endtoend.Content{Text: secret.New(text)}))(t).Reveal()
 }

@@ -20,11 +20,6 @@ func Strictly(c *config.Config) {
 	}}, {Name: "sealed", Policy: config.Policy{RequireEncryption: config.On}}}
 }
 
-// MemoryOf bounds the memory of bodies and that of opened pushes.
-func MemoryOf(size config.Size) func(*config.Config) {
-	return func(c *config.Config) { c.Limits.BodyMemory, c.Limits.MaxBody = size, 8<<20 }
-}
-
 // SignUps enables sign-ups for some addresses.
 func SignUps(c *config.Config) {
 	c.EnableSignups, c.SignupEmailRegexp = true, `[a-z]+@(example\.com|example\.org)|boss@example\.net`
@@ -36,3 +31,6 @@ func FileLimits(count, size int) func(*config.Config) {
 		c.Files.MaxFileUploads, c.Files.MaxFileSize = count, config.Size(size)
 	}
 }
+
+// TakesRequests enables requests for secrets.
+func TakesRequests(c *config.Config) { c.EnableRequests = true }
