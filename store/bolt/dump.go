@@ -108,7 +108,10 @@ func (d *dump) latest() error {
 }
 
 func (d *dump) numbers() error {
-	n := record.LastNumbers{Account: d.tx.lastID(accounts), Session: d.tx.lastID(sessions), Token: d.tx.lastID(tokens), Hook: d.tx.lastID(hooks)}
+	n := make(record.LastNumbers)
+	for _, of := range record.Numbered() {
+		n[of] = d.tx.lastID(tables[of])
+	}
 	return d.record(record.RecordNumbers, nil, n)
 }
 
@@ -343,8 +346,8 @@ func (t *tx) loadNumbers(v []byte) error {
 	if err := n.UnmarshalBinary(v); err != nil {
 		return fmt.Errorf("%w: %w", record.ErrCorrupt, err)
 	}
-	for b, last := range map[bucket]uint64{accounts: n.Account, sessions: n.Session, tokens: n.Token, hooks: n.Hook} {
-		if err := t.raiseID(b, last); err != nil {
+	for _, of := range record.Numbered() {
+		if err := t.raiseID(tables[of], n[of]); err != nil {
 			return err
 		}
 	}

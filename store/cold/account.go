@@ -3,7 +3,6 @@ package cold
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 
 	"pushbox/store/record"
@@ -166,7 +165,7 @@ func changeAccount(t record.Tx, id record.AccountID, by record.SessionDigest, r 
 			return c, err
 		}
 	}
-	if err := remove(t, record.Sessions, gone); err != nil {
+	if err := remove(t, record.Sessions.Table, gone); err != nil {
 		return c, err
 	}
 	if change.Begin != nil {
@@ -190,7 +189,7 @@ func changeTokens(t record.Tx, c *record.AccountChange, change record.SessionCha
 	if _, err := record.Send(t, change.Mail); err != nil {
 		return err
 	}
-	if err := remove(t, record.Tokens, ended); err != nil {
+	if err := remove(t, record.Tokens.Table, ended); err != nil {
 		return err
 	}
 	if change.EndTokens {
@@ -239,41 +238,40 @@ func mayChange(v record.View, old, next record.Account, change record.SessionCha
 }
 
 // remove deletes records.
-func remove[R record.Record](t record.Tx, of record.Rows[R], gone []R) error {
+func remove[R record.Record](t record.Tx, of *record.Table, gone []R) error {
 	for _, r := range gone {
-		if err := t.Delete(of.Table, r); err != nil {
+		if err := t.Delete(of, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// RemoveAccount removes an account with its tokens, sessions, requests, webhooks and quota.
-// ErrExists if it still owns pushes, and nothing was changed.
+// RemoveAccount removes an account with its quota and all records that end with it, such as its
+// tokens. ErrExists if it still owns pushes, and nothing was changed.
 func RemoveAccount(ctx context.Context, e record.TableEngine, id record.AccountID, ev record.AdminEvent) error {
 	return e.Update(ctx, func(t record.Tx) error {
 		a, err := account(t, id)
 		if err != nil {
 			return err
 		}
-		tokens, err := tokensOf(t, id)
-		if err != nil {
-			return err
-		}
-		sessions, err := sessionsOf(t, id)
-		if err != nil {
-			return err
-		}
-		requests, err := record.Requests.List(t, ownedBy(record.RequestsByOwner, id, math.MaxInt))
-		if err != nil {
-			return err
+		gone := make(map[*record.Table][]record.Record)
+		for _, of := range record.Tables() {
+			if r, ok := of.Owned(id, math.MaxInt); ok {
+				if gone[of], err = t.List(of, r); err != nil {
+					return err
+				}
+			}
 		}
 		if err := t.Disown(id); err != nil {
 			return err
 		}
-		err = errors.Join(remove(t, record.Tokens, tokens), remove(t, record.Sessions, sessions), removeHooks(t, id),
-			remove(t, record.Requests, requests), t.Delete(record.Accounts.Table, a))
-		if err != nil {
+		for _, of := range record.Tables() {
+			if err := remove(t, of, gone[of]); err != nil {
+				return err
+			}
+		}
+		if err := t.Delete(record.Accounts.Table, a); err != nil {
 			return err
 		}
 		return t.Tell(ev)

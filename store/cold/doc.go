@@ -105,8 +105,3 @@ func withOwner[R record.Record](ctx context.Context, e record.TableEngine, of re
 	}
 	return r, owner, nil
 }
-
-// ownedBy is the range of an owner's records, in an index that begins with the owner.
-func ownedBy(by *record.Index, owner record.AccountID, limit int) record.Range {
-	return record.Range{By: by, Prefix: record.NumberKey(uint64(owner)), Limit: limit}
-}

@@ -76,9 +76,9 @@ func RemoveHook(ctx context.Context, e record.TableEngine, owner record.AccountI
 
 // removeHooks removes the webhooks of an account.
 func removeHooks(t record.Tx, owner record.AccountID) error {
-	all, err := record.Hooks.List(t, ownedBy(nil, owner, math.MaxInt))
+	all, err := record.Hooks.Owned(t, owner, math.MaxInt)
 	if err != nil {
 		return err
 	}
-	return remove(t, record.Hooks, all)
+	return remove(t, record.Hooks.Table, all)
 }

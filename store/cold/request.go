@@ -54,7 +54,7 @@ func Request(ctx context.Context, e record.TableEngine, id record.RequestID) (re
 // others, newest first; from the first behind the given one, which may be gone.
 // Of that one, only the ID and whether it has such a time count.
 func Requests(ctx context.Context, e record.TableEngine, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
-	r := ownedBy(record.RequestsByOwner, owner, limit)
+	r, _ := record.Requests.Table.Owned(owner, limit)
 	r.Skip, r.Reverse = skip, true
 	if after.ID != (record.RequestID{}) {
 		after.Owner = owner

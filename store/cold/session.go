@@ -24,7 +24,7 @@ func Sessions(ctx context.Context, e record.TableEngine, owner record.AccountID,
 
 // sessionsOf returns all sessions of an account, oldest first.
 func sessionsOf(v record.View, owner record.AccountID) ([]record.Session, error) {
-	return record.Sessions.List(v, ownedBy(record.SessionsByOwner, owner, math.MaxInt))
+	return record.Sessions.Owned(v, owner, math.MaxInt)
 }
 
 // TouchSession sets when a session was last used, if it still exists.

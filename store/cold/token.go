@@ -62,7 +62,7 @@ func addToken(t record.Tx, a record.APIToken) (record.TokenID, error) {
 
 // tokensOf returns all tokens of an account, by ID.
 func tokensOf(v record.View, owner record.AccountID) ([]record.APIToken, error) {
-	return record.Tokens.List(v, ownedBy(record.TokensByOwner, owner, math.MaxInt))
+	return record.Tokens.Owned(v, owner, math.MaxInt)
 }
 
 // Token returns a token and its account, or ErrNotFound.
@@ -72,7 +72,7 @@ func Token(ctx context.Context, e record.TableEngine, d record.TokenDigest) (a r
 
 // Tokens lists an account's tokens by ID, from the first after the given one.
 func Tokens(ctx context.Context, e record.TableEngine, owner record.AccountID, after record.TokenID, limit int) ([]record.APIToken, error) {
-	r := ownedBy(record.TokensByOwner, owner, limit)
+	r, _ := record.Tokens.Table.Owned(owner, limit)
 	r.After = record.PairKey(uint64(owner), uint64(after))
 	return read(ctx, e, func(v record.View) ([]record.APIToken, error) { return record.Tokens.List(v, r) })
 }

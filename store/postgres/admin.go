@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,7 +24,7 @@ import (
 // record was given.
 type head struct {
 	record.LogHead
-	account, session, token, hook uint64
+	numbers record.LastNumbers
 
 	op []byte // not in the record: names the attempt that wrote the row
 }
@@ -33,23 +32,16 @@ type head struct {
 // AppendBinary appends the record of h to b.
 func (h head) AppendBinary(b []byte) ([]byte, error) {
 	b, err := h.LogHead.AppendBinary(b)
-	for _, n := range [...]uint64{h.account, h.session, h.token, h.hook} {
-		b = binary.BigEndian.AppendUint64(b, n)
+	if err != nil {
+		return nil, err
 	}
-	return b, err
+	return h.numbers.AppendBinary(b)
 }
 
 // UnmarshalBinary reads a record.
 func (h *head) UnmarshalBinary(b []byte) error {
-	const numbers = 4 * 8
-	if len(b) < numbers {
-		return fmt.Errorf("the head of the instance log has %d bytes", len(b))
-	}
-	b, rest := b[:len(b)-numbers], b[len(b)-numbers:]
-	for i, n := range [...]*uint64{&h.account, &h.session, &h.token, &h.hook} {
-		*n = binary.BigEndian.Uint64(rest[8*i:])
-	}
-	return h.LogHead.UnmarshalBinary(b)
+	ends := min(record.LogHeadLen, len(b))
+	return errors.Join(h.LogHead.UnmarshalBinary(b[:ends]), h.numbers.UnmarshalBinary(b[ends:]))
 }
 
 // loadHead reads the head and its row; nil in a new store.
@@ -62,6 +54,7 @@ func loadHead(ctx context.Context, c *pgxpool.Conn, s sealer) (h head, stored []
 		return h, nil, decide(record.ErrStaleKeys)
 	}
 	if stored == nil {
+		h.numbers = make(record.LastNumbers)
 		return h, nil, nil
 	}
 	return h, stored, s.read(tableHead, nil, stored, &h)

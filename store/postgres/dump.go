@@ -127,7 +127,7 @@ func (d *dump) head() error {
 			return err
 		}
 	}
-	n, err := record.LastNumbers{Account: h.account, Session: h.session, Token: h.token, Hook: h.hook}.AppendBinary(nil)
+	n, err := h.numbers.AppendBinary(nil)
 	if err != nil {
 		return err
 	}

@@ -125,9 +125,7 @@ func (l *load) single() (err error) {
 	case record.RecordTime:
 		_, err = l.tx.Exec(l.ctx, "insert into meta values ($1, $2)", metaLatest, l.sealValue(tableMeta, []byte(metaLatest), r.Value))
 	case record.RecordNumbers:
-		var n record.LastNumbers
-		err = decide(n.UnmarshalBinary(r.Value))
-		l.head.account, l.head.session, l.head.token, l.head.hook = n.Account, n.Session, n.Token, n.Hook
+		err = decide(l.head.numbers.UnmarshalBinary(r.Value))
 	case record.RecordHead:
 		err = decide(l.head.LogHead.UnmarshalBinary(r.Value))
 	default:

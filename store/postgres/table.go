@@ -182,23 +182,10 @@ func (t *tableTx) Last(of *record.Table) (uint64, error) {
 	if err != nil {
 		return 0, t.fail(err)
 	}
-	return *h.last(of), nil
-}
-
-// last is the last number that a table gave out.
-func (h *head) last(of *record.Table) *uint64 {
-	switch of {
-	case record.Accounts.Table:
-		return &h.account
-	case record.Sessions.Table:
-		return &h.session
-	case record.Tokens.Table:
-		return &h.token
-	case record.Hooks.Table:
-		return &h.hook
-	default:
-		return &h.Last.Number
+	if of == record.AdminEvents.Table {
+		return h.Last.Number, nil
 	}
+	return h.numbers[of], nil
 }
 
 // Next gives out a number of the table.
@@ -206,9 +193,8 @@ func (t *tableTx) Next(of *record.Table) (uint64, error) {
 	if of == record.Messages.Table {
 		return t.db.numbers.next(), nil
 	}
-	n := t.change.head.last(of)
-	*n++
-	return *n, nil
+	t.change.head.numbers[of]++
+	return t.change.head.numbers[of], nil
 }
 
 // Put keeps a record. It writes nothing that is as it was read.

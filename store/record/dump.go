@@ -70,24 +70,27 @@ type DumpEngine interface {
 	Load(ctx context.Context, all Records, last func(kept Records) error) error
 }
 
-// LastNumbers are the last numbers that an engine gave out.
-type LastNumbers struct{ Account, Session, Token, Hook uint64 }
+// LastNumbers are the last numbers that the tables of Numbered gave out.
+type LastNumbers map[*Table]uint64
 
 // AppendBinary appends the numbers to b.
 func (n LastNumbers) AppendBinary(b []byte) ([]byte, error) {
-	for _, v := range [...]uint64{n.Account, n.Session, n.Token, n.Hook} {
-		b = binary.BigEndian.AppendUint64(b, v)
+	for _, of := range Numbered() {
+		b = binary.BigEndian.AppendUint64(b, n[of])
 	}
 	return b, nil
 }
 
-// UnmarshalBinary reads what AppendBinary wrote.
+// UnmarshalBinary reads what AppendBinary wrote, or wrote when there were fewer such tables: what
+// is left out is 0.
 func (n *LastNumbers) UnmarshalBinary(b []byte) error {
-	if len(b) != 4*8 {
+	all := Numbered()
+	if len(b)%8 != 0 || len(b) > 8*len(all) {
 		return ErrRecord
 	}
-	for i, v := range [...]*uint64{&n.Account, &n.Session, &n.Token, &n.Hook} {
-		*v = binary.BigEndian.Uint64(b[8*i:])
+	*n = make(LastNumbers, len(all))
+	for i := range len(b) / 8 {
+		(*n)[all[i]] = binary.BigEndian.Uint64(b[8*i:])
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ type LogEnd struct {
 	Chain  [32]byte
 }
 
-// logHeadLen is the length of a LogHead's record.
-const logHeadLen = 2 * (8 + 32)
+// LogHeadLen is the length of a LogHead's record.
+const LogHeadLen = 2 * (8 + 32)
 
 // Append returns the event with its number and its chain, behind the last one, and the
 // head with it.
@@ -48,11 +48,11 @@ func (h LogHead) AppendBinary(b []byte) ([]byte, error) {
 
 // UnmarshalBinary reads a record.
 func (h *LogHead) UnmarshalBinary(b []byte) error {
-	if len(b) != logHeadLen {
+	if len(b) != LogHeadLen {
 		return fmt.Errorf("the ends of the instance log have %d bytes", len(b))
 	}
 	for i, end := range [...]*LogEnd{&h.Last, &h.Removed} {
-		b := b[i*logHeadLen/2:]
+		b := b[i*LogHeadLen/2:]
 		end.Number, end.Chain = binary.BigEndian.Uint64(b), [32]byte(b[8:])
 	}
 	return nil

@@ -26,6 +26,11 @@ type Table struct {
 	Name    string
 	Dumped  RecordKind // what its records are in a dump
 	Indexes []*Index
+
+	isNumbered bool   // it gives out numbers, which a dump has
+	isOwned    bool   // its records end with the account that they belong to
+	byOwner    *Index // whose keys begin with that account; nil: those of the rows do
+
 	// Read returns the record of a row, which shares no memory with it; ErrRecord if it is
 	// malformed, or of another key.
 	Read func(key, value []byte) (Record, error)
@@ -55,12 +60,12 @@ type Rows[R Record] struct{ *Table }
 
 // The tables of records that are decided by operations over a Tx.
 var (
-	Accounts    = table("account", RecordAccount, func([]byte) (Account, bool) { return Account{}, true }, AccountsByEmail, AccountsByIdentity)
-	Sessions    = table("session", RecordSession, readSession, SessionsByOwner)
-	Tokens      = table("token", RecordToken, func([]byte) (APIToken, bool) { return APIToken{}, true }, TokensByID, TokensByOwner)
-	Hooks       = table("hook", RecordHook, readHook)
+	Accounts    = table("account", RecordAccount, func([]byte) (Account, bool) { return Account{}, true }, AccountsByEmail, AccountsByIdentity).numbered()
+	Sessions    = table("session", RecordSession, readSession, SessionsByOwner).numbered().owned(SessionsByOwner)
+	Tokens      = table("token", RecordToken, func([]byte) (APIToken, bool) { return APIToken{}, true }, TokensByID, TokensByOwner).numbered().owned(TokensByOwner)
+	Hooks       = table("hook", RecordHook, readHook).numbered().owned(nil)
 	AdminEvents = table("event", RecordEvent, readEvent)
-	Requests    = table("request", RecordRequest, readRequest, RequestsByOwner)
+	Requests    = table("request", RecordRequest, readRequest, RequestsByOwner).owned(RequestsByOwner)
 	Messages    = table("message", RecordMessage, readMessage)
 	Quotas      = table("quota", RecordQuota, readCount)
 )
@@ -96,6 +101,38 @@ func TableOf(k RecordKind) *Table {
 		}
 	}
 	return nil
+}
+
+// Numbered lists the tables that give out numbers, which a dump has, in its order.
+func Numbered() (all []*Table) {
+	for _, t := range Tables() {
+		if t.isNumbered {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Owned returns the range of an account's records, up to limit of them; false if those of the
+// table do not end with the account.
+func (t *Table) Owned(by AccountID, limit int) (r Range, ok bool) {
+	return Range{By: t.byOwner, Prefix: NumberKey(uint64(by)), Limit: limit}, t.isOwned
+}
+
+// Owned lists up to limit of an account's records, in the order of their keys.
+func (o Rows[R]) Owned(v View, by AccountID, limit int) ([]R, error) {
+	r, _ := o.Table.Owned(by, limit)
+	return o.List(v, r)
+}
+
+func (o Rows[R]) numbered() Rows[R] {
+	o.isNumbered = true
+	return o
+}
+
+func (o Rows[R]) owned(by *Index) Rows[R] {
+	o.isOwned, o.byOwner = true, by
+	return o
 }
 
 func index[R Record](name string, keys func(R) [][]byte) *Index {
