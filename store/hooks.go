@@ -104,13 +104,6 @@ func (s *Store) endingTokens(ctx context.Context, so bool, change func() error) 
 	return s.changeHooks(ctx, func(*subscriptions) error { return change() })
 }
 
-// checkHookCount adds to bad if an account has MaxHooks webhooks.
-func checkHookCount(b *subscriptions, of record.AccountID, bad *record.InvalidError) {
-	if n := len(b.of(of)); n >= MaxHooks {
-		bad.Add("webhooks", fmt.Sprintf("are too many: the account has %d, the most that there can be", n))
-	}
-}
-
 // AddHook adds a webhook of an account and returns it with its signing secret.
 // *InvalidError; ErrNotFound; ErrToken if the account may not act; ErrDenied if the
 // actor may not act for it.
@@ -119,18 +112,16 @@ func (s *Store) AddHook(ctx context.Context, by Actor, email string, address sec
 }
 
 func (s *Store) addHook(ctx context.Context, by Actor, email string, address secret.Text, events []record.Event) (HookInfo, error) {
-	var bad record.InvalidError
-	checkHook(address, events, &bad)
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return HookInfo{}, err
 	}
+	var bad record.InvalidError
+	if checkHook(address, events, &bad); bad.Err() != nil {
+		return HookInfo{}, bad.Err()
+	}
 	h, target := s.newHook(a, address, events)
-	err = s.changeHooks(ctx, func(b *subscriptions) (err error) {
-		checkHookCount(b, a.ID, &bad)
-		if err := bad.Err(); err != nil {
-			return err
-		}
+	err = s.changeHooks(ctx, func(*subscriptions) (err error) {
 		h.ID, err = s.as(by).createHook(ctx, a.Email, h)
 		return err
 	})
@@ -145,31 +136,18 @@ func (s *Store) newHook(a record.Account, address secret.Text, events []record.E
 	return h, target
 }
 
-// of lists an account's webhooks, oldest first.
-func (b *subscriptions) of(owner record.AccountID) (list []record.Hook) {
-	for _, h := range b.all {
-		if h.Owner == owner {
-			list = append(list, h)
-		}
-	}
-	return list
-}
-
 // Hooks lists an account's webhooks, oldest first. ErrNotFound.
 func (s *Store) Hooks(ctx context.Context, email string) ([]HookInfo, error) {
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := cold.Hooks(ctx, s.engine, a.ID, 0, MaxHooks) // with what was tried last
+	kept, err := cold.List(ctx, s.engine, record.Hooks, a.ID) // with what was tried last
 	if err != nil {
 		return nil, err
 	}
 	var list []HookInfo
 	for _, h := range kept {
-		if h.Owner != a.ID {
-			break
-		}
 		info, err := s.openHook(h)
 		if err != nil {
 			return nil, err
@@ -233,8 +211,6 @@ func (s *Store) DisableHook(ctx context.Context, by Actor, id record.HookID, dis
 }
 
 const (
-	// MaxHooks is how many webhooks an account may have.
-	MaxHooks = 16
 	// MaxHookURL is the most bytes of the address of a webhook.
 	MaxHookURL = 2048
 	// HookSecretPrefix begins the secret of a webhook; base64 follows.

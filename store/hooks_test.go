@@ -225,7 +225,7 @@ func TestAnAccountHasSixteenWebhooksAndNoMore(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	f.Account("ann@example.com")
-	for range store.MaxHooks {
+	for range record.MaxHooks {
 		addHook(t, f, "ann@example.com", record.EventView)
 	}
 	var bad *record.InvalidError
@@ -233,7 +233,7 @@ func TestAnAccountHasSixteenWebhooksAndNoMore(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 	list, err := f.Hooks(ctx, "ANN@example.com")
-	if err != nil || len(list) != store.MaxHooks || list[0].URL.Reveal() != hookURL {
+	if err != nil || len(list) != record.MaxHooks || list[0].URL.Reveal() != hookURL {
 		t.Errorf("%d are listed, %v", len(list), err)
 	}
 }
@@ -447,7 +447,7 @@ func TestNoWebhookIsAddedBesideANewPasswordAndOutlivesIt(t *testing.T) {
 		go func() {
 			begun := sync.OnceFunc(func() { close(adding) })
 			defer begun()
-			for range store.MaxHooks {
+			for range record.MaxHooks {
 				_, err := f.AddOwnHook(ctx, storetest.Anonymous, sessions[0], secret.New(right), store.Factor{}, secret.New(hookURL), []record.Event{record.EventView})
 				if err != nil {
 					done <- err

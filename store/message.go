@@ -142,10 +142,7 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 	}
 	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) {
 		h, target := s.newHook(c.account, address, events)
-		err := s.changeHooks(ctx, func(b *subscriptions) error {
-			if checkHookCount(b, c.account.ID, &bad); bad.Err() != nil {
-				return bad.Err()
-			}
+		err := s.changeHooks(ctx, func(*subscriptions) error {
 			if err := s.countChange(ctx, c.account.ID); err != nil {
 				return err
 			}

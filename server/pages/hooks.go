@@ -33,7 +33,7 @@ type hooksView struct {
 }
 
 // MaxHooks is how many webhooks an account can have.
-func (hooksView) MaxHooks() int { return store.MaxHooks }
+func (hooksView) MaxHooks() int { return record.MaxHooks }
 
 // MaxURL is the most bytes of an address.
 func (hooksView) MaxURL() int { return store.MaxHookURL }

@@ -198,13 +198,11 @@ func changeTokens(t record.Tx, c *record.AccountChange, change record.SessionCha
 		}
 	}
 	if change.Hook != nil {
-		if err := t.Reserve(recordWeight + len(change.Hook.Sealed)); err != nil {
+		h := *change.Hook
+		if ev.Subject, err = place(t, record.Hooks, &h); err != nil {
 			return err
 		}
-		if c.Hook, err = addHook(t, *change.Hook); err != nil {
-			return err
-		}
-		ev.Subject = uint64(c.Hook)
+		c.Hook = h.ID
 	}
 	if change.Token == nil {
 		return nil

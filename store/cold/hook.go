@@ -7,32 +7,10 @@ import (
 	"pushbox/store/record"
 )
 
-// CreateHook keeps a new webhook under a new ID, which it returns. ErrToken if its owner is
-// not an account that may act.
+// CreateHook is Add for a webhook, whose ID it returns.
 func CreateHook(ctx context.Context, e record.TableEngine, h record.Hook, ev record.AdminEvent) (record.HookID, error) {
-	return update(ctx, e, func(t record.Tx) (record.HookID, error) {
-		if err := t.Reserve(recordWeight + len(h.Sealed)); err != nil {
-			return 0, err
-		}
-		if err := record.MayOwn(t, h.Owner); err != nil {
-			return 0, err
-		}
-		id, err := addHook(t, h)
-		if err != nil {
-			return 0, err
-		}
-		ev.Subject = uint64(id)
-		return id, t.Tell(ev)
-	})
-}
-
-func addHook(t record.Tx, h record.Hook) (record.HookID, error) {
-	n, err := t.Next(record.Hooks.Table)
-	if err != nil {
-		return 0, err
-	}
-	h.ID = record.HookID(n)
-	return h.ID, t.Put(record.Hooks.Table, h)
+	h, err := Add(ctx, e, record.Hooks, h, &ev)
+	return h.ID, err
 }
 
 // Hooks lists webhooks by owner and ID, from the first after the given pair.
@@ -60,18 +38,9 @@ func NoteDeliveries(ctx context.Context, e record.TableEngine, owner record.Acco
 	return touch(ctx, e, record.Hooks, record.PairKey(uint64(owner), uint64(id)), func(h *record.Hook) { *h = h.With(tried) })
 }
 
-// RemoveHook returns ErrNotFound if that account has no such webhook.
+// RemoveHook is Remove for a webhook.
 func RemoveHook(ctx context.Context, e record.TableEngine, owner record.AccountID, id record.HookID, ev record.AdminEvent) error {
-	return e.Update(ctx, func(t record.Tx) error {
-		h, err := record.Hooks.Get(t, record.PairKey(uint64(owner), uint64(id)))
-		if err != nil {
-			return err
-		}
-		if err := t.Delete(record.Hooks.Table, h); err != nil {
-			return err
-		}
-		return t.Tell(ev)
-	})
+	return Remove(ctx, e, record.Hooks, owner, uint64(id), &ev)
 }
 
 // removeHooks removes the webhooks of an account.

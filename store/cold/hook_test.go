@@ -1,6 +1,7 @@
 package cold_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ func TestHooks(t *testing.T) {
 	suite{
 		"webhooks are kept and listed by owner":                   keepsHooks,
 		"a webhook of an owner who may not act is refused":        refusesAHook,
+		"an account has no more webhooks than it may":             boundsHooks,
 		"a webhook keeps its last tries":                          keepsDeliveries,
 		"a removed webhook is gone, and its ID is not used again": removesHooks,
 	}.run(t)
@@ -101,4 +103,18 @@ func removesHooks(t *testing.T, e record.Engine) {
 	}
 	must(t, cold.RemoveAccount(t.Context(), e, ann, conformance.Told))
 	same(t, "webhooks after their account was removed", allHooks(t, e), []record.Hook{other})
+}
+
+func boundsHooks(t *testing.T, e record.Engine) {
+	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	for range record.MaxHooks {
+		keepHook(t, e, ann)
+	}
+	_, err := cold.CreateHook(t.Context(), e, conformance.Hook(ann), conformance.Told)
+	var invalid *record.InvalidError
+	if !errors.As(err, &invalid) || invalid.Fields["webhooks"] == nil {
+		t.Errorf("one more webhook: %v", err)
+	}
+	keepHook(t, e, bob)
+	same(t, "number of webhooks", len(allHooks(t, e)), record.MaxHooks+1)
 }

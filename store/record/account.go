@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"time"
 
 	"pushbox/internal/email"
@@ -166,3 +167,21 @@ func (a *Account) SetPasskeyList(all []Passkey) {
 	a.Passkeys = string(b)
 	a.DropRecovery()
 }
+
+// Key is the ID.
+func (a Account) Key() []byte { return NumberKey(uint64(a.ID)) }
+
+// Title is the ID.
+func (a Account) Title() string { return fmt.Sprintf("account %d", a.ID) }
+
+// Belongs returns 0.
+func (Account) Belongs() AccountID { return 0 }
+
+// Key is the digest.
+func (t APIToken) Key() []byte { return t.Digest[:] }
+
+// Title is the ID.
+func (t APIToken) Title() string { return fmt.Sprintf("token %d", t.ID) }
+
+// Belongs returns the owner.
+func (t APIToken) Belongs() AccountID { return t.Owner }

@@ -3,6 +3,7 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"time"
 )
 
@@ -199,4 +200,20 @@ func (e AdminEvent) ChangesHooks() bool {
 	default:
 		return true
 	}
+}
+
+// Key is the number.
+func (e AdminEvent) Key() []byte { return NumberKey(e.Number) }
+
+// Title is the number.
+func (e AdminEvent) Title() string { return fmt.Sprintf("event %d", e.Number) }
+
+// Belongs returns 0: an event outlives the account that it is about.
+func (AdminEvent) Belongs() AccountID { return 0 }
+
+func readEvent(key []byte) (e AdminEvent, ok bool) {
+	if len(key) != 8 {
+		return e, false
+	}
+	return AdminEvent{Number: binary.BigEndian.Uint64(key)}, true
 }

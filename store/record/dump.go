@@ -43,6 +43,9 @@ func (k RecordKind) String() string {
 	if k < recordKinds {
 		return recordNames[k]
 	}
+	if t := TableOf(k); t != nil {
+		return "a " + t.Name
+	}
 	return fmt.Sprintf("a record of kind %d", k)
 }
 

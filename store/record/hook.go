@@ -1,12 +1,16 @@
 package record
 
 import (
+	"fmt"
 	"time"
 )
 
 // A HookID names a webhook; it is not a secret. 0 is the webhook of the instance, which
 // the configuration holds.
 type HookID uint64
+
+// MaxHooks is how many webhooks an account may have.
+const MaxHooks = 16
 
 // A Hook is a webhook: an address that the events of its owner's pushes are sent to.
 type Hook struct {
@@ -66,3 +70,15 @@ func (h *Hook) UnmarshalBinary(b []byte) error {
 	*h = n
 	return nil
 }
+
+// Key is the owner and the ID.
+func (h Hook) Key() []byte { return PairKey(uint64(h.Owner), uint64(h.ID)) }
+
+// Place gives the webhook its owner and its ID.
+func (h *Hook) Place(owner AccountID, number uint64) { h.Owner, h.ID = owner, HookID(number) }
+
+// Title is the ID.
+func (h Hook) Title() string { return fmt.Sprintf("webhook %d", h.ID) }
+
+// Belongs returns the owner.
+func (h Hook) Belongs() AccountID { return h.Owner }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"fmt"
 )
 
 // A MailBatch is the mail of a step. All of it goes into the outbox and counts against
@@ -92,3 +93,22 @@ func QuotaOfKey(key []byte) (q Quota, ok bool) {
 // An Addressee represents an e-mail address in the counts of quotas: an HMAC of it in
 // lower case. So the file names no recipient.
 type Addressee [16]byte
+
+// Key is Quota.Key.
+func (c QuotaCount) Key() []byte { return Quota{To: c.To, Of: c.Of}.Key() }
+
+// Title names the account whose quota it is, if there is one.
+func (c QuotaCount) Title() string {
+	if c.Of == 0 {
+		return "a quota"
+	}
+	return fmt.Sprintf("quota of account %d", c.Of)
+}
+
+// Belongs returns the account.
+func (c QuotaCount) Belongs() AccountID { return c.Of }
+
+func readCount(key []byte) (c QuotaCount, ok bool) {
+	q, ok := QuotaOfKey(key)
+	return QuotaCount{To: q.To, Of: q.Of}, ok
+}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"fmt"
 	"time"
 )
 
@@ -68,4 +69,24 @@ func (m *Message) UnmarshalBinary(b []byte) error {
 	}
 	*m = n
 	return nil
+}
+
+// Key is the time of the next try, and the number.
+func (m Message) Key() []byte {
+	return PairKey(uint64(max(0, m.NextAt.UnixMilli())), m.Number)
+}
+
+// Title is the number.
+func (m Message) Title() string { return fmt.Sprintf("message %d", m.Number) }
+
+// Belongs returns 0: a message outlives what it is about.
+func (Message) Belongs() AccountID { return 0 }
+
+func readMessage(key []byte) (m Message, ok bool) {
+	if len(key) != 2*8 {
+		return m, false
+	}
+	m.NextAt = time.UnixMilli(int64(binary.BigEndian.Uint64(key))).UTC()
+	m.Number = binary.BigEndian.Uint64(key[8:])
+	return m, true
 }

@@ -128,3 +128,28 @@ func (r *Request) UnmarshalBinary(b []byte) error {
 	*r = q
 	return nil
 }
+
+// Key is the ID.
+func (r Request) Key() []byte { return r.ID[:] }
+
+// Title is the ID.
+func (r Request) Title() string { return "request " + r.ID.String() }
+
+// Belongs returns the owner.
+func (r Request) Belongs() AccountID { return r.Owner }
+
+func readRequest(key []byte) (r Request, ok bool) {
+	if len(key) != len(r.ID) {
+		return r, false
+	}
+	return Request{ID: RequestID(key)}, true
+}
+
+// OwnedRequests is how the keys of RequestsByOwner begin for an account's requests: those that
+// have no time of their end, or the others.
+func OwnedRequests(owner AccountID, live bool) []byte {
+	if live {
+		return append(NumberKey(uint64(owner)), 1)
+	}
+	return append(NumberKey(uint64(owner)), 0)
+}

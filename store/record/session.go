@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -100,4 +101,20 @@ type AccountChange struct {
 // SameVia notes in a session that its user came the same way as to this one.
 func (s Session) SameVia(next *Session) {
 	next.Via, next.ViaName, next.Strong = s.Via, s.ViaName, s.Strong
+}
+
+// Key is the digest.
+func (s Session) Key() []byte { return s.Digest[:] }
+
+// Title is the ID.
+func (s Session) Title() string { return fmt.Sprintf("session %d", s.ID) }
+
+// Belongs returns the owner.
+func (s Session) Belongs() AccountID { return s.Owner }
+
+func readSession(key []byte) (s Session, ok bool) {
+	if len(key) != len(s.Digest) {
+		return s, false
+	}
+	return Session{Digest: SessionDigest(key)}, true
 }

@@ -6,7 +6,6 @@ import (
 	"encoding"
 	"encoding/binary"
 	"fmt"
-	"time"
 )
 
 // A Record is what an engine keeps beside pushes and what belongs to them.
@@ -24,12 +23,16 @@ type Record interface {
 // indexes lead to it by other keys. Keys sort as bytes.
 type Table struct {
 	Name    string
-	Dumped  RecordKind // what its records are in a dump
+	Dumped  RecordKind // what its records are in a dump; of an added table, the list of tables gives it
 	Indexes []*Index
 
 	isNumbered bool   // it gives out numbers, which a dump has
 	isOwned    bool   // its records end with the account that they belong to
 	byOwner    *Index // whose keys begin with that account; nil: those of the rows do
+
+	Added Added  // when it was added to those that each engine knows by itself; zero: it is one of them
+	many  string // its records, as a message names them
+	most  int    // how many an account may have; 0: something else decides that
 
 	// Read returns the record of a row, which shares no memory with it; ErrRecord if it is
 	// malformed, or of another key.
@@ -58,59 +61,16 @@ type Range struct {
 // Rows is a Table of records of type R.
 type Rows[R Record] struct{ *Table }
 
-// The tables of records that are decided by operations over a Tx.
-var (
-	Accounts    = table("account", RecordAccount, func([]byte) (Account, bool) { return Account{}, true }, AccountsByEmail, AccountsByIdentity).numbered()
-	Sessions    = table("session", RecordSession, readSession, SessionsByOwner).numbered().owned(SessionsByOwner)
-	Tokens      = table("token", RecordToken, func([]byte) (APIToken, bool) { return APIToken{}, true }, TokensByID, TokensByOwner).numbered().owned(TokensByOwner)
-	Hooks       = table("hook", RecordHook, readHook).numbered().owned(nil)
-	AdminEvents = table("event", RecordEvent, readEvent)
-	Requests    = table("request", RecordRequest, readRequest, RequestsByOwner).owned(RequestsByOwner)
-	Messages    = table("message", RecordMessage, readMessage)
-	Quotas      = table("quota", RecordQuota, readCount)
-)
+// Added says which schema of each engine was the first with a table.
+type Added struct{ Bolt, Postgres int }
 
-// Their indexes.
-var (
-	AccountsByEmail    = index("address", func(a Account) [][]byte { return [][]byte{[]byte(a.Email)} })
-	AccountsByIdentity = index("identity", func(a Account) (all [][]byte) {
-		for _, d := range a.Identities.Digests() {
-			all = append(all, bytes.Clone(d[:]))
-		}
-		return all
-	})
-	SessionsByOwner = index("owner", func(s Session) [][]byte { return [][]byte{PairKey(uint64(s.Owner), uint64(s.ID))} })
-	TokensByID      = index("ID", func(t APIToken) [][]byte { return [][]byte{NumberKey(uint64(t.ID))} })
-	TokensByOwner   = index("owner", func(t APIToken) [][]byte { return [][]byte{PairKey(uint64(t.Owner), uint64(t.ID))} })
-	RequestsByOwner = &Index{Name: "owner", Tail: len(RequestID{}), Keys: func(r Record) [][]byte {
-		q := r.(Request)
-		return [][]byte{append(OwnedRequests(q.Owner, q.EndedAt.IsZero()), q.ID[:]...)}
-	}}
-)
-
-// Tables lists them all.
-func Tables() []*Table {
-	return []*Table{Accounts.Table, Sessions.Table, Tokens.Table, Hooks.Table, Requests.Table, Quotas.Table, AdminEvents.Table, Messages.Table}
-}
-
-// TableOf returns the table whose records are of that kind in a dump, or nil.
-func TableOf(k RecordKind) *Table {
-	for _, t := range Tables() {
-		if t.Dumped == k {
-			return t
-		}
+// Room returns an *InvalidError if an account that has n records of the table may have no more.
+func (t *Table) Room(n int) error {
+	var bad InvalidError
+	if t.most > 0 && n >= t.most {
+		bad.Add(t.many, fmt.Sprintf("are too many: the account has %d, the most that there can be", n))
 	}
-	return nil
-}
-
-// Numbered lists the tables that give out numbers, which a dump has, in its order.
-func Numbered() (all []*Table) {
-	for _, t := range Tables() {
-		if t.isNumbered {
-			all = append(all, t)
-		}
-	}
-	return all
+	return bad.Err()
 }
 
 // Owned returns the range of an account's records, up to limit of them; false if those of the
@@ -135,10 +95,6 @@ func (o Rows[R]) owned(by *Index) Rows[R] {
 	return o
 }
 
-func index[R Record](name string, keys func(R) [][]byte) *Index {
-	return &Index{Name: name, Keys: func(r Record) [][]byte { return keys(r.(R)) }}
-}
-
 // table describes a table. begin returns a record with what its key says; ok is false if no
 // record has such a key.
 func table[R Record, P interface {
@@ -160,55 +116,26 @@ func table[R Record, P interface {
 	}}}
 }
 
-func readSession(key []byte) (s Session, ok bool) {
-	if len(key) != len(s.Digest) {
-		return s, false
-	}
-	return Session{Digest: SessionDigest(key)}, true
+// A Placed record is kept under its owner and a number, which only this gives it.
+type Placed[R any] interface {
+	*R
+	Place(owner AccountID, number uint64)
 }
 
-func readHook(key []byte) (h Hook, ok bool) {
-	if len(key) != 2*8 {
-		return h, false
-	}
-	return Hook{Owner: AccountID(binary.BigEndian.Uint64(key)), ID: HookID(binary.BigEndian.Uint64(key[8:]))}, true
-}
-
-func readEvent(key []byte) (e AdminEvent, ok bool) {
-	if len(key) != 8 {
-		return e, false
-	}
-	return AdminEvent{Number: binary.BigEndian.Uint64(key)}, true
-}
-
-func readRequest(key []byte) (r Request, ok bool) {
-	if len(key) != len(r.ID) {
-		return r, false
-	}
-	return Request{ID: RequestID(key)}, true
-}
-
-func readMessage(key []byte) (m Message, ok bool) {
-	if len(key) != 2*8 {
-		return m, false
-	}
-	m.NextAt = time.UnixMilli(int64(binary.BigEndian.Uint64(key))).UTC()
-	m.Number = binary.BigEndian.Uint64(key[8:])
-	return m, true
-}
-
-func readCount(key []byte) (c QuotaCount, ok bool) {
-	q, ok := QuotaOfKey(key)
-	return QuotaCount{To: q.To, Of: q.Of}, ok
-}
-
-// OwnedRequests is how the keys of RequestsByOwner begin for an account's requests: those that
-// have no time of their end, or the others.
-func OwnedRequests(owner AccountID, live bool) []byte {
-	if live {
-		return append(NumberKey(uint64(owner)), 1)
-	}
-	return append(NumberKey(uint64(owner)), 0)
+// placed completes the description of a table of records that are kept under their owner and a number.
+func placed[R Record, P interface {
+	Placed[R]
+	encoding.BinaryUnmarshaler
+}](t Table) Rows[R] {
+	rows := table[R, P](t.Name, t.Dumped, func(key []byte) (r R, ok bool) {
+		if len(key) != 2*8 {
+			return r, false
+		}
+		P(&r).Place(AccountID(binary.BigEndian.Uint64(key)), binary.BigEndian.Uint64(key[8:]))
+		return r, true
+	}).numbered().owned(nil)
+	rows.Added, rows.many, rows.most = t.Added, t.many, t.most
+	return rows
 }
 
 // NumberKey is the key that is one number.
@@ -216,85 +143,6 @@ func NumberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // PairKey is the key that is two numbers.
 func PairKey(a, b uint64) []byte { return binary.BigEndian.AppendUint64(NumberKey(a), b) }
-
-// Key is the ID.
-func (a Account) Key() []byte { return NumberKey(uint64(a.ID)) }
-
-// Title is the ID.
-func (a Account) Title() string { return fmt.Sprintf("account %d", a.ID) }
-
-// Belongs returns 0.
-func (Account) Belongs() AccountID { return 0 }
-
-// Key is the digest.
-func (s Session) Key() []byte { return s.Digest[:] }
-
-// Title is the ID.
-func (s Session) Title() string { return fmt.Sprintf("session %d", s.ID) }
-
-// Belongs returns the owner.
-func (s Session) Belongs() AccountID { return s.Owner }
-
-// Key is the digest.
-func (t APIToken) Key() []byte { return t.Digest[:] }
-
-// Title is the ID.
-func (t APIToken) Title() string { return fmt.Sprintf("token %d", t.ID) }
-
-// Belongs returns the owner.
-func (t APIToken) Belongs() AccountID { return t.Owner }
-
-// Key is the owner and the ID.
-func (h Hook) Key() []byte { return PairKey(uint64(h.Owner), uint64(h.ID)) }
-
-// Title is the ID.
-func (h Hook) Title() string { return fmt.Sprintf("webhook %d", h.ID) }
-
-// Belongs returns the owner.
-func (h Hook) Belongs() AccountID { return h.Owner }
-
-// Key is the ID.
-func (r Request) Key() []byte { return r.ID[:] }
-
-// Title is the ID.
-func (r Request) Title() string { return "request " + r.ID.String() }
-
-// Belongs returns the owner.
-func (r Request) Belongs() AccountID { return r.Owner }
-
-// Key is the number.
-func (e AdminEvent) Key() []byte { return NumberKey(e.Number) }
-
-// Title is the number.
-func (e AdminEvent) Title() string { return fmt.Sprintf("event %d", e.Number) }
-
-// Belongs returns 0: an event outlives the account that it is about.
-func (AdminEvent) Belongs() AccountID { return 0 }
-
-// Key is the time of the next try, and the number.
-func (m Message) Key() []byte {
-	return PairKey(uint64(max(0, m.NextAt.UnixMilli())), m.Number)
-}
-
-// Title is the number.
-func (m Message) Title() string { return fmt.Sprintf("message %d", m.Number) }
-
-// Belongs returns 0: a message outlives what it is about.
-func (Message) Belongs() AccountID { return 0 }
-
-// Key is Quota.Key.
-func (c QuotaCount) Key() []byte { return Quota{To: c.To, Of: c.Of}.Key() }
-
-// Title names the account whose quota it is, if there is one.
-func (c QuotaCount) Title() string {
-	if c.Of == 0 {
-		return "a quota"
-	}
-	return fmt.Sprintf("quota of account %d", c.Of)
-}
-
-// Belongs returns the account.
-func (c QuotaCount) Belongs() AccountID { return c.Of }
 
 // A View reads records of tables.
 type View interface {

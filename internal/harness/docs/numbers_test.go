@@ -220,7 +220,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		"docs/webhooks.md": {
 			f("a failed message after %s seconds", file("internal/webhook/dispatch.go", `retry.Policy{First: (\d+) \* time.Second`)),
 			f("the last %d tries of each webhook", record.MaxDeliveries),
-			f("An account may have %d webhooks", store.MaxHooks),
+			f("An account may have %d webhooks", record.MaxHooks),
 			f("within %d seconds", seconds(span("internal/webhook", "sendTimeout"))),
 			"when the audit log is full (" + kept + ")",
 		},
