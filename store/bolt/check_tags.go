@@ -61,7 +61,7 @@ func subject(b bucket, key []byte) string {
 	switch {
 	case (b == pushes || b == audit || b == grantPushes) && len(key) >= idLen:
 		return fmt.Sprintf("push %s: %s", record.ID(key[:idLen]), b)
-	case (b == accounts || b == tokenOwners || b == sessionOwners || b == hooks || b == requestOwners) && len(key) >= 8, b == quotas && len(key) == 8:
+	case (b == accounts || b == tokenOwners || b == sessionOwners || b == hooks || b == requestOwners || b >= firstAdded) && len(key) >= 8, b == quotas && len(key) == 8:
 		return fmt.Sprintf("account %d: %s", binary.BigEndian.Uint64(key), b)
 	default:
 		return b.String()

@@ -27,5 +27,5 @@ func TestAnotherFormatTakesAnotherSchemaNumber(t *testing.T) {
 		env.OK(t, err)
 		fmt.Fprintf(&b, "%x\n", made)
 	}
-	golden.Digest(t, "testdata/formats.txt", schemaNumber, b.String()+string(records))
+	golden.Digest(t, "testdata/formats.txt", int(schemaNumber), b.String()+string(records))
 }

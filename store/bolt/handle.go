@@ -29,7 +29,7 @@ type handle struct {
 	synced   atomic.Int64                    // the last transaction that is on the disk
 	mapped   atomic.Int64                    // bytes of long values read since the mapping was released
 	verified page.Set                        // pages that were verified; nil: the file is new
-	leaves   [bucketCount]page.Leaves        // that were verified last; the committer's
+	leaves   [mostBuckets]page.Leaves        // that were verified last; the committer's
 	unlisted bool                            // the last commit left out the list of free pages; the committer's
 	eraser   eraser                          // of free pages
 	touched  int                             // about how many bytes of the mapping commits have read; the committer's

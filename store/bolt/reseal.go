@@ -182,7 +182,7 @@ func tableIn(b bucket) *record.Table {
 }
 
 // sealedKeys are the lengths of the keys of records that have something sealed.
-var sealedKeys = [bucketCount]int{pushes: idLen, audit: auditLen}
+var sealedKeys = [mostBuckets]int{pushes: idLen, audit: auditLen}
 
 // resealedJournal returns a row of the journal whose entry, if it has one, is sealed anew.
 func (t *tx) resealedJournal(r record.Resealer, value []byte) (encoding.BinaryAppender, error) {

@@ -16,7 +16,7 @@ const tagLen = record.TagLen
 // tagged are the buckets whose rows have tags. The others have no need of them. Payloads
 // and chunks are sealed for their place. Rows of owners and expiry only lead to a
 // record, and orphans only to chunks of which the record decides: it is compared.
-var tagged = [bucketCount]bool{
+var tagged = withTags([mostBuckets]bool{
 	pushes: true, audit: true, journalRows: true,
 	grants: true, grantPushes: true,
 	accounts: true, emails: true, identities: true,
@@ -24,6 +24,12 @@ var tagged = [bucketCount]bool{
 	sessions: true, sessionOwners: true,
 	outbox: true, hooks: true, requests: true, requestOwners: true, quotas: true, room: true, events: true,
 	meta: true,
+})
+
+// withTags adds the buckets of added tables.
+func withTags(all [mostBuckets]bool) [mostBuckets]bool {
+	addedBuckets(func(b bucket, _ *record.Table) { all[b] = true })
+	return all
 }
 
 // hasTag reports whether a row has a tag. Of meta, those that are read before there are
@@ -98,8 +104,8 @@ func shareIn(keys record.RowKeys, b bucket, key, stored []byte) share {
 // number that each bucket gave out. They show that a row was removed, or is one of
 // another time: its tag alone cannot. Each commit writes them anew, under a tag.
 type sums struct {
-	rows [bucketCount]share
-	last [bucketCount]uint64
+	rows [mostBuckets]share
+	last [mostBuckets]uint64
 }
 
 // inSums reports whether the sums have a row: those with a tag, except the sums.
@@ -125,6 +131,9 @@ func (s *sums) UnmarshalBinary(v []byte) error {
 	for b := range bucketCount {
 		if !tagged[b] {
 			continue
+		}
+		if len(v) == 0 && b >= firstAdded { // the file was written before the table was added
+			break
 		}
 		if len(v) < 24 {
 			return errors.New("the sums are too short")
@@ -160,7 +169,7 @@ type ledger struct {
 	known   bool  // sums are those of the file, with what the transaction changed
 	changed bool  // it changed them
 	broken  error // why they cannot be read; then they stay as they are, for a check to report
-	recent  [bucketCount]recentRow
+	recent  [mostBuckets]recentRow
 }
 
 // A recentRow is the row of a bucket that was read last: most rows that are replaced

@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"pushbox/store/record"
@@ -10,8 +11,17 @@ import (
 
 // schemaNumber is the layout written here. Opening a file of an older one upgrades it
 // (migrations); a file of any other is refused. A change of the layout, or of a record in
-// it, takes the next number, released or not: testdata/formats.txt holds each to its own.
-const schemaNumber = 7
+// it, takes the next number, released or not: testdata/formats.txt holds each to its own. A table
+// that was added says its number itself; namedSchema is that of the last other change.
+var schemaNumber = func() uint32 {
+	n := namedSchema
+	for _, of := range added {
+		n = max(n, of.Added.Bolt)
+	}
+	return uint32(n)
+}()
+
+const namedSchema = 7
 
 // A bucket is one of the file's flat buckets. Numbers in keys are big endian,
 // so that they sort; times are milliseconds since 1970.
@@ -46,10 +56,25 @@ const (
 	room                        // whose → number of live pushes as uint64, bytes as uint64; see room.go
 	events                      // number as uint64 → event of the instance log
 	meta                        // the names below → their values
-	bucketCount
+	firstAdded                  // and those behind it: owner as uint64, number as uint64 → record; its sequence gives numbers out
 )
 
-var bucketNames = [bucketCount][]byte{
+// added are the tables that have no bucket of their own name above.
+var added = slices.DeleteFunc(record.Tables(), func(of *record.Table) bool { return of.Added.Bolt == 0 })
+
+// bucketCount is the number of buckets, and mostBuckets what there is room for in memory.
+var bucketCount = firstAdded + bucket(len(added))
+
+const mostBuckets = 32
+
+// addedBuckets calls note with the bucket of each added table.
+func addedBuckets(note func(b bucket, of *record.Table)) {
+	for i, of := range added {
+		note(firstAdded+bucket(i), of)
+	}
+}
+
+var bucketNames = withAdded([firstAdded][]byte{
 	pushes:        []byte("pushes"),
 	payloads:      []byte("payloads"),
 	audit:         []byte("audit"),
@@ -76,13 +101,20 @@ var bucketNames = [bucketCount][]byte{
 	room:          []byte("room"),
 	events:        []byte("events"),
 	meta:          []byte("meta"),
+})
+
+// withAdded are the names of all buckets: that of an added table is its name, as of several.
+func withAdded(named [firstAdded][]byte) [][]byte {
+	all := named[:]
+	addedBuckets(func(_ bucket, of *record.Table) { all = append(all, []byte(of.Name+"s")) })
+	return all
 }
 
 // fillPercents say how full pages are left when they split, where that is not the usual
 // half. Keys grow, so most splits are at the end of a bucket, where no row comes later:
 // with these figures creates were a tenth quicker and took a fifth less space (at
 // 814e5bb). Audit rows come in everywhere, and pushes change their length.
-var fillPercents = [bucketCount]float64{pushes: 0.75, payloads: 0.9, owners: 0.75, expiry: 0.75, journalRows: 1, events: 1}
+var fillPercents = [mostBuckets]float64{pushes: 0.75, payloads: 0.9, owners: 0.75, expiry: 0.75, journalRows: 1, events: 1}
 
 // Keys of the meta bucket.
 const (
@@ -108,7 +140,7 @@ const (
 // String is the bucket's name in the file.
 func (b bucket) String() string { return bucketTexts[b] }
 
-var bucketTexts = func() (texts [bucketCount]string) {
+var bucketTexts = func() (texts [mostBuckets]string) {
 	for b, name := range bucketNames {
 		texts[b] = string(name)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // tables are the buckets of tables.
-var tables = map[*record.Table]bucket{
+var tables = tablesWith(map[*record.Table]bucket{
 	record.Accounts.Table:    accounts,
 	record.Sessions.Table:    sessions,
 	record.Tokens.Table:      tokens,
@@ -21,6 +21,12 @@ var tables = map[*record.Table]bucket{
 	record.Requests.Table:    requests,
 	record.Messages.Table:    outbox,
 	record.Quotas.Table:      quotas,
+})
+
+// tablesWith adds the tables that were added.
+func tablesWith(all map[*record.Table]bucket) map[*record.Table]bucket {
+	addedBuckets(func(b bucket, of *record.Table) { all[of] = b })
+	return all
 }
 
 // indexes are the buckets of their indexes. A row of one is the key of a record's row, or

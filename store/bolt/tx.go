@@ -36,8 +36,8 @@ type tx struct {
 	local     map[record.ID]pending // what this transaction added to the journal
 	nextRow   uint64                // of the journal
 	changes   *changes              // records each row written; nil: no compaction runs
-	buckets   [bucketCount]*bbolt.Bucket
-	cursors   [bucketCount]*bbolt.Cursor
+	buckets   [mostBuckets]*bbolt.Bucket
+	cursors   [mostBuckets]*bbolt.Cursor
 	arena     []byte // the records written: bbolt needs them unchanged until the end
 	writes    int    // attempts to write
 	bytes     int    // in the values written

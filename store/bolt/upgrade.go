@@ -283,7 +283,11 @@ const (
 )
 
 // madeIn has the schemas in which buckets were added since the oldest one.
-var madeIn = map[bucket]uint32{outbox: 5, hooks: 5, quotas: 5, requests: 6, requestOwners: 6, identities: 6, room: 6, events: 6}
+var madeIn = func() map[bucket]uint32 {
+	all := map[bucket]uint32{outbox: 5, hooks: 5, quotas: 5, requests: 6, requestOwners: 6, identities: 6, room: 6, events: 6}
+	addedBuckets(func(b bucket, of *record.Table) { all[b] = uint32(of.Added.Bolt) })
+	return all
+}()
 
 // readSchema returns the schema of a file, or record.ErrSchema where that cannot be
 // upgraded.

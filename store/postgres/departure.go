@@ -190,10 +190,13 @@ const (
 )
 
 // written are the tables that statements of servers write to.
-var written = []string{
-	tableHead, tablePush, "payload", tableAudit, "orphan", "chunk", tableGrants, tableAccount, tableSession, tableToken, tableHook, tableRequest, tableOutbox, tableQuota, "room", "tally", tableEvent,
-	tableMeta,
-}
+var written = func() []string {
+	all := []string{tableHead, tablePush, "payload", tableAudit, "orphan", "chunk", tableGrants}
+	for _, of := range record.Tables() {
+		all = append(all, layouts[of].name)
+	}
+	return append(all, "room", "tally", tableMeta)
+}()
 
 // Loaded reports whether the database has this sealed key ring, for good: after a Load whose
 // outcome is unknown. It waits for the end of that Load, and works before Unlock.

@@ -50,7 +50,7 @@ const (
 	byteas   = "bytea[]"
 )
 
-var layouts = map[*record.Table]*layout{
+var layouts = layoutsWith(map[*record.Table]*layout{
 	record.Accounts.Table: {
 		tableAccount,
 		[]keyColumn{{"id", bigint, nil, 0, nil}, {"email", bytea, record.AccountsByEmail, 0, nil}, {"identities", byteas, record.AccountsByIdentity, 0, nil}},
@@ -69,12 +69,7 @@ var layouts = map[*record.Table]*layout{
 		map[*record.Index][]string{nil: {"digest"}, record.TokensByOwner: {"owner", "id"}, record.TokensByID: {"id"}},
 		nil,
 	},
-	record.Hooks.Table: {
-		tableHook,
-		[]keyColumn{{"owner", bigint, nil, 0, nil}, {"id", bigint, nil, 8, nil}},
-		map[*record.Index][]string{nil: {"owner", "id"}},
-		nil,
-	},
+	record.Hooks.Table: placed(tableHook),
 	record.Requests.Table: {
 		tableRequest,
 		[]keyColumn{{"id", bytea, nil, 0, nil}, {"owner", bigint, record.RequestsByOwner, 0, nil}, {"live", boolean, record.RequestsByOwner, 8, nil}},
@@ -104,6 +99,23 @@ var layouts = map[*record.Table]*layout{
 		map[*record.Index][]string{nil: {"number"}},
 		[]besideColumn{{"op", bytea, []byte{}}},
 	},
+})
+
+// layoutsWith adds the tables that were added.
+func layoutsWith(all map[*record.Table]*layout) map[*record.Table]*layout {
+	for _, of := range record.Tables() {
+		if of.Added.Postgres > 0 {
+			all[of] = placed(of.Name)
+		}
+	}
+	return all
+}
+
+// placed is the layout of a table of placed records.
+func placed(name string) *layout {
+	return &layout{
+		name, []keyColumn{{"owner", bigint, nil, 0, nil}, {"id", bigint, nil, 8, nil}}, map[*record.Index][]string{nil: {"owner", "id"}}, nil,
+	}
 }
 
 // of returns what the column has of a record.

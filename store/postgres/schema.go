@@ -49,7 +49,7 @@ type migration struct {
 // another one, too, even if it changes no table. One that only adds tables, or columns with a default that is right
 // for rows of older programs, leaves oldest as it was. So does one after which programs of
 // the schemas from oldest on can still read the records that newer ones write.
-var migrations = []migration{{oldest: 1, text: `
+var migrations = withAdded([]migration{{oldest: 1, text: `
 create table ring (
 	one boolean primary key check (one),
 	version bigint not null, -- grows with each ring
@@ -128,7 +128,19 @@ insert into head values (true, '', null);
 -- Builds between two releases gave the number 1 to tables without these, too.
 select identities from account where false;
 select id from request where false;
-`}}
+`}})
+
+// withAdded puts in the migrations of tables that were added, each with the number that its table says.
+// Programs without the table may not continue: they would leave its records behind when they remove an account.
+func withAdded(all []migration) []migration {
+	for _, of := range record.Tables() {
+		if n := of.Added.Postgres; n > 0 {
+			text := "\ncreate table " + of.Name + " (owner bigint, id bigint, value bytea not null, primary key (owner, id));\n"
+			all = slices.Insert(all, n-1, migration{text, n})
+		}
+	}
+	return all
+}
 
 // migrationLock is the key of the advisory lock that a migration holds until it commits,
 // so that two first starts make one schema.

@@ -240,7 +240,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		"docs/upgrading.md": {
 			f("removes it %s days after the upgrade", word(days(record.CopiesStay))),
 			f("%v times what the database holds, plus %d MiB", 1+1/float64(n("store/bolt", "upgradeGrowth")), mib("store/bolt", "copyReserve")),
-			f("| %d | The database can hold", n("store/bolt", "schemaNumber")),
+			f("| %d | The database can hold", n("store/bolt", "namedSchema")),
 			f("| %d | the first schema |", n("store/bolt", "oldestSchema")),
 		},
 		"docs/scaling.md": {
