@@ -59,6 +59,12 @@ func (l *Locale) Text(key string, pairs ...any) string {
 	return strings.NewReplacer(replace...).Replace(text)
 }
 
+// Has reports whether there is a message of that key.
+func (l *Locale) Has(key string) bool {
+	_, ok := l.messages()[key]
+	return ok
+}
+
 // form returns the text for a number.
 func (m message) form(tag language.Tag, n int) string {
 	category := categories[plural.Cardinal.MatchPlural(tag, max(n, -n), 0, 0, 0, 0)]

@@ -26,6 +26,7 @@ type Route struct {
 	Scope   record.Scopes // that an API token needs; 0: the route takes no token
 	Traits  Traits
 	Nav     string // the page's name in the navigation
+	Menu    string // the message that names the page in the menu of the account; empty: it is not there
 	Action  Func
 }
 

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -174,6 +176,12 @@ func typeWords(schema openapi.Object) string {
 	}
 }
 
+var pathParam = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// sampleParams are what commands have for parameters of the path. For others they have a variable of
+// the parameter's name.
+var sampleParams = map[string]string{action.TokenParam: "$TOKEN", action.FileParam: "1", action.AccountParam: "2", action.ActParam: "disable", action.PolicyParam: "none"}
+
 // curlCommand returns a command that calls the endpoint.
 func (s *Service) curlCommand(api *openapi.API, e endpoint, base string) string {
 	words := []string{"curl -s"}
@@ -186,7 +194,10 @@ func (s *Service) curlCommand(api *openapi.API, e endpoint, base string) string 
 	case e.Endpoint.Method == http.MethodDelete, e.Endpoint.Method == http.MethodPut, e.Endpoint.Method == http.MethodPost && e.Body == "":
 		words = append(words, "-X "+e.Endpoint.Method)
 	}
-	path := strings.NewReplacer("{"+action.TokenParam+"}", "$TOKEN", "{"+action.GrantParam+"}", "$GRANT", "{"+action.FileParam+"}", "1", "{"+action.RequestParam+"}", "$REQUEST", "{"+action.AccountParam+"}", "2", "{"+action.ActParam+"}", "disable", "{"+action.PolicyParam+"}", "none").Replace(e.Path)
+	path := pathParam.ReplaceAllStringFunc(e.Path, func(param string) string {
+		name := strings.Trim(param, "{}")
+		return cmp.Or(sampleParams[name], "$"+strings.ToUpper(strings.TrimSuffix(name, "_id")))
+	})
 	words = append(words, `"`+base+path+`"`)
 	if e.Access.NeedsToken(&s.Config) || e.Access.DependsOnAddress(&s.Config) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)

@@ -116,7 +116,7 @@ func (s *Service) exportOwnAccount(r *action.Request) (rep action.Reply, err err
 		Status: http.StatusOK, Header: [][2]string{{"Content-Disposition", `attachment; filename="pushbox-account.jsonl"`}},
 		Lines: func(write func(any) error) error {
 			err := write(exportLine{Account: &j})
-			for _, part := range []func(*action.Request, record.Account, func(any) error) error{s.exportFactors, s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents} {
+			for _, part := range s.exports() {
 				if err == nil {
 					err = part(r, a, write)
 				}
@@ -126,8 +126,11 @@ func (s *Service) exportOwnAccount(r *action.Request) (rep action.Reply, err err
 	}, nil
 }
 
+// An exportPart writes lines about an account.
+type exportPart func(r *action.Request, a record.Account, write func(any) error) error
+
 // writeEach writes a line for each of a list.
-func writeEach[T any](list []T, err error, write func(any) error, line func(T) exportLine) error {
+func writeEach[T, L any](list []T, err error, write func(any) error, line func(T) L) error {
 	for _, one := range list {
 		if err == nil {
 			err = write(line(one))

@@ -45,6 +45,11 @@ func (s *Service) Routes() []action.Route {
 	return slices.Concat(rows, s.routesAdmin(), s.routesV1())
 }
 
+// exports returns the parts of the export of an account, in their order.
+func (s *Service) exports() []exportPart {
+	return []exportPart{s.exportFactors, s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents}
+}
+
 // routesAdmin returns the rows for administrators.
 func (s *Service) routesAdmin() []action.Route {
 	const (

@@ -2,12 +2,12 @@ package pages
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"pushbox/server/action"
 	"pushbox/server/display"
-	"pushbox/server/manage"
 	"pushbox/server/web"
 	"pushbox/store"
 )
@@ -20,7 +20,7 @@ const (
 )
 
 // A notice tells on the next page what an action did. It is the key of a message without
-// notice_.
+// notice_: a cookie can name no other message.
 type notice string
 
 // The notices.
@@ -64,26 +64,10 @@ const (
 	noticePasskeyLate    notice = "passkey_late" // no answer came in time, or it was used before
 )
 
-// notices are all of them, for a cookie can name no other message, and whether each is about
-// something that did not succeed.
-var notices = withActs(map[notice]bool{
-	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
-	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
-	noticeNoMFA: false, noticeAppAdded: false, noticeAppRemoved: false, noticePasskeyAdded: false, noticePasskeyRemoved: false, noticePasskeyLate: true,
-	noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
-	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false, noticeLinkMailed: false, noticePolicy: false,
-	noticeHookTested: false, noticeHookFailed: true, noticeHookRemoved: false,
-	noticeSignedOutHere: false, noticeProviderDown: true, noticeProviderLate: true, noticeProviderDeclined: true, noticeProviderFailed: true, noticeProviderRefused: true,
-})
-
-// withActs adds the notices of what administrators do to accounts.
-func withActs(all map[notice]bool) map[notice]bool {
-	for _, act := range manage.AccountActs {
-		if act.Do != nil {
-			all[noticeOf(act)] = false
-		}
-	}
-	return all
+// warnings are those about something that did not succeed.
+var warnings = []notice{
+	noticeDeletedNone, noticePasskeyLate, noticeLate, noticeHookFailed,
+	noticeProviderDown, noticeProviderLate, noticeProviderDeclined, noticeProviderFailed, noticeProviderRefused,
 }
 
 // goToTell redirects the browser to a page that shows a notice. about is what the notice
@@ -105,11 +89,10 @@ func (s *Set) takeNotice(r *action.Request) (*web.Notice, *http.Cookie) {
 	used.MaxAge = -1
 	key, about, _ := strings.Cut(c.Value, ".")
 	n := notice(key)
-	warning, known := notices[n]
-	if !known {
+	if !r.Locale.Has("notice_" + key) {
 		return nil, used
 	}
-	shown := &web.Notice{Message: "notice_" + key, Warning: warning, First: n == noticeFirst, Account: r.Session.Email}
+	shown := &web.Notice{Message: "notice_" + key, Warning: slices.Contains(warnings, n), First: n == noticeFirst, Account: r.Session.Email}
 	switch n {
 	case noticeDeleted:
 		if shown.Name = s.nameOf(r, about); shown.Name == "" {

@@ -54,6 +54,7 @@ type Set struct {
 	Templates *web.Pages // what renders them
 
 	site        web.Site
+	menu        []web.Link // of an account
 	providers   []provider
 	signUpEmail *regexp.Regexp // matches the whole of addresses that may sign up
 }
@@ -78,6 +79,11 @@ func New(o Options, before *Set) (*Set, error) {
 	}
 	if s.signUpEmail, wrong = regexp.Compile(`\A(?:` + o.Config.SignupEmailRegexp + `)\z`); wrong != nil {
 		wrong = fmt.Errorf("signup_email_regexp: %w", wrong)
+	}
+	for _, row := range s.Routes() {
+		if row.Menu != "" {
+			s.menu = append(s.menu, web.Link{Path: row.Pattern, Where: row.Nav, Text: row.Menu})
+		}
 	}
 	return s, errors.Join(broken, wrong)
 }

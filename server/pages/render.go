@@ -49,7 +49,7 @@ func sizeText(r *action.Request, bytes int64) string {
 func (s *Set) Render(w io.Writer, r *action.Request, rep action.Reply, mayLeave bool) (used *http.Cookie, err error) {
 	v := &web.View{
 		Template: rep.Template, Locale: r.Locale, Site: s.siteFor(r), Account: r.Session.Email, Admin: r.Session.Admin, NoPassword: r.Session.NoPassword,
-		Where: r.Where(), Switch: mayLeave, Apart: hasInput(rep), Page: rep.Body,
+		Where: r.Where(), Menu: s.menu, Switch: mayLeave, Apart: hasInput(rep), Page: rep.Body,
 	}
 	v.Notice, used = s.takeNotice(r)
 	return used, s.Templates.Render(w, v)

@@ -100,6 +100,12 @@ type Notice struct {
 	SignOut string // path at which the reader signs out of the provider Name; empty: none
 }
 
+// A Link leads to a page.
+type Link struct {
+	Path, Where string // Where names the page in the navigation
+	Text        string // the key of the message that names the page for people
+}
+
 // A View is one page: its template, what it shows, and for which reader.
 type View struct {
 	Template   string
@@ -109,6 +115,7 @@ type View struct {
 	Admin      bool    // the account administers
 	NoPassword bool    // the account signs in at a provider
 	Where      string  // names the page in the navigation
+	Menu       []Link  // to the pages about the account
 	Switch     bool    // the page is available in other languages at its address
 	Apart      bool    // losing this one would lose what the reader has typed: the others open in a new tab
 	Notice     *Notice // nil: none
