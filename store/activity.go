@@ -186,10 +186,6 @@ func (s *Store) Stats() (Stats, error) {
 	return v, nil
 }
 
-// CountLive counts the live pushes beside everything else. From when it returns nil,
-// Stats has their number. A second call does nothing.
-func (s *Store) CountLive(ctx context.Context) error { return s.engine.CountLive(ctx) }
-
 // Ping has the engine go the way of a write and of a read, and returns nil when both
 // work.
 func (s *Store) Ping(ctx context.Context) error {

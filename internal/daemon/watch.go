@@ -75,9 +75,6 @@ func (w *watch) serving(ctx context.Context, s *store.Store) {
 	if every := w.notify.Watchdog() / 2; every > 0 {
 		w.tasks = append(w.tasks, begin(ctx, func(ctx context.Context) error { return w.feed(ctx, every, s.Ping, w.notify.Alive) }))
 	}
-	if w.metrics != nil {
-		w.tasks = append(w.tasks, begin(ctx, func(ctx context.Context) error { return w.count(ctx, s) }))
-	}
 	if w.listener != nil {
 		w.tasks = append(w.tasks, begin(ctx, w.expose))
 		w.log.Info().Stringer("address", w.listener.Addr()).Msg("listening for metrics")

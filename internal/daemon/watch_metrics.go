@@ -99,19 +99,6 @@ func (w *watch) attach(h *server.Server, from metrics.Sources) {
 	}
 }
 
-// countDelay is the time from the start of the server to the count of live pushes.
-const countDelay = 250 * time.Millisecond
-
-func (w *watch) count(ctx context.Context, s *store.Store) error {
-	if !sleep(ctx, nil, countDelay) {
-		return nil
-	}
-	if err := s.CountLive(ctx); err != nil && ctx.Err() == nil {
-		w.log.Error().Err(err).Msg("live pushes could not be counted")
-	}
-	return nil
-}
-
 const (
 	scrapeTimeout = 10 * time.Second
 	scrapeDrain   = time.Second // that a stop gives to a scrape

@@ -130,9 +130,7 @@ func (a asking) Collect(ch chan<- prometheus.Metric) {
 
 // store sends the figures of a store.
 func (to figures) store(v store.Stats, shared bool) {
-	if v.Live >= 0 {
-		to.gauge("live_pushes", "Live pushes, and pushes past their time limit that no sweep has ended yet. Missing until the first count is done.", float64(v.Live))
-	}
+	to.gauge("live_pushes", "Live pushes, and pushes past their time limit that no sweep has ended yet.", float64(v.Live))
 	to.gauge("store_size_bytes", "Size of the database file, or of the PostgreSQL database.", float64(v.Size))
 	if !shared {
 		to.gauge("store_used_bytes", "Used bytes of the database file."+fileOnly, float64(v.Size-v.Unused))

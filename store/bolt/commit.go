@@ -70,7 +70,7 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 				return err
 			}
 			db.tx.reset(b)
-			db.tx.handle, db.tx.keys, db.tx.changes, db.tx.census = h, h.rowKeys(), db.changes, &db.census
+			db.tx.handle, db.tx.keys, db.tx.changes = h, h.rowKeys(), db.changes
 			db.tx.journal, db.tx.nextRow, db.tx.overlay = db.journal, db.journal.next, db.journal.latest(db.tx.local)
 			bad = db.runAll(batch)
 			if bad != nil || db.tx.writes == 0 {
@@ -88,7 +88,6 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 		db.wakeEraser()
 		db.mappingUsed = true
 		db.journal.publish(&db.tx)
-		db.census.add(db.tx.live)
 		h.unlisted = h.bolt.NoFreelistSync
 		h.noteWritten(db.tx.writes, db.tx.bytes+db.tx.touched)
 		db.observe(len(batch), time.Since(begun))

@@ -33,8 +33,7 @@ type DB struct {
 	tx          tx          // the committer's
 	writing     sync.Mutex  // held while a batch runs: no page changes without it, nor the handle
 	journal     *journal
-	mappingUsed bool // there was a commit since the mapping was released. Guarded by writing
-	census      census
+	mappingUsed bool                                     // there was a commit since the mapping was released. Guarded by writing
 	observe     func(operations int, took time.Duration) // never nil
 	changes     *changes                                 // what a compaction has to copy again; nil: no compaction runs. Guarded by writing
 

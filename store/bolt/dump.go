@@ -362,7 +362,6 @@ func (t *tx) loadPush(r record.DumpRecord) error {
 	if err := t.putPush(nil, p, r.Value); err != nil {
 		return err
 	}
-	t.countLive(nil, expiryRow(p))
 	return t.countRoom(p, record.Room{}, p.Room())
 }
 

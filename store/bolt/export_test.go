@@ -272,9 +272,6 @@ func (db *DB) LeafPage(t *testing.T, name string, depth int) (id uint64) {
 	return id
 }
 
-// SetCensusStep sets how many rows are counted at a time.
-func (db *DB) SetCensusStep(n int) { db.census.step = n }
-
 // FoldEndsSoon has the journal folded for nothing but the end of a push.
 func (db *DB) FoldEndsSoon(t *testing.T) {
 	db.boundJournal(t, journalBounds{gather: 1 << 20, most: 1 << 20, fold: 1, cut: 1, idle: time.Hour, ends: time.Millisecond})

@@ -91,7 +91,7 @@ func open(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack, census: census{step: censusStep}}
+	db := &DB{path: path, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack}
 	if db.note == nil {
 		db.note = func(string) {}
 	}

@@ -222,7 +222,6 @@ func (t *tx) update(old record.Push, c record.Change, l limits) error {
 	if err != nil {
 		return err
 	}
-	t.countLive(expiryRow(old), expiryRow(c.Push))
 	if err := t.countRoom(old, old.Room(), c.Push.Room()); err != nil {
 		return err
 	}

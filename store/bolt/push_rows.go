@@ -81,7 +81,6 @@ func (t *tx) purge(p record.Push) error {
 			return err
 		}
 	}
-	t.countLive(expiryRow(p), nil)
 	if err := t.countRoom(p, p.Room(), record.Room{}); err != nil {
 		return err
 	}
@@ -112,7 +111,6 @@ func (t *tx) createPush(p record.Push, raw, payloadKey, payload, entry []byte) e
 	if err := t.putPush(nil, p, raw); err != nil {
 		return err
 	}
-	t.countLive(nil, expiryRow(p))
 	if err := t.countRoom(p, record.Room{}, p.Room()); err != nil {
 		return err
 	}

@@ -43,8 +43,6 @@ type tx struct {
 	bytes     int    // in the values written
 	touched   int    // other bytes of the mapping that were read
 	allowance allowance
-	census    *census // in a transaction that writes
-	live      int64   // by how much this transaction changes its count
 }
 
 // reset prepares t for another transaction, once its own has ended.

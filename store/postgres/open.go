@@ -87,7 +87,6 @@ type DB struct {
 	unlocking sync.Mutex
 	follow    atomic.Pointer[func(context.Context, []byte) (record.RowKeys, error)]
 	reloading sync.Mutex  // held while the key ring is read again
-	counting  atomic.Bool // CountLive was called
 	swept     time.Time   // when rows of room and tally were last removed; of look
 	waits     atomic.Bool // writes wait for a standby, and none is connected
 

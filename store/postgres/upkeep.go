@@ -34,22 +34,7 @@ func (db *DB) Stats(ctx context.Context) (s record.EngineStats, err error) {
 	if err != nil {
 		return record.EngineStats{}, db.named(err)
 	}
-	if !db.counting.Load() {
-		s.Live = -1
-	}
 	return s, nil
-}
-
-// CountLive has Stats count the live pushes from now on: the rows of room add up to their
-// number.
-func (db *DB) CountLive(ctx context.Context) error {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	db.counting.Store(true)
-	return nil
 }
 
 // Compact does nothing: vacuum gives unused space back.

@@ -202,9 +202,6 @@ type UpkeepEngine interface {
 	// Stats returns figures of the engine. It waits for no commit, so they may be a
 	// moment ahead of what is durable. Shared is set also with an error.
 	Stats(ctx context.Context) (EngineStats, error)
-	// CountLive counts the live pushes beside everything else. From when it returns
-	// nil, Stats has their number.
-	CountLive(ctx context.Context) error
 	// Compact gives unused space back to the file system, beside everything else. It
 	// calls progress, from one goroutine, with bytes done and bytes in all, which may
 	// grow. ErrBusy if a compaction or a backup runs, ErrFull if there is no room for

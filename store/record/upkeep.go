@@ -22,7 +22,7 @@ type EngineStats struct {
 	FreePages int       // unused pages in the file
 	Journal   int       // rows that are not folded yet
 	Oldest    time.Time // the earliest time limit of a live push; zero: none is live
-	Live      int64     // live pushes, with those that are due for a sweep; -1: not counted yet
+	Live      int64     // live pushes, with those that are due for a sweep
 
 	Shared *SharedStats // nil: the engine has a file of its own
 }

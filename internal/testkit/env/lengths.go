@@ -24,7 +24,6 @@ func Works() []Work {
 		{"PUSHBOX_TEST_BACKUPS", "backups under load and their restores, `internal/harness/kill`", 0, 1, 1},
 		{"PUSHBOX_TEST_BACKUP_KILLS", "kills during a backup, `internal/harness/kill`", 0, 1, 3},
 		{"PUSHBOX_TEST_BOOT_PERCENT", "per cent of the power cuts at a start, a rotation and an upgrade, `internal/instance`", 4, 10, 100},
-		{"PUSHBOX_TEST_CENSUS_STEPS", "changes while pushes are counted, `store/bolt`", 0, 60, 1500},
 		{"PUSHBOX_TEST_CLOCK_TRACES", "traces of the clock, `store`, NoTraceOfTheClock", 1, 40, 2000},
 		{"PUSHBOX_TEST_DAMAGE_FLIPS", "damages of a database, `store/harness/damage`", 1, 400, 20_000},
 		{"PUSHBOX_TEST_DAMAGE_STARTS", "starts on a damaged file, `internal/harness/disk`", 0, 4, 80},

@@ -90,11 +90,10 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	"Load": func(ctx context.Context, e record.Engine) error {
 		return e.Load(ctx, func(func(record.DumpRecord, error) bool) {}, func(record.Records) error { return nil })
 	},
-	"Unlock":    func(ctx context.Context, e record.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
-	"Ready":     func(ctx context.Context, e record.Engine) error { return e.Ready(ctx) },
-	"KeepTime":  func(ctx context.Context, e record.Engine) error { return got(e.KeepTime(ctx, epoch)).err },
-	"CountLive": func(ctx context.Context, e record.Engine) error { return e.CountLive(ctx) },
-	"Check":     func(ctx context.Context, e record.Engine) error { return e.Check(ctx, func(string) {}) },
+	"Unlock":   func(ctx context.Context, e record.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
+	"Ready":    func(ctx context.Context, e record.Engine) error { return e.Ready(ctx) },
+	"KeepTime": func(ctx context.Context, e record.Engine) error { return got(e.KeepTime(ctx, epoch)).err },
+	"Check":    func(ctx context.Context, e record.Engine) error { return e.Check(ctx, func(string) {}) },
 }
 
 // third is the error of a method with three results.
