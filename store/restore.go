@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"pushbox/store/clock"
-	"pushbox/store/seal"
-
+	"pushbox/store/cold"
 	"pushbox/store/record"
+	"pushbox/store/seal"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -47,7 +47,7 @@ func (s *Store) Restore(ctx context.Context, keepLive bool) (r Restored, err err
 		}
 		r.Pushes += len(ps)
 	}
-	if err := errors.Join(s.endRequests(ctx), s.engine.Forget(ctx), s.freeOrphans(ctx)); err != nil {
+	if err := errors.Join(s.endRequests(ctx), cold.Forget(ctx, s.engine), s.freeOrphans(ctx)); err != nil {
 		return r, err
 	}
 	return r, s.as(restorer(keepLive)).note(ctx, record.AdminRestore, matter{detail: fmt.Sprintf("%d pushes, %d live in the backup", r.Pushes, r.Live)})

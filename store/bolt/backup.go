@@ -51,27 +51,3 @@ func (c *compaction) leave() error {
 	c.db.changes, c.kept = nil, true
 	return nil
 }
-
-// ephemeral are the buckets that a restore empties: sessions, grants to download, and
-// messages to send.
-var ephemeral = [...]bucket{sessions, sessionOwners, grants, grantPushes, outbox}
-
-// forgetBatch is how many rows one operation forgets.
-const forgetBatch = 1000
-
-// Forget removes every session, every grant, and all messages that wait to be sent. The
-// IDs of later sessions continue from where they were.
-func (db *DB) Forget(ctx context.Context) error {
-	for _, b := range ephemeral {
-		for more := true; more; {
-			err := db.do(ctx, 0, func(t *tx) (err error) {
-				more, err = t.deleteSome(b, nil, forgetBatch)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

@@ -177,33 +177,6 @@ func TestABackupThatFailsLeavesNoCopyAndTheStoreUnchanged(t *testing.T) {
 	_ = hurt.Close()
 }
 
-func TestForgetRemovesSessionsGrantsAndMessages(t *testing.T) {
-	t.Parallel()
-	db := open(t, bolt.Options{Path: filled(t)})
-	db.FoldJournal(t)
-	before := db.Rows(t)
-	env.OK(t, db.Forget(t.Context()))
-	after := db.Rows(t)
-	gone := map[string]int{}
-	for key := range before {
-		bucket, _, isRow := strings.Cut(key, "/")
-		if _, there := after[key]; isRow && !there {
-			gone[bucket]++
-		} else if !isRow && after[key] != before[key] {
-			t.Errorf("%s has another sequence", bucket)
-		}
-	}
-	for _, bucket := range []string{"sessions", "session_owners", "grants", "grant_pushes", "outbox"} {
-		if gone[bucket] == 0 {
-			t.Errorf("no row of %s is gone", bucket)
-		}
-		delete(gone, bucket)
-	}
-	if len(gone) > 0 {
-		t.Errorf("these rows are gone, too: %v", gone)
-	}
-}
-
 func TestAKeyRingIsReadWithoutTouchingTheFile(t *testing.T) {
 	t.Parallel()
 	path := filled(t)

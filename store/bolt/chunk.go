@@ -135,6 +135,11 @@ func (t *tx) release(id record.ID) error {
 	if err := t.put(orphans, id[:], nil); err != nil {
 		return err
 	}
+	return t.dropGrants(id)
+}
+
+// dropGrants removes the grants of a push.
+func (t *tx) dropGrants(id record.ID) error {
 	return t.removeEach(grantPushes, id[:], func(k, _ []byte) error { return t.dropGrant(k) })
 }
 

@@ -225,10 +225,14 @@ func (t *tx) update(old record.Push, c record.Change, l limits) error {
 	if err := t.countRoom(old, old.Room(), c.Push.Room()); err != nil {
 		return err
 	}
-	if old.HoldsFiles() && !c.Push.HoldsFiles() {
-		if err := t.release(old.ID); err != nil {
-			return err
-		}
+	switch {
+	case old.HoldsFiles() && !c.Push.HoldsFiles():
+		err = t.release(old.ID)
+	case !old.GrantsEnd.IsZero() && c.Push.GrantsEnd.IsZero():
+		err = t.dropGrants(old.ID)
+	}
+	if err != nil {
+		return err
 	}
 	if i := c.Entry.Grant; i != nil && c.Push.HoldsFiles() {
 		return t.issueGrant(*i)

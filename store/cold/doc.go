@@ -75,6 +75,22 @@ func clearOver[R record.Record](ctx context.Context, e record.TableEngine, of re
 	return &looked[len(looked)-1], len(looked) == r.Limit, err
 }
 
+// forgetBatch is how many records one step of Forget removes.
+const forgetBatch = 1000
+
+// Forget removes all sessions and all messages, in several steps: a restored backup must not bring
+// them back.
+func Forget(ctx context.Context, e record.TableEngine) error {
+	return errors.Join(clearAll(ctx, e, record.Sessions), clearAll(ctx, e, record.Messages))
+}
+
+func clearAll[R record.Record](ctx context.Context, e record.TableEngine, of record.Rows[R]) (err error) {
+	for more := true; more && err == nil; {
+		_, more, err = clearOver(ctx, e, of, record.Range{Limit: forgetBatch}, func(R) bool { return true })
+	}
+	return err
+}
+
 // found reports whether a record was found, from the error of looking for it.
 func found(err error) (bool, error) {
 	if errors.Is(err, record.ErrNotFound) {

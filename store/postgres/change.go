@@ -288,13 +288,16 @@ func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*state
 }
 
 // end adds what follows from the end of a push: the payload goes, the files become
-// orphans, and their sender has room again.
+// orphans, their grants end, and their sender has room again.
 func (ch *pushChange) end(st *statement, s sealer, was record.Push, p *plan) {
 	if was.Live() && !p.next.Live() {
 		st.part("y", "delete from payload where id in (select id from p)")
 	}
-	if was.HoldsFiles() && !p.next.HoldsFiles() {
+	switch {
+	case was.HoldsFiles() && !p.next.HoldsFiles():
 		releaseFiles(st)
+	case !was.GrantsEnd.IsZero() && p.next.GrantsEnd.IsZero():
+		dropGrants(st)
 	}
 	ch.db.addRoom(st, was, was.Room(), p.next.Room(), roomAll)
 }
@@ -302,6 +305,10 @@ func (ch *pushChange) end(st *statement, s sealer, was record.Push, p *plan) {
 // releaseFiles makes orphans of the chunks of a push, and ends its grants.
 func releaseFiles(st *statement) {
 	st.part("f", "insert into orphan (id) select id from p on conflict do nothing")
+	dropGrants(st)
+}
+
+func dropGrants(st *statement) {
 	st.part("g", "delete from grants where id in (select id from p)")
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"pushbox/store/record"
@@ -68,25 +67,6 @@ func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bo
 	defer done()
 	sealed, _, err := db.readRing(ctx)
 	return err == nil && sealed != nil && opens(sealed), err
-}
-
-// Forget removes all sessions, all grants, and all messages.
-func (db *DB) Forget(ctx context.Context) error {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return db.step(ctx, func(ctx context.Context) error {
-		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			var b pgx.Batch
-			for _, table := range []string{tableSession, tableGrants, tableOutbox} {
-				b.Queue("delete from " + table)
-			}
-			_, err := queued(ctx, c, &b)
-			return err
-		})
-	})
 }
 
 // writersEnd bounds the wait for statements that began before the floor rose.

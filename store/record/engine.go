@@ -21,8 +21,8 @@ import (
 //   - It keeps the entry's grant, messages and mail, even where it appends no entry.
 //   - It writes nothing where next equals p.
 //   - It destroys the payload of a push that is no longer live.
-//   - It removes the grants of a push that no longer holds files, and makes its chunks
-//     orphans.
+//   - It removes the grants of a push that has a GrantsEnd no longer. Where the push no longer
+//     holds files, it also makes orphans of its chunks.
 //   - It removes a push whose state is Purged, with all that belongs to it.
 type Rule func(p Push) (next Push, e Entry, err error)
 
@@ -226,9 +226,6 @@ type UpkeepEngine interface {
 	// the store, and overwrites it. It returns how many files there were. What has a time
 	// that cannot be known stays.
 	RemoveCopies(ctx context.Context, before time.Time) (n int, err error)
-	// Forget removes all sessions, all grants, and all messages: a restored backup must
-	// not bring them back.
-	Forget(ctx context.Context) error
 }
 
 // A Resealer seals what a record has sealed anew under the newest keys, and returns it

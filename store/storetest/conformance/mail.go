@@ -28,8 +28,8 @@ func SendMail(p *record.MailBatch) record.Rule {
 	}
 }
 
-// wantQuota fails the test unless err is about that quota.
-func wantQuota(t *testing.T, err error, of record.QuotaOf) {
+// WantQuota fails the test unless err is about that quota.
+func WantQuota(t *testing.T, err error, of record.QuotaOf) {
 	t.Helper()
 	var quota *record.QuotaError
 	if !errors.As(err, &quota) || quota.Of != of || !errors.Is(err, record.ErrQuota) {
@@ -42,14 +42,14 @@ func sendsMail(t *testing.T, e record.Engine) {
 	p := LivePush(1, owner)
 	entry := Creation(p)
 	entry.Mail = mailOf(3, owner, 1, 2)
-	wantQuota(t, Made(e.CreatePush(t.Context(), p, Payload(1), entry)), record.QuotaOfAccount)
+	WantQuota(t, Made(e.CreatePush(t.Context(), p, Payload(1), entry)), record.QuotaOfAccount)
 	got(Push(t.Context(), e, p.ID)).fails(t, record.ErrNotFound)
 	wantWaiting(t, e, 0)
 	entry.Mail = mailOf(2, owner, 1, 2)
 	Must(t, Made(e.CreatePush(t.Context(), p, Payload(1), entry)))
 	wantWaiting(t, e, 2)
 
-	wantQuota(t, send(t, e, p, mailOf(1, owner, 1, 2)), record.QuotaOfAccount)
+	WantQuota(t, send(t, e, p, mailOf(1, owner, 1, 2)), record.QuotaOfAccount)
 	Same(t, "entries after a refusal", len(got(e.Entries(t.Context(), p.ID, 0, 9)).of(t)), 1)
 	change(t, e, p.ID, SendMail(mailOf(3, owner, 2, 3)))
 	wantWaiting(t, e, 5)
@@ -84,7 +84,7 @@ func sendsInOrder(t *testing.T, e record.Engine, all func(ann, bob record.Accoun
 		if err := send(t, e, pushes[one.by], one.mail); one.refuses == 0 {
 			Must(t, err)
 		} else {
-			wantQuota(t, err, one.refuses)
+			WantQuota(t, err, one.refuses)
 		}
 	}
 	change(t, e, pushes[1].ID, Purge)
@@ -142,36 +142,7 @@ func countsMailToAddresses(t *testing.T, e record.Engine) {
 	})
 	wantWaiting(t, e, 5)
 	Must(t, send(t, e, hers, MailTo(8, 2, 1))) // his mail counts after his account has gone
-	wantQuota(t, send(t, e, hers, MailTo(8, 2, 1)), record.QuotaOfAddressee)
-}
-
-func clearsQuotas(t *testing.T, e record.Engine) {
-	p := create(t, e, 1, account(t, e, "a@example.org"))
-	change(t, e, p.ID, SendMail(mailOf(2, p.Owner, 7, 2)))
-	change(t, e, p.ID, SendMail(MailTo(7, 1, 1, 3, 5)))
-	change(t, e, p.ID, SendMail(MailTo(8, 1, 2, 4)))
-	clear := func(after byte, limit int, day uint64, last byte, more bool) {
-		t.Helper()
-		from := record.Addressee{0, after}
-		if after == 0 {
-			from = record.Addressee{}
-		}
-		read, rest, err := cold.ClearQuotas(t.Context(), e, from, limit, day)
-		Must(t, err)
-		Same(t, "last", read, record.Addressee{0, last})
-		Same(t, "more", rest, more)
-	}
-	clear(0, 2, 7, 2, true)
-	clear(2, 2, 7, 4, true)
-	clear(4, 2, 7, 5, false)
-	clear(0, 9, 8, 5, false) // 1, 3 and 5 go
-	clear(0, 9, 8, 4, false)
-	clear(0, 1, 8, 2, true)
-	clear(2, 1, 8, 4, true)
-	clear(4, 1, 8, 4, false)
-	wantQuota(t, send(t, e, p, MailTo(8, 1, 2)), record.QuotaOfAddressee)
-	wantQuota(t, send(t, e, p, mailOf(1, p.Owner, 7, 2)), record.QuotaOfAccount)
-	change(t, e, p.ID, SendMail(MailTo(7, 1, 1)))
+	WantQuota(t, send(t, e, hers, MailTo(8, 2, 1)), record.QuotaOfAddressee)
 }
 
 // unconfirmed keeps an account whose address is not confirmed.
@@ -221,36 +192,6 @@ func leavesMailOut(t *testing.T, e record.Engine) {
 	kept(optional(ann, 1), true)
 	kept(optional(ann, 1), false)
 	wantWaiting(t, e, 1)
-}
-
-func changesWithMail(t *testing.T, e record.Engine) {
-	eve := unconfirmed(t, e, "e@example.org")
-	send := func(code byte, b *record.MailBatch, untold bool) error {
-		_, err := cold.ChangeAccount(t.Context(), e, eve, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
-			if code != 0 {
-				a.Code = record.AddressCode{Sum: [16]byte{code}, SentAt: epoch, Sent: 1}
-			}
-			return a, record.SessionChange{Mail: b, Untold: untold}, Told, nil
-		})
-		return err
-	}
-	want := func(code byte, waiting, events int) {
-		t.Helper()
-		Same(t, "code", got(cold.Account(t.Context(), e, eve)).of(t).Code.Sum[0], code)
-		wantWaiting(t, e, waiting)
-		Same(t, "events", len(got(cold.AdminEvents(t.Context(), e, 0, 9)).of(t)), events)
-	}
-	want(0, 0, 1)
-	Must(t, send(1, MailTo(7, 1, 1), true))
-	want(1, 1, 1)
-	wantQuota(t, send(2, MailTo(7, 1, 1), false), record.QuotaOfAddressee)
-	want(1, 1, 1)
-	Must(t, send(0, MailTo(7, 1, 2), true)) // mail alone is a change
-	want(1, 2, 1)
-	Must(t, send(3, nil, true))
-	want(3, 2, 1)
-	Must(t, send(4, nil, false))
-	want(4, 2, 2)
 }
 
 func answersWithoutMail(t *testing.T, e record.Engine) {

@@ -68,7 +68,7 @@ func (m *model) step(n int) {
 	i := newGrant(n, k)
 	rules := map[string]record.Rule{
 		"view": tidy(View), "fail": fail, "end": tidy(end(record.Expired)), "release": Release, "purge": Purge, "leave": Leave, "refuse": refuse,
-		"freeze": freeze, "edit": edit(k), "change silently": silently, "overwrite": overwrite, "look": look(i),
+		"end grants": endGrants, "freeze": freeze, "edit": edit(k), "change silently": silently, "overwrite": overwrite, "look": look(i),
 		"retrieve": retrieve(i), "retrieve again": retrieve(i), "view and tell": tidy(withMessages(messageAt(k), messageAt(1))),
 	}
 	switch m.IntN(9) {
@@ -112,6 +112,14 @@ func freeze(p record.Push) (record.Push, record.Entry, error) {
 	}
 	p.Seq, p.Failed, p.Frozen = p.Seq+1, p.Failed+1, true
 	return p, record.Entry{Kind: record.EntryFreeze, At: p.UpdatedAt}, nil
+}
+
+// endGrants ends the grants of a live push, which keeps its files.
+func endGrants(p record.Push) (record.Push, record.Entry, error) {
+	if p.Live() {
+		p.GrantsEnd = time.Time{}
+	}
+	return p, record.Entry{}, nil
 }
 
 // edit gives a push other details, of a length by k; none for some.
@@ -259,12 +267,13 @@ func (m *model) keep(n, k int, p, next record.Push, entry record.Entry) {
 	if entry.Grant = nil; next.Seq > p.Seq {
 		m.entries[n] = append(m.entries[n], entry)
 	}
-	if next.State == record.Purged || !next.HoldsFiles() {
+	over := next.State == record.Purged || !next.HoldsFiles()
+	if over || next.GrantsEnd.IsZero() { // if it was zero before, there are none
 		for _, g := range m.grants {
 			g.there = g.there && g.push != n
 		}
-		m.orphans[n] = m.orphans[n] || p.HoldsFiles()
 	}
+	m.orphans[n] = m.orphans[n] || over && p.HoldsFiles()
 	if next.State == record.Purged {
 		delete(m.pushes, n)
 		delete(m.entries, n)

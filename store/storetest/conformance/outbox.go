@@ -4,23 +4,17 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
 var outboxSuite = suite{
 	"messages wait in the order of their next try":            ordersMessages,
-	"all messages are listed and counted":                     listsMessages,
-	"a message waits for the time of its next try":            retriesMessages,
-	"delivered messages are gone":                             endsMessages,
 	"mail is kept with the step that sends it, or neither is": sendsMail,
 	"mail counts against the quotas of its day":               countsMail,
 	"mail counts against the quotas of its addresses":         countsMailToAddresses,
-	"counts of mail to addresses are cleared by their day":    clearsQuotas,
 	"an account without a confirmed address sends no mail":    sendsConfirmed,
 	"optional mail is left out, and the change is made":       leavesMailOut,
 	"mail about an answer that may not be sent is left out":   answersWithoutMail,
-	"an account sends mail with its change, or has neither":   changesWithMail,
 }
 
 // Hook is a webhook of an account, before it gets its ID.
@@ -101,6 +95,10 @@ func ordersMessages(t *testing.T, e record.Engine) {
 	wantWaiting(t, e, 4)
 
 	Must(t, Made(e.CreatePush(t.Context(), LivePush(2, 0), Payload(2), mailed(2, messageAt(4)))))
+	Same(t, "messages of each", got(e.CountMessages(t.Context())).of(t), map[record.Recipient]int{
+		{Route: record.ByWebhook, To: 1}: 2, {Route: record.ByWebhook, To: 2}: 1,
+		{Route: record.ByWebhook, To: 3}: 1, {Route: record.ByMail, To: 4}: 1,
+	})
 	hour := func(change func(*record.MessageQuery)) record.MessageQuery {
 		q := dueAt(60, 100)
 		change(&q)
@@ -123,28 +121,6 @@ func ordersMessages(t *testing.T, e record.Engine) {
 	}
 }
 
-// listsMessages reads all messages in steps, whatever their route.
-func listsMessages(t *testing.T, e record.Engine) {
-	create(t, e, 1, 0)
-	change(t, e, PushID(1), withMessages(messageAt(3), messageAt(1), messageAt(2), messageAt(1)))
-	Must(t, Made(e.CreatePush(t.Context(), LivePush(2, 0), Payload(2), mailed(2, messageAt(4)))))
-	for _, limit := range []int{1, 2, 3, 100} {
-		var all []record.Message
-		for last := (record.Message{}); ; last = all[len(all)-1] {
-			ms := got(cold.Messages(t.Context(), e, last, limit)).of(t)
-			if len(ms) == 0 {
-				break
-			}
-			all = append(all, ms...)
-		}
-		Same(t, "messages", recipients(all), []uint64{1, 1, 2, 3, 4})
-	}
-	Same(t, "messages of each", got(e.CountMessages(t.Context())).of(t), map[record.Recipient]int{
-		{Route: record.ByWebhook, To: 1}: 2, {Route: record.ByWebhook, To: 2}: 1,
-		{Route: record.ByWebhook, To: 3}: 1, {Route: record.ByMail, To: 4}: 1,
-	})
-}
-
 // mailed is the first entry of the n-th push, with a message by mail.
 func mailed(n int, m record.Message) record.Entry {
 	e := Creation(LivePush(n, 0))
@@ -159,34 +135,4 @@ func recipients(ms []record.Message) (to []uint64) {
 		to = append(to, m.To)
 	}
 	return to
-}
-
-func retriesMessages(t *testing.T, e record.Engine) {
-	create(t, e, 1, 0)
-	change(t, e, PushID(1), withMessages(messageAt(1), messageAt(2)))
-	first := wantMessages(t, e, 1, 2, 1)[0]
-	later := epoch.Add(5 * time.Minute)
-	Must(t, cold.RetryMessage(t.Context(), e, first, later))
-	WantErr(t, cold.RetryMessage(t.Context(), e, first, later), record.ErrNotFound)
-	wantMessages(t, e, 4, 5, 2)
-	again := wantMessages(t, e, 5, -1, 2, 1)[1]
-	want := first
-	want.NextAt, want.Attempts = later, 1
-	Same(t, "message that was put off", again, want)
-	Same(t, "messages that ended by what they were", got(cold.EndMessages(t.Context(), e, []record.Message{first})).of(t), 0)
-	wantWaiting(t, e, 2)
-}
-
-func endsMessages(t *testing.T, e record.Engine) {
-	create(t, e, 1, 0)
-	change(t, e, PushID(1), withMessages(messageAt(1), messageAt(2), messageAt(3)))
-	due := wantMessages(t, e, 9, -1, 1, 2, 3)
-	Same(t, "messages that ended", got(cold.EndMessages(t.Context(), e, due[:2])).of(t), 2)
-	Same(t, "messages that ended after that", got(cold.EndMessages(t.Context(), e, due)).of(t), 1)
-	wantWaiting(t, e, 0)
-	WantErr(t, cold.RetryMessage(t.Context(), e, due[0], epoch), record.ErrNotFound)
-	change(t, e, PushID(1), withMessages(messageAt(1)))
-	if m := wantMessages(t, e, 9, -1, 1)[0]; m.Number <= due[2].Number {
-		t.Errorf("message %d came after %d", m.Number, due[2].Number)
-	}
 }

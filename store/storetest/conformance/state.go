@@ -60,7 +60,6 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	"FindRing": func(ctx context.Context, e record.Engine) error {
 		return got(e.FindRing(ctx, func([]byte) bool { return false })).err
 	},
-	"Forget":      func(ctx context.Context, e record.Engine) error { return e.Forget(ctx) },
 	"FreeOrphans": func(ctx context.Context, e record.Engine) error { return got(e.FreeOrphans(ctx, PushID(5), 9)).err },
 	"View": func(ctx context.Context, e record.Engine) error {
 		return e.View(ctx, func(record.View) error { return nil })
