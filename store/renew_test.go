@@ -199,7 +199,7 @@ func TestTheOldKeyAndAnOldCopyOpenNothingInANewOne(t *testing.T) {
 	env.OK(t, f.Close(ctx))
 	now, ring := f.load(f.key), f.ring()
 	engine := mustBolt(t, f.Path)
-	env.OK(t, engine.Unlock(ctx, ring, nil))
+	env.OK(t, engine.Unlock(ctx, ring, nil, nil))
 	for key, want := range map[seal.RootKey]bool{old: false, now: true} {
 		if found, err := engine.FindRing(ctx, key.OpensRing); err != nil || found != want {
 			t.Errorf("a key ring that it opens: %t, %v; want %t", found, err, want)

@@ -117,7 +117,7 @@ func Move(ctx context.Context, from, to record.Engine, key seal.RootKey, last fu
 	case there != nil:
 		return 0, fmt.Errorf("the database to move to %w: it has a key ring, so it is in use or was", record.ErrExists)
 	}
-	if err := to.Unlock(ctx, ring, nil); err != nil {
+	if err := to.Unlock(ctx, ring, nil, nil); err != nil {
 		return 0, err
 	}
 	space, err := from.Stats(ctx)

@@ -159,7 +159,7 @@ func (k *keyed) reseal(under seal.RootKey) {
 	env.OK(k.t, err)
 	ring, err := seal.OpenRing(k.load(k.key), sealed)
 	env.OK(k.t, err)
-	err = engine.Unlock(ctx, ring, nil)
+	err = engine.Unlock(ctx, ring, nil, nil)
 	if err == nil {
 		err = engine.SetKeyRing(ctx, ring.Sealed(under), ring, storetest.Told(engine))
 	}

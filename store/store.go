@@ -98,55 +98,53 @@ func Open(ctx context.Context, e record.Engine, key seal.RootKey, o Options) (*S
 	if o.Clock == nil {
 		o.Clock = clock.NewSystem()
 	}
-	ring, have, err := unlock(ctx, e, key, o.Clock)
-	var s *Store
-	if err == nil {
-		s, err = open(ctx, e, key, o, ring, have)
+	ring, have, err := ringOf(ctx, e, key, o.Clock)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{shared: &shared{
+		engine: e, root: root{key: key, keeper: o.Root}, refusals: newRefusals(o.Clock),
+		guess: newGuesser(o.Guessing, runtime.GOMAXPROCS(0)), outbox: newOutbox(o.Hooks.Queue),
+		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewPool(1).NewQueue(1, maxSearches, queueShare),
+	}}
+	s.opts.Store(&o)
+	s.ring.Store(ring)
+	if err = e.Unlock(ctx, ring, have.converter(ring), s.followRing); err == nil {
+		err = s.open(ctx, ring, have)
 	}
 	if err != nil && have == noRing { // it may have met rows under the keys of another server
 		if sealed, ringErr := e.KeyRing(ctx); ringErr == nil && sealed != nil {
 			err = fmt.Errorf("%w: %w", record.ErrStaleKeys, err)
 		}
 	}
-	return s, err
-}
-
-// open opens a store whose engine is unlocked.
-func open(ctx context.Context, e record.Engine, key seal.RootKey, o Options, ring *seal.Ring, have keptRing) (*Store, error) {
-	latest, err := e.KeepTime(ctx, time.Time{})
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{shared: &shared{
-		engine: e, root: root{key: key, keeper: o.Root}, time: clock.NewKeeper(o.Clock, latest), kept: latest,
-		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewPool(1).NewQueue(1, maxSearches, queueShare),
-	}}
-	s.opts.Store(&o)
-	s.refusals = newRefusals(o.Clock)
-	s.guess = newGuesser(o.Guessing, runtime.GOMAXPROCS(0))
-	s.outbox = newOutbox(o.Hooks.Queue)
-	s.ring.Store(ring)
+	return s, nil
+}
+
+// open opens a store whose engine is unlocked.
+func (s *Store) open(ctx context.Context, ring *seal.Ring, have keptRing) (err error) {
+	if s.kept, err = s.engine.KeepTime(ctx, time.Time{}); err != nil {
+		return err
+	}
+	s.time = clock.NewKeeper(s.opts.Load().Clock, s.kept)
 	switch have {
 	case noRing:
-		if err = s.firstRing(ctx); errors.Is(err, record.ErrStaleKeys) { // another server made the first one
-			err = nil
-		}
+		err = s.firstRing(ctx, ring)
 	case olderRing: // now the database can no longer pass for an older one
 		err = s.setRing(ctx, ring, record.AdminKeysRenew, "sealed anew after an upgrade")
 	}
 	if err == nil {
-		err = e.FollowKeys(ctx, s.followRing)
-	}
-	if err == nil {
 		err = s.openOutbox(ctx)
 	}
-	return s, err
+	return err
 }
 
 // followRing takes a key ring that another server kept. If that server replaced the root
 // key, too, the new one must have come into the key file. Messages and webhooks may be in
 // memory under keys that it dropped.
-func (s *Store) followRing(_ context.Context, sealed []byte) (record.RowKeys, error) {
+func (s *Store) followRing(sealed []byte) (record.RowKeys, error) {
 	s.root.Lock()
 	defer s.root.Unlock()
 	ring, key, err := s.openFollowed(sealed)
@@ -168,27 +166,38 @@ const (
 	noRing               // none yet, or it is gone
 )
 
-// unlock opens the key ring of an engine, and unlocks the engine with it. If there is no
-// key ring, it makes one, which is not kept yet. Rows of an older schema have no tags, so
-// they are only believed together with a key ring of that time: else an attacker who can write
-// the file, without any key, could have rows of the present schema taken for older ones.
-func unlock(ctx context.Context, e record.Engine, root seal.RootKey, c clock.Clock) (ring *seal.Ring, have keptRing, err error) {
+// converter returns what brings records of the time of the ring to the present form. Rows of an
+// older schema have no tags, so they are only believed together with a key ring of that time: else
+// an attacker who can write the file, without any key, could have rows of the present schema taken
+// for older ones.
+func (k keptRing) converter(ring *seal.Ring) record.Converter {
+	if k == olderRing {
+		return converter{ring}
+	}
+	return nil
+}
+
+// ringOf opens the key ring of an engine. If there is none, it makes one, which is not kept yet.
+func ringOf(ctx context.Context, e record.Engine, root seal.RootKey, c clock.Clock) (ring *seal.Ring, have keptRing, err error) {
 	sealed, err := e.KeyRing(ctx)
-	var convert record.Converter
 	switch {
 	case err != nil:
-	case sealed == nil:
-		ring, have = seal.NewRing(c.Now()), noRing
-	default:
-		ring, err = openRing(root, sealed)
-		if seal.IsFirstRing(sealed) {
-			have, convert = olderRing, converter{ring}
-		}
-	}
-	if err != nil {
 		return nil, have, err
+	case sealed == nil:
+		return seal.NewRing(c.Now()), noRing, nil
+	case seal.IsFirstRing(sealed):
+		have = olderRing
 	}
-	return ring, have, e.Unlock(ctx, ring, convert)
+	ring, err = openRing(root, sealed)
+	return ring, have, err
+}
+
+// unlock unlocks an engine that this process has to itself, with its key ring.
+func unlock(ctx context.Context, e record.Engine, root seal.RootKey, c clock.Clock) (ring *seal.Ring, have keptRing, err error) {
+	if ring, have, err = ringOf(ctx, e, root, c); err == nil {
+		err = e.Unlock(ctx, ring, have.converter(ring), nil)
+	}
+	return ring, have, err
 }
 
 // openOutbox counts the messages that wait, and reads the webhooks.
@@ -214,7 +223,7 @@ func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
 
 // firstRing keeps the key ring of a new store. A store with pushes and no key ring has
 // lost it.
-func (s *Store) firstRing(ctx context.Context) error {
+func (s *Store) firstRing(ctx context.Context, r *seal.Ring) error {
 	ps, err := s.engine.Scan(ctx, record.ID{}, 1)
 	if err != nil {
 		return err
@@ -222,18 +231,21 @@ func (s *Store) firstRing(ctx context.Context) error {
 	if len(ps) > 0 {
 		return fmt.Errorf("%w: its key ring is missing", record.ErrCorrupt)
 	}
-	return s.setRing(ctx, s.ring.Load(), record.AdminKeysCreate, "")
+	return s.setRing(ctx, r, record.AdminKeysCreate, "")
 }
 
-// setRing makes a key ring durable before the store seals anything under it. k and detail
-// are those of the event.
+// setRing is keepRing for the key ring with which the store was opened. ErrStaleKeys if another
+// server has replaced that meanwhile.
 func (s *Store) setRing(ctx context.Context, r *seal.Ring, k record.AdminKind, detail string) error {
 	s.root.Lock()
 	defer s.root.Unlock()
+	if s.ring.Load() != r {
+		return record.ErrStaleKeys
+	}
 	return s.keepRing(ctx, r, k, detail)
 }
 
-// changeRing is setRing for what change makes of the ring in force. If that is the same
+// changeRing is keepRing for what change makes of the ring in force. If that is the same
 // one, nothing is written.
 func (s *Store) changeRing(ctx context.Context, k record.AdminKind, change func(*seal.Ring) (next *seal.Ring, detail string)) error {
 	s.root.Lock()
@@ -245,7 +257,8 @@ func (s *Store) changeRing(ctx context.Context, k record.AdminKind, change func(
 	return nil
 }
 
-// keepRing is setRing for a caller that holds root.
+// keepRing makes a key ring durable before the store seals anything under it. k and detail are
+// those of the event. The caller holds root.
 func (s *Store) keepRing(ctx context.Context, r *seal.Ring, k record.AdminKind, detail string) error {
 	if err := s.as(Actor{Role: System}).setKeyRing(ctx, s.root.key, r, k, detail); err != nil {
 		return err

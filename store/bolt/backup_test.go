@@ -26,7 +26,7 @@ func backup(t *testing.T, db *bolt.DB, path string) (b *bolt.DB, temp string) {
 	e, temp, err := db.Backup(t.Context(), path, func(_, _ int64) {})
 	env.OK(t, err)
 	b = e.(*bolt.DB)
-	env.OK(t, b.Unlock(t.Context(), conformance.Keys{}, nil))
+	env.OK(t, b.Unlock(t.Context(), conformance.Keys{}, nil, nil))
 	t.Cleanup(func() {
 		if err := errors.Join(b.Close(), os.Remove(temp)); err != nil {
 			t.Error(err)

@@ -75,7 +75,7 @@ func each(b *testing.B, goroutines int, f func()) {
 func preload(b *testing.B) *DB {
 	db, _, err := Open(b.Context(), Options{Path: filepath.Join(b.TempDir(), "pushbox.db"), MinFree: 1 << 20, MaxSize: 1 << 40})
 	if err == nil {
-		err = db.Unlock(b.Context(), seal.NewRing(benchStart), nil)
+		err = db.Unlock(b.Context(), seal.NewRing(benchStart), nil, nil)
 	}
 	env.OK(b, err)
 	b.Cleanup(func() {

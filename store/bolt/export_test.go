@@ -25,7 +25,7 @@ func OpenUnlocked(ctx context.Context, o Options) (db *DB, created bool, err err
 	if err != nil {
 		return nil, false, err
 	}
-	if err := db.Unlock(ctx, conformance.Keys{}, asIs{}); err != nil {
+	if err := db.Unlock(ctx, conformance.Keys{}, asIs{}, nil); err != nil {
 		return nil, false, errors.Join(err, db.Close())
 	}
 	return db, created, nil

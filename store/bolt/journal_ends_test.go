@@ -335,7 +335,7 @@ func TestABackupHasNothingOfAPushThatHasEnded(t *testing.T) {
 	mustChange(t, db, 1, ends["the last view"])
 	backup, temp, err := db.Backup(t.Context(), "", func(int64, int64) {})
 	env.OK(t, err)
-	env.OK(t, errors.Join(backup.Unlock(t.Context(), conformance.Keys{}, nil), backup.Close()))
+	env.OK(t, errors.Join(backup.Unlock(t.Context(), conformance.Keys{}, nil, nil), backup.Close()))
 	copied := open(t, bolt.Options{Path: temp})
 	if keys, sealed := rowsWith(t, copied); keys != 0 || sealed != 0 {
 		t.Errorf("%d keys and %d payloads are in the backup", keys, sealed)

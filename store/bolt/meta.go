@@ -45,11 +45,6 @@ func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys
 	return err
 }
 
-// FollowKeys does nothing: the file is this process's alone, so no other replaces the ring.
-func (db *DB) FollowKeys(ctx context.Context, _ func(context.Context, []byte) (record.RowKeys, error)) error {
-	return db.admit(ctx)
-}
-
 // Ready returns nil if the file can be read, and has its name: it takes writes as long as it
 // is open, but without a name it is gone when it is closed.
 func (db *DB) Ready(ctx context.Context) error {

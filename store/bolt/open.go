@@ -245,7 +245,7 @@ var errUnlocked = errors.New("the database was unlocked before")
 // The error wraps record.ErrCorrupt if the rows are not those that the keys are for, or
 // cannot be converted; record.ErrFull if there is no space for the new file. After an error
 // nothing has changed, unless the DB has failed, and Unlock may be called again.
-func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converter) error {
+func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converter, _ record.Follower) error {
 	db.unlocking.Lock()
 	defer db.unlocking.Unlock()
 	if err := db.alive(ctx); err != nil {

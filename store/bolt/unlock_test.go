@@ -18,7 +18,7 @@ func TestUntilItIsUnlockedADatabaseGivesItsKeyRingAlone(t *testing.T) {
 	conformance.WantLocked(t, db)
 	conformance.CheckFilled(t, db)
 	conformance.CheckClean(t, db)
-	if err := db.Unlock(t.Context(), conformance.Keys{}, nil); err == nil {
+	if err := db.Unlock(t.Context(), conformance.Keys{}, nil, nil); err == nil {
 		t.Error("it is unlocked twice")
 	}
 	closeDB(t, db)

@@ -65,7 +65,7 @@ var engines = map[string]func(*testing.T) record.Engine{
 func unlocked(t *testing.T, e record.Engine, err error) record.Engine {
 	t.Helper()
 	must(t, err)
-	must(t, e.Unlock(t.Context(), conformance.Keys{}, nil))
+	must(t, e.Unlock(t.Context(), conformance.Keys{}, nil, nil))
 	return e
 }
 

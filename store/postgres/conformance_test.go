@@ -43,6 +43,12 @@ func unhurried(url secret.Text) postgres.Options {
 // openURL opens a database and unlocks it with the keys of tests. The caller closes it.
 func openURL(t *testing.T, url secret.Text, changes ...func(*postgres.Options)) *postgres.DB {
 	t.Helper()
+	return openFollowing(t, url, nil, changes...)
+}
+
+// openFollowing is openURL for a server that follows the key ring.
+func openFollowing(t *testing.T, url secret.Text, f record.Follower, changes ...func(*postgres.Options)) *postgres.DB {
+	t.Helper()
 	o := unhurried(url)
 	o.Dir = t.TempDir()
 	for _, change := range changes {
@@ -50,7 +56,9 @@ func openURL(t *testing.T, url secret.Text, changes ...func(*postgres.Options)) 
 	}
 	db, _, err := postgres.Open(t.Context(), o)
 	env.OK(t, err)
-	env.OK(t, db.Unlock(t.Context(), conformance.Keys{}, nil))
+	_, err = db.KeyRing(t.Context())
+	env.OK(t, err)
+	env.OK(t, db.Unlock(t.Context(), conformance.Keys{}, nil, f))
 	return db
 }
 

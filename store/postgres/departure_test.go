@@ -35,13 +35,13 @@ func mover(t *testing.T, url secret.Text) *postgres.DB {
 // running opens a database as a server does, which looks for another key ring often.
 func running(t *testing.T, url secret.Text) *postgres.DB {
 	t.Helper()
-	db := openURL(t, url, func(o *postgres.Options) { o.Poll = 5 * time.Millisecond })
+	follow := func([]byte) (record.RowKeys, error) { return conformance.Keys{}, nil }
+	db := openFollowing(t, url, follow, func(o *postgres.Options) { o.Poll = 5 * time.Millisecond })
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	env.OK(t, db.FollowKeys(t.Context(), func(context.Context, []byte) (record.RowKeys, error) { return conformance.Keys{}, nil }))
 	return db
 }
 
@@ -190,7 +190,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 		other, _, err := postgres.Open(t.Context(), unhurried(url))
 		env.OK(t, err)
 		defer other.Close()
-		if err := other.Unlock(t.Context(), conformance.Keys{}, nil); !errors.Is(err, record.ErrMoved) {
+		if err := other.Unlock(t.Context(), conformance.Keys{}, nil, nil); !errors.Is(err, record.ErrMoved) {
 			t.Errorf("%s, a start: %v", when, err)
 		}
 	}

@@ -231,7 +231,7 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 	if err != nil {
 		return nil, "", err
 	}
-	if err = copied.Unlock(ctx, keys, nil); err == nil {
+	if err = copied.Unlock(ctx, keys, nil, nil); err == nil {
 		err = copied.Load(ctx, counting(db.Dump(ctx), total, progress), func(record.Records) error { return nil })
 	}
 	if err = errors.Join(err, copied.Close()); err != nil {

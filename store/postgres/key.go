@@ -26,7 +26,10 @@ func (db *DB) KeyRing(ctx context.Context) (sealed []byte, err error) {
 		return nil, err
 	}
 	defer done()
-	sealed, _, err = db.readRing(ctx)
+	sealed, version, err := db.readRing(ctx)
+	if err == nil {
+		db.known.Store(version)
+	}
 	return bytes.Clone(sealed), err
 }
 
@@ -40,8 +43,9 @@ func (db *DB) readRing(ctx context.Context) (sealed []byte, version int64, err e
 var errUnlocked = errors.New("the database was unlocked before")
 
 // Unlock gives the DB the keys of its rows, once. There is no older schema that a
-// converter could bring to the present one.
-func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converter) error {
+// converter could bring to the present one. If the ring was replaced since the caller read it, f
+// gets the present one.
+func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converter, f record.Follower) error {
 	done, err := db.beginLocked(ctx)
 	if err != nil {
 		return err
@@ -58,14 +62,11 @@ func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converte
 	if err := db.refuseMoved(ctx); err != nil {
 		return err
 	}
-	_, version, err := db.readRing(ctx)
-	if err != nil {
-		return err
-	}
-	r := &ring{keys, version}
+	r := &ring{keys, db.known.Load()}
 	if err := db.checkHead(ctx, r); err != nil {
 		return err
 	}
+	db.follow = f
 	db.ring.Store(r)
 	db.watch()
 	return nil
@@ -87,18 +88,6 @@ func (db *DB) checkHead(ctx context.Context, r *ring) error {
 	})
 }
 
-// FollowKeys has reload called with each key ring that another server made, from now on
-// and until Close. What reload returns are the keys of rows from then on.
-func (db *DB) FollowKeys(ctx context.Context, reload func(ctx context.Context, sealed []byte) (record.RowKeys, error)) error {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	db.follow.Store(&reload)
-	return db.reloadRing(ctx)
-}
-
 // reloadRing takes the keys of the present ring, if that is not the one in use. It also
 // looks whether this version may still use the database.
 func (db *DB) reloadRing(ctx context.Context) error {
@@ -112,8 +101,7 @@ func (db *DB) reloadRing(ctx context.Context) error {
 	if err == nil {
 		err = db.checkSchema(tables)
 	}
-	follow := db.follow.Load()
-	if err != nil || follow == nil {
+	if err != nil || db.follow == nil {
 		return err
 	}
 	db.moved.Store(floor >= floorMoving)
@@ -124,7 +112,7 @@ func (db *DB) reloadRing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, err := (*follow)(ctx, bytes.Clone(sealed))
+	keys, err := db.follow(bytes.Clone(sealed))
 	if err != nil {
 		return err
 	}

@@ -85,10 +85,11 @@ type DB struct {
 	moved atomic.Bool // the records are being moved out, or were
 
 	unlocking sync.Mutex
-	follow    atomic.Pointer[func(context.Context, []byte) (record.RowKeys, error)]
-	reloading sync.Mutex  // held while the key ring is read again
-	swept     time.Time   // when rows of room and tally were last removed; of look
-	waits     atomic.Bool // writes wait for a standby, and none is connected
+	known     atomic.Int64    // the version of the ring that KeyRing returned last
+	follow    record.Follower // set by Unlock, before ring; may be nil
+	reloading sync.Mutex      // held while the key ring is read again
+	swept     time.Time       // when rows of room and tally were last removed; of look
+	waits     atomic.Bool     // writes wait for a standby, and none is connected
 
 	telling  sync.Mutex // of Trouble and Durable
 	trouble  trouble

@@ -371,14 +371,14 @@ func TestServersShareTheOutbox(t *testing.T) {
 // older one from when rows are sealed anew.
 func TestServersFollowTheKeyRing(t *testing.T) {
 	t.Parallel()
-	all := servers(t, 2, func(o *postgres.Options) { o.Poll = 10 * time.Millisecond })
-	var followed atomic.Int32
+	url, often := pgtest.URL(t), func(o *postgres.Options) { o.Poll = 10 * time.Millisecond }
 	rings := make(chan string, 10)
-	env.OK(t, all[1].FollowKeys(t.Context(), func(_ context.Context, sealed []byte) (record.RowKeys, error) {
-		followed.Add(1)
+	follow := func(sealed []byte) (record.RowKeys, error) {
 		rings <- string(sealed)
 		return conformance.Version(2), nil
-	}))
+	}
+	all := []*postgres.DB{openURL(t, url, often), openFollowing(t, url, follow, often)}
+	defer func() { env.OK(t, errors.Join(all[0].Close(), all[1].Close())) }()
 	p := pushed(t, all[1], conformance.LivePush(1, 0))
 	env.OK(t, all[0].SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told))
 	if err := all[1].SetKeyRing(t.Context(), []byte("a rival ring"), conformance.Version(2), conformance.Told); err == nil {
@@ -525,7 +525,7 @@ func TestRecordsMove(t *testing.T) {
 	file, temp, err := first.Backup(t.Context(), "", nothing)
 	env.OK(t, err)
 	defer file.Close()
-	env.OK(t, file.Unlock(t.Context(), conformance.Keys{}, nil))
+	env.OK(t, file.Unlock(t.Context(), conformance.Keys{}, nil, nil))
 	conformance.CheckClean(t, file)
 	conformance.CheckFilled(t, file)
 	if temp == "" {

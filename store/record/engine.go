@@ -140,20 +140,16 @@ type TallyEngine interface {
 type KeyEngine interface {
 	// KeyRing returns the sealed key ring; nil in a new store. It works before Unlock.
 	KeyRing(ctx context.Context) ([]byte, error)
-	// Unlock gives the engine the keys of its rows, once. What an older version of
-	// pushbox wrote is then brought to the present form, with c; without c, that is
-	// ErrCorrupt. If Unlock fails, what is kept is as it was, and Unlock may be called
+	// Unlock gives the engine the keys of its rows, once: those in the ring that KeyRing returned
+	// last. What an older version of pushbox wrote is then brought to the present form, with c;
+	// without c, that is ErrCorrupt. From then on f follows the key rings that other processes keep;
+	// nil: they keep none. If Unlock fails, what is kept is as it was, and Unlock may be called
 	// again.
-	Unlock(ctx context.Context, keys RowKeys, c Converter) error
+	Unlock(ctx context.Context, keys RowKeys, c Converter, f Follower) error
 	// SetKeyRing replaces the sealed key ring, and the keys by those that are in it. They
 	// must have every version of the keys before under which there are rows. ErrStaleKeys
 	// if another process replaced the ring since this one read it.
 	SetKeyRing(ctx context.Context, sealed []byte, keys RowKeys, e AdminEvent) error
-	// FollowKeys has reload called, once and until Close, with each key ring that another
-	// process kept, and at once if the one in use is not the present one. What reload
-	// returns are the keys of rows from then on. An engine that one process has to itself
-	// never calls it.
-	FollowKeys(ctx context.Context, reload func(ctx context.Context, sealed []byte) (RowKeys, error)) error
 	// KeepTime keeps a time if it is later than the time kept, goes the way of a write also if it is not,
 	// and returns the time that is kept then; zero in a new store.
 	KeepTime(ctx context.Context, t time.Time) (latest time.Time, err error)
@@ -168,6 +164,10 @@ type RowKeys interface {
 	// there is no such key. The name of a bucket has no zero byte.
 	RowSum(version uint16, bucket string, key, value []byte) (sum [32]byte, ok bool)
 }
+
+// A Follower takes a sealed key ring that another process kept, and returns the keys of rows from
+// then on. An engine that one process has to itself never calls it.
+type Follower func(sealed []byte) (RowKeys, error)
 
 // A Converter gives the records that an older version of pushbox wrote the form that they
 // have now. It keeps no reference to what it gets.

@@ -62,7 +62,7 @@ func (m *mover) digest(e record.Engine) string {
 	sealed := env.Must(e.KeyRing(m.t.Context()))(m.t)
 	key := env.Must(seal.LoadKeyFile(filepath.Join(m.dir, "data", "master.key")))(m.t)
 	ring := env.Must(seal.OpenRing(key, sealed))(m.t)
-	env.OK(m.t, e.Unlock(m.t.Context(), ring, nil))
+	env.OK(m.t, e.Unlock(m.t.Context(), ring, nil, nil))
 	n, sum := 0, sha256.New()
 	for r, err := range e.Dump(m.t.Context()) {
 		env.OK(m.t, err)

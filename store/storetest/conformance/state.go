@@ -77,9 +77,6 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	"SetKeyRing": func(ctx context.Context, e record.Engine) error {
 		return e.SetKeyRing(ctx, []byte("sealed"), Keys{}, Told)
 	},
-	"FollowKeys": func(ctx context.Context, e record.Engine) error {
-		return e.FollowKeys(ctx, func(context.Context, []byte) (record.RowKeys, error) { return Keys{}, nil })
-	},
 	"Dump": func(ctx context.Context, e record.Engine) error {
 		for _, err := range e.Dump(ctx) {
 			return err
@@ -89,7 +86,7 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	"Load": func(ctx context.Context, e record.Engine) error {
 		return e.Load(ctx, func(func(record.DumpRecord, error) bool) {}, func(record.Records) error { return nil })
 	},
-	"Unlock":   func(ctx context.Context, e record.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
+	"Unlock":   func(ctx context.Context, e record.Engine) error { return e.Unlock(ctx, Keys{}, nil, nil) },
 	"Ready":    func(ctx context.Context, e record.Engine) error { return e.Ready(ctx) },
 	"KeepTime": func(ctx context.Context, e record.Engine) error { return got(e.KeepTime(ctx, epoch)).err },
 	"Check":    func(ctx context.Context, e record.Engine) error { return e.Check(ctx, func(string) {}) },
@@ -116,7 +113,7 @@ func WantLocked(t *testing.T, e record.Engine) {
 		}
 	}
 	Same(t, "key ring", string(got(e.KeyRing(t.Context())).of(t)), "sealed")
-	Must(t, e.Unlock(t.Context(), Keys{}, nil))
+	Must(t, e.Unlock(t.Context(), Keys{}, nil, nil))
 }
 
 func heedsContexts(t *testing.T, e record.Engine) {
