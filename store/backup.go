@@ -133,7 +133,9 @@ func collect(problems *[]string) func(string) {
 // It is no part of a sweep, since to overwrite a large file takes longer than an expired
 // push may stay.
 func (s *Store) RemoveCopies(ctx context.Context) (n int, wait time.Duration, err error) {
-	n, err = s.engine.RemoveCopies(ctx, s.time.Read().Ends.Add(-record.CopiesStay))
+	if s.file != nil {
+		n, err = s.file.RemoveCopies(ctx, s.time.Read().Ends.Add(-record.CopiesStay))
+	}
 	return n, tidyRest, err
 }
 

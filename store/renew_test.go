@@ -239,6 +239,7 @@ func TestTheOldKeyAndAnOldCopyOpenNothingInANewOne(t *testing.T) {
 // An interferer is an engine whose steps of a rotation can be made to fail or to wait.
 type interferer struct {
 	record.Engine
+	record.FileUpkeep
 	mu     sync.Mutex
 	fail   string        // the step that fails
 	after  int           // how often it works before
@@ -297,7 +298,7 @@ func (e *interferer) FindRing(ctx context.Context, opens func([]byte) bool) (boo
 	if e.cut("finding") != nil {
 		return true, nil
 	}
-	return e.Engine.FindRing(ctx, opens)
+	return e.FileUpkeep.FindRing(ctx, opens)
 }
 
 func (e *interferer) CreatePush(ctx context.Context, p record.Push, payload []byte, en record.Entry) (record.Entry, error) {
@@ -312,9 +313,10 @@ func (e *interferer) CreatePush(ctx context.Context, p record.Push, payload []by
 func (f *furnished) through(e *interferer) {
 	f.t.Helper()
 	env.OK(f.t, f.Close(ctx))
-	e.Engine = mustBolt(f.t, f.Path)
+	file := mustBolt(f.t, f.Path)
+	e.Engine, e.FileUpkeep = file, file
 	s, err := store.Open(ctx, e, f.load(f.key), store.Options{
-		Clock: f.Clock, Terms: storetest.Terms(), Hooks: store.HookOptions{Queue: 100, GiveUp: day}, Root: store.RootKeeper{File: f.key},
+		Clock: f.Clock, Terms: storetest.Terms(), Hooks: store.HookOptions{Queue: 100, GiveUp: day}, Root: store.RootKeeper{File: f.key}, File: e,
 	})
 	env.OK(f.t, err)
 	f.Store = s

@@ -102,7 +102,7 @@ type MoveWatch func(part MovePart, done, total int64)
 // pushbox wrote the first one; ErrKey; ErrCorrupt if the copy differs. After an error the
 // first engine is as it was, and what was copied must not be used: DumpEngine.Load says what
 // became of it.
-func Move(ctx context.Context, from, to record.Engine, key seal.RootKey, last func() error, watch MoveWatch) (n int64, err error) {
+func Move(ctx context.Context, from, to record.DumpEngine, key seal.RootKey, last func() error, watch MoveWatch) (n int64, err error) {
 	ring, have, err := unlock(ctx, from, key, clock.NewSystem())
 	switch {
 	case err != nil:

@@ -393,7 +393,7 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 	}
 }
 
-func mustBolt(t *testing.T, path string) record.Engine {
+func mustBolt(t *testing.T, path string) *bolt.DB {
 	t.Helper()
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path, Timeout: env.Patience})
 	env.OK(t, err)

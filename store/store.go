@@ -54,6 +54,7 @@ type Store struct {
 // shared is what a store and its snapshots have in common.
 type shared struct {
 	engine   record.Engine
+	file     record.FileUpkeep // nil: the engine has no file of its own
 	root     root
 	epochs   epochs // operations that seal under keys of the ring and keep that
 	ring     atomic.Pointer[seal.Ring]
@@ -103,7 +104,7 @@ func Open(ctx context.Context, e record.Engine, key seal.RootKey, o Options) (*S
 		return nil, err
 	}
 	s := &Store{shared: &shared{
-		engine: e, root: root{key: key, keeper: o.Root}, refusals: newRefusals(o.Clock),
+		engine: e, file: o.File, root: root{key: key, keeper: o.Root}, refusals: newRefusals(o.Clock),
 		guess: newGuesser(o.Guessing, runtime.GOMAXPROCS(0)), outbox: newOutbox(o.Hooks.Queue),
 		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewPool(1).NewQueue(1, maxSearches, queueShare),
 	}}
@@ -331,6 +332,7 @@ type Options struct {
 	Mail       MailOptions
 	Space      record.SpaceLimits // Open has an engine that was opened with the same; Configure bounds it
 	Root       RootKeeper         // for Open alone
+	File       record.FileUpkeep  // the engine, if it has a file of its own; for Open alone
 	Shared     bool               // other servers use the same database
 	Issuer     string             // the name of this server in authenticator apps, which show 64 characters of it; empty: pushbox
 }

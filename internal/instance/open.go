@@ -83,7 +83,7 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 		}
 		o.Note("made the database " + Database(o.Config))
 	}
-	if s, err = o.open(ctx, engine, key); err != nil {
+	if s, err = o.open(ctx, engine, engine, key); err != nil {
 		return nil, false, errors.Join(err, engine.Close())
 	}
 	return s, created, nil
@@ -100,7 +100,7 @@ func (o Options) noteKey(made string) error {
 	return nil
 }
 
-func (o Options) open(ctx context.Context, engine record.Engine, key seal.RootKey) (*store.Store, error) {
+func (o Options) open(ctx context.Context, engine record.Engine, file record.FileUpkeep, key seal.RootKey) (*store.Store, error) {
 	if err := removeKeyLeftovers(o.Config); err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (o Options) open(ctx context.Context, engine record.Engine, key seal.RootKe
 		engine = o.Wrap(engine)
 	}
 	options := StoreOptions(o.Config)
-	options.Root = RootKeeper(o.Config, o.Environ)
+	options.Root, options.File = RootKeeper(o.Config, o.Environ), file
 	return store.Open(ctx, engine, key, options)
 }
 

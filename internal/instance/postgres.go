@@ -121,7 +121,7 @@ func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) 
 	if _, err := engine.Durability(ctx); err != nil {
 		return nil, false, err
 	}
-	s, err := o.open(ctx, engine, key)
+	s, err := o.open(ctx, engine, nil, key)
 	return s, created, err
 }
 

@@ -57,7 +57,11 @@ type DB struct {
 	closeErr  error
 }
 
-var _ record.Engine = (*DB)(nil)
+var (
+	_ record.Engine     = (*DB)(nil)
+	_ record.DumpEngine = (*DB)(nil)
+	_ record.FileUpkeep = (*DB)(nil)
+)
 
 // Failed returns a channel that is closed when the outcome of a commit is unknown:
 // every method returns record.ErrFailed from then on.

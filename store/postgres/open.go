@@ -108,7 +108,10 @@ type DB struct {
 	copying chan struct{} // holds a value while a backup runs
 }
 
-var _ record.Engine = (*DB)(nil)
+var (
+	_ record.Engine     = (*DB)(nil)
+	_ record.DumpEngine = (*DB)(nil)
+)
 
 // Open connects to the database, and makes or migrates its tables; it reports whether
 // there were none. Until Unlock, a DB gives its key ring alone.

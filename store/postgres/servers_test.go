@@ -522,9 +522,10 @@ func TestRecordsMove(t *testing.T) {
 	defer second.Close()
 	conformance.Fill(t, first)
 	nothing := func(int64, int64) {}
-	file, temp, err := first.Backup(t.Context(), "", nothing)
+	made, temp, err := first.Backup(t.Context(), "", nothing)
 	env.OK(t, err)
-	defer file.Close()
+	defer made.Close()
+	file := made.(record.DumpEngine)
 	env.OK(t, file.Unlock(t.Context(), conformance.Keys{}, nil, nil))
 	conformance.CheckClean(t, file)
 	conformance.CheckFilled(t, file)
@@ -537,7 +538,7 @@ func TestRecordsMove(t *testing.T) {
 	env.OK(t, second.Load(t.Context(), file.Dump(t.Context()), keepAll))
 	conformance.CheckClean(t, second)
 	conformance.CheckFilled(t, second)
-	for name, other := range map[string]record.Engine{"a file": file, "a database": second} {
+	for name, other := range map[string]record.DumpEngine{"a file": file, "a database": second} {
 		n, err := store.SameRecords(first.Dump(t.Context()), other.Dump(t.Context()), func(int64) {})
 		if err != nil || n < 100 {
 			t.Errorf("%s: %d records are the same: %v", name, n, err)

@@ -47,28 +47,6 @@ func (db *DB) Compact(ctx context.Context, progress func(done, total int64)) err
 	return nil
 }
 
-// RemoveCopies finds none: there are no copies of earlier forms.
-func (db *DB) RemoveCopies(ctx context.Context, _ time.Time) (int, error) {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	return 0, nil
-}
-
-// FindRing reports whether opens says yes to the sealed key ring. What dead rows, the log
-// and backups still hold of older ones is out of reach.
-func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bool, err error) {
-	done, err := db.begin(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer done()
-	sealed, _, err := db.readRing(ctx)
-	return err == nil && sealed != nil && opens(sealed), err
-}
-
 // writersEnd bounds the wait for statements that began before the floor rose.
 const writersEnd = 30 * time.Second
 

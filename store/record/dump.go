@@ -60,8 +60,9 @@ type DumpRecord struct {
 // next. An error ends them.
 type Records = iter.Seq2[DumpRecord, error]
 
-// A DumpEngine gives all that it keeps, and takes all that another engine gave.
+// A DumpEngine is an engine that gives all that it keeps, and takes all that another one gave.
 type DumpEngine interface {
+	Engine
 	// Dump returns what the engine keeps at one instant. While a caller takes its time,
 	// other steps may wait.
 	Dump(ctx context.Context) Records

@@ -49,7 +49,6 @@ type Engine interface {
 	TallyEngine
 	KeyEngine
 	UpkeepEngine
-	DumpEngine
 
 	// Failed is closed when an outcome became unknown, or when a later version of pushbox
 	// changed the database so that this one may no longer use it.
@@ -218,9 +217,12 @@ type UpkeepEngine interface {
 	// that were. It calls progress, from one goroutine, with bytes done; the total is 0,
 	// since it is not known. After an error some records are still as they were.
 	Reseal(ctx context.Context, r Resealer, progress func(done, total int64)) (changed int64, err error)
-	// FindRing reads all that the engine has on the disk, in use or not, and reports
-	// whether opens says yes to anything that may have been a sealed key ring. opens
-	// gets the ring and whatever follows it.
+}
+
+// A FileUpkeep is an engine that has a file of its own, and looks for what that or other files still hold.
+type FileUpkeep interface {
+	// FindRing reads all of the file, in use or not, and reports whether opens says yes to anything
+	// that may have been a sealed key ring. opens gets the ring and whatever follows it.
 	FindRing(ctx context.Context, opens func(b []byte) bool) (found bool, err error)
 	// RemoveCopies removes what upgrades before that time have kept of earlier forms of
 	// the store, and overwrites it. It returns how many files there were. What has a time

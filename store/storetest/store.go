@@ -194,6 +194,7 @@ func (f *Fixture) open() {
 	if err != nil {
 		f.t.Fatalf("open: %v", err)
 	}
+	f.setup.File, _ = engine.(record.FileUpkeep)
 	if f.setup.Wrap != nil {
 		engine = f.setup.Wrap(engine)
 	}

@@ -57,7 +57,7 @@ func newMover(t *testing.T, mebibytes int) *mover {
 }
 
 // digest is the number of all records of an engine, and a sum over them.
-func (m *mover) digest(e record.Engine) string {
+func (m *mover) digest(e record.DumpEngine) string {
 	m.t.Helper()
 	sealed := env.Must(e.KeyRing(m.t.Context()))(m.t)
 	key := env.Must(seal.LoadKeyFile(filepath.Join(m.dir, "data", "master.key")))(m.t)

@@ -2,9 +2,7 @@ package conformance
 
 import (
 	"bytes"
-	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"pushbox/store/cold"
@@ -13,7 +11,6 @@ import (
 
 var resealSuite = suite{
 	"every record is sealed anew, and nothing else changes": resealsEverything,
-	"a key ring is found while it is there":                 findsTheRing,
 }
 
 // NothingSealed is a Resealer that finds nothing to do.
@@ -98,20 +95,4 @@ func each[T any](list []T, of func(T) []byte) (all [][]byte) {
 		all = append(all, of(one))
 	}
 	return all
-}
-
-func findsTheRing(t *testing.T, e record.Engine) {
-	find := func(text string) bool {
-		return got(e.FindRing(t.Context(), func(b []byte) bool { return strings.HasPrefix(string(b), text) })).of(t)
-	}
-	Must(t, e.SetKeyRing(t.Context(), []byte("the first ring"), Keys{}, Told))
-	Same(t, "the first is found", find("the first ring"), true)
-	Must(t, e.SetKeyRing(t.Context(), []byte("the second ring"), Keys{}, Told))
-	err := record.ErrBusy
-	for errors.Is(err, record.ErrBusy) { // another compaction runs
-		err = e.Compact(t.Context(), func(int64, int64) {})
-	}
-	Must(t, err)
-	Same(t, "the second is found", find("the second ring"), true)
-	Same(t, "after a compaction the first is found", find("the first ring"), false)
 }

@@ -56,10 +56,6 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	"Reseal": func(ctx context.Context, e record.Engine) error {
 		return got(e.Reseal(ctx, NothingSealed{}, func(int64, int64) {})).err
 	},
-	"RemoveCopies": func(ctx context.Context, e record.Engine) error { return got(e.RemoveCopies(ctx, time.Now())).err },
-	"FindRing": func(ctx context.Context, e record.Engine) error {
-		return got(e.FindRing(ctx, func([]byte) bool { return false })).err
-	},
 	"FreeOrphans": func(ctx context.Context, e record.Engine) error { return got(e.FreeOrphans(ctx, PushID(5), 9)).err },
 	"View": func(ctx context.Context, e record.Engine) error {
 		return e.View(ctx, func(record.View) error { return nil })
@@ -76,15 +72,6 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	"KeyRing":       func(ctx context.Context, e record.Engine) error { return got(e.KeyRing(ctx)).err },
 	"SetKeyRing": func(ctx context.Context, e record.Engine) error {
 		return e.SetKeyRing(ctx, []byte("sealed"), Keys{}, Told)
-	},
-	"Dump": func(ctx context.Context, e record.Engine) error {
-		for _, err := range e.Dump(ctx) {
-			return err
-		}
-		return nil
-	},
-	"Load": func(ctx context.Context, e record.Engine) error {
-		return e.Load(ctx, func(func(record.DumpRecord, error) bool) {}, func(record.Records) error { return nil })
 	},
 	"Unlock":   func(ctx context.Context, e record.Engine) error { return e.Unlock(ctx, Keys{}, nil, nil) },
 	"Ready":    func(ctx context.Context, e record.Engine) error { return e.Ready(ctx) },
