@@ -68,43 +68,35 @@ func send(t *testing.T, e record.Engine, p record.Push, b *record.MailBatch) err
 	return got(e.Change(t.Context(), p.ID, SendMail(b))).err
 }
 
-// A mailing is mail of one of two accounts, and the quota that refuses it; 0: none does.
-type mailing struct {
-	by      int
-	mail    *record.MailBatch
-	refuses record.QuotaOf
-}
-
-// sendsInOrder sends mail of pushes of two accounts. Then the second account goes.
-func sendsInOrder(t *testing.T, e record.Engine, all func(ann, bob record.AccountID) []mailing) record.Push {
-	t.Helper()
+func countsMail(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
-	pushes := []record.Push{create(t, e, 1, ann), create(t, e, 2, bob)}
-	for _, one := range all(ann, bob) {
-		if err := send(t, e, pushes[one.by], one.mail); one.refuses == 0 {
+	hers, his := create(t, e, 1, ann), create(t, e, 2, bob)
+	for _, one := range []struct {
+		about   record.Push
+		mail    *record.MailBatch
+		refuses record.QuotaOf // 0: it is sent
+	}{
+		{hers, mailOf(6, ann, 7, 6), 0},
+		{hers, mailOf(1, ann, 7, 6), record.QuotaOfAccount},
+		{his, mailOf(5, bob, 7, 6), record.QuotaOfInstance}, // ten of all
+		{his, mailOf(4, bob, 7, 6), 0},
+		{his, mailOf(1, bob, 7, 6), record.QuotaOfInstance},
+		{hers, mailOf(6, ann, 8, 6), 0},
+		{hers, mailOf(1, ann, 7, 6), record.QuotaOfAccount}, // a clock that was set back begins no new day
+		{his, mailOf(4, bob, 8, 6), 0},
+		{his, MailTo(8, 1, 1, 2), 0},
+		{hers, MailTo(8, 1, 2, 3), record.QuotaOfAddressee},
+	} {
+		if err := send(t, e, one.about, one.mail); one.refuses == 0 {
 			Must(t, err)
 		} else {
 			WantQuota(t, err, one.refuses)
 		}
 	}
-	change(t, e, pushes[1].ID, Purge)
+	change(t, e, his.ID, Purge)
 	Must(t, cold.RemoveAccount(t.Context(), e, bob, Told))
-	return pushes[0]
-}
-
-func countsMail(t *testing.T, e record.Engine) {
-	sendsInOrder(t, e, func(ann, bob record.AccountID) []mailing {
-		return []mailing{
-			{0, mailOf(6, ann, 7, 6), 0},
-			{0, mailOf(1, ann, 7, 6), record.QuotaOfAccount},
-			{1, mailOf(5, bob, 7, 6), record.QuotaOfInstance}, // ten of all
-			{1, mailOf(4, bob, 7, 6), 0},
-			{1, mailOf(1, bob, 7, 6), record.QuotaOfInstance},
-			{0, mailOf(6, ann, 8, 6), 0},
-			{0, mailOf(1, ann, 7, 6), record.QuotaOfAccount}, // a clock that was set back begins no new day
-			{1, mailOf(4, bob, 8, 6), 0},
-		}
-	})
+	WantQuota(t, send(t, e, hers, MailTo(8, 1, 1)), record.QuotaOfAddressee) // his mail counts after his account has gone
+	Must(t, send(t, e, hers, MailTo(8, 1, 3)))                               // the refusal did not count for it
 }
 
 func createsWithTwoEntries(t *testing.T, e record.Engine) {
@@ -126,23 +118,6 @@ func MailTo(day, most uint64, to ...byte) *record.MailBatch {
 		p.Quotas = append(p.Quotas, record.Quota{To: record.Addressee{0, n}, Day: day, Add: 1, Most: most})
 	}
 	return p
-}
-
-func countsMailToAddresses(t *testing.T, e record.Engine) {
-	hers := sendsInOrder(t, e, func(record.AccountID, record.AccountID) []mailing {
-		return []mailing{
-			{0, MailTo(7, 2, 1, 2), 0},
-			{1, MailTo(7, 2, 1), 0},
-			{0, MailTo(7, 2, 1), record.QuotaOfAddressee},
-			{1, MailTo(7, 2, 2, 1), record.QuotaOfAddressee},
-			{1, MailTo(7, 2, 2), 0}, // the refusal did not count for it
-			{1, MailTo(7, 2, 2), record.QuotaOfAddressee},
-			{1, MailTo(8, 2, 1), 0},
-		}
-	})
-	wantWaiting(t, e, 5)
-	Must(t, send(t, e, hers, MailTo(8, 2, 1))) // his mail counts after his account has gone
-	WantQuota(t, send(t, e, hers, MailTo(8, 2, 1)), record.QuotaOfAddressee)
 }
 
 // unconfirmed keeps an account whose address is not confirmed.

@@ -11,7 +11,6 @@ var outboxSuite = suite{
 	"messages wait in the order of their next try":            ordersMessages,
 	"mail is kept with the step that sends it, or neither is": sendsMail,
 	"mail counts against the quotas of its day":               countsMail,
-	"mail counts against the quotas of its addresses":         countsMailToAddresses,
 	"an account without a confirmed address sends no mail":    sendsConfirmed,
 	"optional mail is left out, and the change is made":       leavesMailOut,
 	"mail about an answer that may not be sent is left out":   answersWithoutMail,
