@@ -151,34 +151,31 @@ func (db *DB) start() {
 func openNamed(path string, timeout time.Duration) (*handle, error) {
 	deadline := time.Now().Add(timeout)
 	for {
-		left := max(time.Until(deadline), 1) // bbolt takes none for forever
-		if err := verifyUnlisted(path, left); err != nil {
-			return nil, err
-		}
-		var opened os.FileInfo
-		h, err := openHandle(path, bbolt.Options{Timeout: left}, func(f *os.File) (err error) {
-			if opened, err = f.Stat(); err == nil {
-				err = examine(f)
+		before, _ := os.Stat(path)
+		h, err := openVerified(path, max(time.Until(deadline), 1)) // bbolt takes none for forever
+		if err == nil {
+			named, err := h.isNamed(path)
+			if err == nil && named {
+				return h, nil
 			}
-			return err
-		})
-		if there, statErr := os.Stat(path); err != nil && opened != nil && statErr == nil && !os.SameFile(opened, there) && time.Until(deadline) > 0 {
-			continue // it was replaced, and has been overwritten
-		}
-		if err != nil {
+			if err := errors.Join(err, h.close()); err != nil {
+				return nil, err
+			}
+		} else if there, statErr := os.Stat(path); before == nil || statErr != nil || os.SameFile(before, there) {
 			return nil, err
-		}
-		named, err := h.isNamed(path)
-		if err == nil && named {
-			return h, nil
-		}
-		if err := errors.Join(err, h.close()); err != nil {
-			return nil, err
-		}
+		} // else it was replaced, and has been overwritten
 		if time.Until(deadline) <= 0 {
 			return nil, berrors.ErrTimeout
 		}
 	}
+}
+
+// openVerified opens and locks a file on which bbolt does not crash.
+func openVerified(path string, timeout time.Duration) (*handle, error) {
+	if err := verifyUnlisted(path, timeout); err != nil {
+		return nil, err
+	}
+	return openHandle(path, bbolt.Options{Timeout: timeout}, examine)
 }
 
 // isNamed reports whether path names this file.
