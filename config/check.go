@@ -102,7 +102,7 @@ func (l *loader) checkListeners(cfg Config) {
 func (l *loader) checkSignIn(cfg Config) {
 	s := cfg.SignIn
 	noWay := !s.Passwords && len(s.OIDC) == 0 && s.Proxy.Header == "" && !cfg.LDAP.Enabled()
-	l.relation(noWay, "sign_in.passwords", "is false, so no account could sign in without", "sign_in.oidc")
+	l.relation(noWay, "sign_in.passwords", "is false, so no account can sign in without", "sign_in.oidc")
 	l.relation(s.Proxy.Header != "" && len(cfg.TrustedProxies) == 0, "sign_in.proxy.header", "counts only in requests of", "trusted_proxies")
 	groups := s.Proxy.GroupsHeader == "" && len(s.Proxy.AllowedGroups)+len(s.Proxy.AdminGroups) > 0
 	l.relation(groups, "sign_in.proxy.groups_header", "must be set together with", "sign_in.proxy.allowed_groups", "sign_in.proxy.admin_groups")
@@ -114,13 +114,13 @@ func (l *loader) checkMail(m Mail, baseURL string) {
 	_, from := m.Sender()
 	_, notIP := netip.ParseAddr(m.Host)
 	odd := strings.ContainsAny(m.Host, " /@[]") || strings.Contains(m.Host, ":") && notIP != nil
-	l.relation(baseURL == "", "mail.host", "needs the address with which the links in mail begin: set", "base_url")
+	l.relation(baseURL == "", "mail.host", "needs the base address for links in mail: set", "base_url")
 	l.relation(odd, "mail.host", "must be a host name or an address, without a port, which is", "mail.port")
 	l.relation(m.From == "", "mail.from", "must be set together with", "mail.host")
 	l.relation(m.From != "" && !from, "mail.from", "must be an address such as pushbox@example.com, for", "mail.host")
 	l.checkLogin("mail.user", m.User, "mail.password", m.Password, m.PasswordFile)
 	l.relation(m.TLS == MailNoTLS && !clientip.IsLoopback(m.Host), "mail.tls",
-		"is none, which is for this machine alone; to send links in clear text to another one, say cleartext:", "mail.host")
+		"is none, which is only for a mail server on this machine; to send links unencrypted to another one, say cleartext:", "mail.host")
 	l.relation(m.DailyLimit > m.DailyLimitTotal, "mail.daily_limit", "must not be greater than", "mail.daily_limit_total")
 	l.relation(m.MaxRecipients > m.DailyLimit, "mail.max_recipients", "must not be greater than", "mail.daily_limit")
 }
@@ -129,7 +129,7 @@ func (l *loader) checkLDAP(d LDAP) {
 	isURL := strings.HasPrefix(d.URL, "ldap://") || strings.HasPrefix(d.URL, "ldaps://")
 	l.relation(!isURL, "ldap.url", "must begin with ldaps:// or ldap://")
 	l.relation(d.Base == "", "ldap.base", "must be set together with", "ldap.url")
-	l.relation(len(d.LoginAttributes) == 0, "ldap.login_attributes", "must not be empty: it says what people type, for", "ldap.url")
+	l.relation(len(d.LoginAttributes) == 0, "ldap.login_attributes", "must not be empty: it names the attribute that users type, for", "ldap.url")
 	l.checkLogin("ldap.bind_dn", d.BindDN, "ldap.bind_password", d.BindPassword, d.BindPasswordFile)
 }
 

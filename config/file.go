@@ -62,7 +62,7 @@ func (f configFile) mapping(n *yaml.Node, prefix string) {
 		case k.Kind != yaml.ScalarNode:
 			f.problem("", place, "a key must be a word")
 		case again:
-			f.problem(shown(prefix+k.Value), place, "was given in line %d already", first)
+			f.problem(shown(prefix+k.Value), place, "was already set in line %d", first)
 		case strings.Contains(k.Value, "."):
 			f.problem(shown(prefix+k.Value), place, "is not a setting: a section and its keys are written on lines of their own")
 		default:
@@ -84,7 +84,7 @@ func (f configFile) entry(key string, n *yaml.Node, place string) {
 	case isSetting:
 		f.leaf(s, n, place)
 	case n.Kind != yaml.MappingNode:
-		f.problem(key, place, "must be a section with keys of its own")
+		f.problem(key, place, "must be a section with keys")
 	default:
 		f.mapping(n, key+".")
 	}
@@ -181,7 +181,7 @@ func reason(err error) error {
 func syntaxError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if strings.Contains(text, "anchor") {
-		text = "it refers to an anchor that it does not have"
+		text = "it refers to an anchor that does not exist"
 	}
 	return errors.New("is not valid YAML: " + text)
 }

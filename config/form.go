@@ -132,7 +132,7 @@ func parseBaseURL(text string) (string, error) {
 		return "", errors.New("must have a port from 1 to 65535, or none")
 	}
 	if _, err := parseBasePath(u.EscapedPath()); err != nil {
-		return "", errors.New("must not have this path: only that of base_path, or none")
+		return "", errors.New("must have the path of base_path, or none")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
@@ -265,7 +265,7 @@ func parseDomains(text string) ([]string, error) {
 	return parseList(func(item string) (string, error) {
 		d, err := parseDomain(item)
 		if err == nil && slices.Contains(seen, d) {
-			err = errors.New("is there twice")
+			err = errors.New("is in the list twice")
 		}
 		seen = append(seen, d)
 		return d, err

@@ -65,7 +65,7 @@ func TestBaseURLs(t *testing.T) {
 		"https://a@push.example.com": user, "https://a:b@example.com": user,
 		"https://push.example.com?": query, "https://push.example.com?a": query, "https://push.example.com#": query, "https://push.example.com/#a": query,
 		"https://push.example.com:0": port, "https://example.com:65536": port,
-		"https://push.example.com/a%20b": "must not have this path: only that of base_path, or none",
+		"https://push.example.com/a%20b": "must have the path of base_path, or none",
 		"https://push.example.com:x":     itself, "https://push example.com": itself, "https://push.example.com/\n": itself,
 	})
 }

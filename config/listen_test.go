@@ -164,7 +164,7 @@ func TestDomainsOfCertificates(t *testing.T) {
 		"xn--bcher-kva.example": `["xn--bcher-kva.example"]`,
 		"pushbox":               `["pushbox"]`,
 	}, map[string]string{
-		"a.example,*.example": "entry 2 must not have a star", "a.example,A.example": "entry 2 is there twice",
+		"a.example,*.example": "entry 2 must not have a star", "a.example,A.example": "entry 2 is in the list twice",
 		"192.0.2.1": address, "::1": address,
 		"https://a.example": odd, "a.example:443": odd, "a..example": odd, "-a.example": odd, "a-.example": odd, "../a": odd,
 		"bücher.example": odd, "a_b.example": odd, strings.Repeat("a", 64): odd, strings.Repeat("a.", 126) + "long": odd, ",": odd,
@@ -192,7 +192,7 @@ func TestSectionsMayHaveSections(t *testing.T) {
 		"tls:\n  acme:\n    domain: [a]\n": "tls.acme.domain (file pushbox.yaml, line 3): is not a setting; did you mean tls.acme.domains?",
 		"tls:\n  acne:\n    domains: []\n": "tls.acne (file pushbox.yaml, line 2): is not a setting; did you mean tls.acme?",
 		"acme:\n  domains: []\n":           "acme (file pushbox.yaml, line 1): is not a setting",
-		"tls:\n  acme: a.example\n":        "tls.acme (file pushbox.yaml, line 2): must be a section with keys of its own",
+		"tls:\n  acme: a.example\n":        "tls.acme (file pushbox.yaml, line 2): must be a section with keys",
 		"tls:\n  acme.domains: []\n":       "tls.acme.domains (file pushbox.yaml, line 2): is not a setting: a section and its keys are written on lines of their own",
 	} {
 		wantProblem(t, config.Source{File: writeFile(t, text)}, want)

@@ -252,7 +252,7 @@ func (l *loader) readFlags(flags map[string]Flag) {
 			continue
 		}
 		if _, ok := s.initial.(secret.Text); ok {
-			l.problem(key, origin, "is a secret, and arguments can be seen by others")
+			l.problem(key, origin, "is a secret, and other users can see arguments")
 			continue
 		}
 		l.accept(s, f.Value, origin, origin)

@@ -46,7 +46,7 @@ var policyList = entries[NamedPolicy]{
 	name:     func(p NamedPolicy) string { return p.Name },
 	check: func(p NamedPolicy) error {
 		if p.Name == "none" { // in commands
-			return errors.New("has a name that means an account without a policy")
+			return errors.New("has a name that is reserved for accounts without a policy")
 		}
 		return nil
 	},

@@ -223,7 +223,7 @@ func TestAMistakeInAPolicyIsNamed(t *testing.T) {
 	const named = "policies: [{name: a, "
 	for text, want := range map[string]string{
 		"policies: [{groups: [a]}]":                                                                   "policies: entry 1 must have name",
-		"policies: [{name: none}]":                                                                    "policies: entry 1 has a name that means an account without a policy",
+		"policies: [{name: none}]":                                                                    "policies: entry 1 has a name that is reserved for accounts without a policy",
 		"policies: [{name: a}, {name: a}]":                                                            "policies: entry 2 has the name of another one",
 		named + "kinds: [mail]}]":                                                                     "policies: entry 1 has kinds, which entry 1 must be text, file, url or qr",
 		named + "require_passphrase: maybe}]":                                                         "policies: entry 1 has require_passphrase, which must be true or false",

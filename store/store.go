@@ -64,13 +64,13 @@ type shared struct {
 	opts     atomic.Pointer[Options] // in force
 
 	hooks    atomic.Pointer[subscriptions]
-	hooking  sync.Mutex // held while webhooks change, and what they depend on
+	hooking  sync.Mutex // held while webhooks, or what they depend on, change
 	outbox   *outbox
 	watchers watchers
 
-	followed atomic.Uint64 // the event of the instance log up to which other servers were followed
+	followed atomic.Uint64 // the last event of the instance log that Follow has read
 
-	lastToken atomic.Int64 // the time in the url_token that was made last, in Unix milliseconds
+	lastToken atomic.Int64 // the time in the newest url_token, in Unix milliseconds
 
 	uploads   activeUploads
 	downloads downloads
@@ -91,10 +91,10 @@ type shared struct {
 	dropped           time.Time    // when renewKeys last read all pushes; guarded by sweeping
 }
 
-// Open opens the store that an engine keeps, and makes the key ring of a new one.
-// ErrKey if the key ring was sealed under another key, ErrCorrupt if it is damaged or
-// missing. ErrStaleKeys if another server made the key ring of a new store meanwhile: then
-// the engine has to be opened anew.
+// Open opens the store that an engine keeps, and makes the key ring of a new one. ErrKey if the key
+// ring was sealed under another key, ErrCorrupt if it is damaged or missing. ErrStaleKeys if
+// another server made the key ring of a new store meanwhile: then the caller must open the engine
+// again.
 func Open(ctx context.Context, e record.Engine, key seal.RootKey, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewSystem()
@@ -113,7 +113,7 @@ func Open(ctx context.Context, e record.Engine, key seal.RootKey, o Options) (*S
 	if err = e.Unlock(ctx, ring, have.converter(ring), s.followRing); err == nil {
 		err = s.open(ctx, ring, have)
 	}
-	if err != nil && have == noRing { // it may have met rows under the keys of another server
+	if err != nil && have == noRing { // it may have read rows under the keys of another server
 		if sealed, ringErr := e.KeyRing(ctx); ringErr == nil && sealed != nil {
 			err = fmt.Errorf("%w: %w", record.ErrStaleKeys, err)
 		}
@@ -158,7 +158,7 @@ func (s *Store) followRing(sealed []byte) (record.RowKeys, error) {
 	return ring, nil
 }
 
-// A keptRing says which key ring an engine has.
+// A keptRing says which kind of key ring an engine has.
 type keptRing int
 
 const (
@@ -215,7 +215,7 @@ func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
 	ring, err := seal.OpenRing(root, sealed)
 	switch {
 	case errors.Is(err, seal.ErrKey):
-		return nil, fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", record.ErrKey, root.ID())
+		return nil, fmt.Errorf("%w: it was sealed under a different key than this one (ID %s)", record.ErrKey, root.ID())
 	case err != nil:
 		return nil, fmt.Errorf("%w: its key ring does not open", record.ErrCorrupt)
 	}
@@ -268,10 +268,10 @@ func (s *Store) keepRing(ctx context.Context, r *seal.Ring, k record.AdminKind, 
 	return nil
 }
 
-// Close waits for a sweep, frees files of pushes that have ended for half of the time that
-// ctx leaves, counts refusals that became no event, keeps the time and closes the engine.
-// Nothing else works after. The next sweep frees the other files. What finds no room on the
-// disk is left undone: the next start does it, or it is not needed.
+// Close waits for a sweep, frees files of pushes that have ended for half of the time that ctx
+// leaves, counts refusals that became no event, keeps the time and closes the engine. Nothing else
+// works after. The next sweep frees the other files. If the disk has no room for some of this, the
+// next start does it, or it is not needed.
 func (s *Store) Close(ctx context.Context) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -322,7 +322,7 @@ type Options struct {
 	Terms      map[record.Kind]Terms // a kind without terms is disabled
 	PurgeAfter time.Duration         // how long expired pushes of accounts stay; 0: for good
 	Guessing   Guessing
-	Argon2     seal.Cost // of new hashes of passwords and passphrases; only tests have another than the standard one
+	Argon2     seal.Cost // cost of new hashes of passwords and passphrases; only tests change it
 	Files      FileLimits
 	Rules      Rules
 	Policies   []Policy // that differ from Terms, Files, Space.Room.Account and Rules
@@ -337,9 +337,8 @@ type Options struct {
 	Issuer     string             // the name of this server in authenticator apps, which show 64 characters of it; empty: pushbox
 }
 
-// Configure replaces the options, for operations that begin from now on. Guesses and
-// sign-ins so far still count, against the new limits. Clock and Root stay as they were at
-// Open.
+// Configure replaces the options, for operations that begin from now on. Earlier guesses and
+// sign-ins still count, against the new limits. Clock and Root stay as they were at Open.
 func (s *Store) Configure(o Options) {
 	o.Clock = s.opts.Load().Clock
 	s.guess.bound(o.Guessing)
@@ -347,9 +346,9 @@ func (s *Store) Configure(o Options) {
 	s.opts.Store(&o)
 }
 
-// Snapshot returns the same store with the options that are in force now and that no
-// Configure changes, for a request that must not see two sets of options. Limits of
-// guessing and of space are always those in force.
+// Snapshot returns the same store with the present options, which Configure does not change, for a
+// request that must not see two sets of options. Limits of guessing and of space are always those
+// in force.
 func (s *Store) Snapshot() *Store { return &Store{shared: s.shared, snapshot: s.opts.Load()} }
 
 // options returns the options of s. They never change.

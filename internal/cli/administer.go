@@ -85,7 +85,7 @@ func refuseUpgrade(cfg config.Config) error {
 		return err
 	}
 	return hint.With(fmt.Errorf("%s has schema %d, which this command does not upgrade to schema %d", instance.Database(cfg), u.From, u.To),
-		"`pushbox doctor` says what the upgrade needs, and `pushbox serve` makes it; to look before that, or for a backup, use the build of pushbox that wrote it")
+		"`pushbox doctor` says what the upgrade needs, and `pushbox serve` runs it; to read the database or back it up before that, use the build of pushbox that wrote it")
 }
 
 // say writes a message to standard error.

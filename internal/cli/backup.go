@@ -61,7 +61,7 @@ backup.recipients applies.`,
   pushbox backup - | ssh backup.example.com 'cat > box.db'`,
 		RunE: a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			return advise(a.backUp(cmd, args[0], o, cfg),
-				knownHint{record.ErrFull, "make room for a copy of what is in use, in " + cfg.DataDir + ", and where the backup goes"},
+				knownHint{record.ErrFull, "make room for a copy of the used space, in  " + cfg.DataDir + ", and where the backup goes"},
 				knownHint{record.ErrBusy, "let the running copy finish, or try again when there are fewer writes"},
 				knownHint{record.ErrCorrupt, "run `pushbox check`; the database itself may be damaged: restore an earlier backup"},
 				knownHint{context.Canceled, "it was interrupted, and there is no backup; run the command again"})
@@ -69,7 +69,7 @@ backup.recipients applies.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.force, "force", false, "replace FILE if it exists")
-	flags.BoolVar(&o.logical, "logical", false, "write a file of all records, from PostgreSQL too; of a database file it is the same backup")
+	flags.BoolVar(&o.logical, "logical", false, "write a file with all records, also from PostgreSQL; from a database file, the backup is the same")
 	flags.StringArrayVar(&o.recipients, "recipient", nil, "encrypt to the age `RECIPIENT`; may be given several times")
 	flags.StringArrayVar(&o.recipientFiles, "recipient-file", nil, "encrypt to the age recipients in `FILE`, one a line")
 	addTo(cmd, a.backupVerify(), a.backupList())
@@ -170,7 +170,7 @@ type unlinkedFile struct {
 func takeCopy(path string) (unlinkedFile, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return unlinkedFile{}, hint.With(errors.New("another start of pushbox removed the copy as a leftover"), "run the command again")
+		return unlinkedFile{}, hint.With(errors.New("another pushbox process removed the copy as a leftover"), "run the command again")
 	}
 	if err != nil {
 		return unlinkedFile{}, err
@@ -220,8 +220,8 @@ func (a *app) backupList() *cobra.Command {
 	return l.on(a, &cobra.Command{
 		Use:   "list",
 		Short: "List the scheduled backups, oldest first",
-		Long: `List the scheduled backups in backup.dir, oldest first. Backups with names of your
-own are not among them.
+		Long: `List the scheduled backups in backup.dir, oldest first. Backups that you named
+yourself are not listed.
 
 With --json each line is an object with file, begun_at, bytes and encrypted.`,
 		Example: `  pushbox backup list

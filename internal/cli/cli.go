@@ -90,7 +90,7 @@ server and without one.`,
 		group("config", "Make, check and show the configuration", a.configInit(), a.configCheck(), a.configPrint()))
 	section(root, "Accounts and notifications:", a.user(),
 		group("token", "Manage API tokens", a.tokenCreate(), a.tokenList(), a.tokenRevoke()),
-		group("webhook", "Manage webhooks, which tell an account what happens to its pushes",
+		group("webhook", "Manage webhooks, which report what happens to the pushes of an account",
 			a.webhookAdd(), a.webhookList(), a.webhookRemove(), a.webhookTest()),
 		group("mail", "Test whether mail can be sent", a.mailTest()))
 	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(),

@@ -113,7 +113,7 @@ func (a *app) tokenFor(cfg config.Client, home, to client.Server) (token secret.
 	}
 	token, err = readLine(f)
 	if err == nil && checkText("", token.Reveal()) != nil {
-		err = errors.New("it has characters that no token has")
+		err = errors.New("it has characters that a token cannot have")
 	}
 	if err == nil && token.IsZero() {
 		err = errors.New("it is empty")
@@ -131,7 +131,7 @@ func remoteError(doing string, s client.Server, err error) error {
 	case errors.Is(err, context.Canceled):
 		err = errInterrupted
 	case errors.Is(err, client.ErrStalled):
-		err = fmt.Errorf("%w: %v without a byte", err, stallTimeout)
+		err = fmt.Errorf("%w: no data for %v", err, stallTimeout)
 	}
 	return hint.With(fmt.Errorf("%s %s: %w", doing, s, err), "%s", next)
 }
@@ -188,6 +188,6 @@ func statusHint(e *client.StatusError) string {
 	case e.Status >= http.StatusInternalServerError:
 		return "try again later; the server's log has the cause"
 	default:
-		return "check the address, and what was asked for"
+		return "check the address and the request"
 	}
 }

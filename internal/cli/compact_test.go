@@ -75,7 +75,7 @@ func TestACompactionThatFailsSaysWhatToDo(t *testing.T) {
 		want []string
 	}{
 		{fmt.Errorf("%w: 12 bytes are free", record.ErrFull), []string{
-			"pushbox: the store is full: 12 bytes are free\n", "hint: make room for a copy of what is in use, in /",
+			"pushbox: the store is full: 12 bytes are free\n", "hint: make room for a copy of the used space, in /",
 		}},
 		{fmt.Errorf("%w: already", record.ErrBusy), []string{"already\n", "hint: let it finish, or try again"}},
 		{context.Canceled, []string{"hint: it was interrupted, and the database is as it was"}},

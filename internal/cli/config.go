@@ -61,7 +61,7 @@ func (a *app) configInit() *cobra.Command {
 	var short bool
 	cmd := &cobra.Command{
 		Use:   "init FILE",
-		Short: "Write a settings file to begin with",
+		Short: "Write a new settings file",
 		Long: `Write a new settings FILE that only its owner can read. It has every setting with its
 default and what it means, each as a comment: remove the # before those that you
 change. With --short it has the settings that most installations change. An existing file

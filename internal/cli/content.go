@@ -145,7 +145,7 @@ type saver struct {
 func checkTarget(dir string) error {
 	f, err := os.CreateTemp(dir, ".pushbox-*")
 	if err != nil {
-		return hint.With(fmt.Errorf("no file can be put into the directory: %w", err), "make it, or name another with -o; nothing was retrieved yet")
+		return hint.With(fmt.Errorf("files cannot be written to the directory: %w", err), "make it, or name another with -o; nothing was retrieved yet")
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

@@ -32,8 +32,8 @@ func (a *app) check() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Look for damage in the database",
-		Long: `Read the whole database and list every problem on a line of its own. The exit code
-is 3 if there is any.
+		Long: `Read the whole database and list the problems, one on each line. The exit code is 3
+if there are any.
 
 With --deep it also reads all payloads and files and compares them with their stored
 digests, for which it needs neither links nor passphrases. Running servers continue
@@ -105,8 +105,8 @@ database stays as it was. In PostgreSQL autovacuum does this by itself.`,
 			}
 			size, err := administerWatched(a, cmd, "copying", admin.Compact, admin.None{})
 			err = advise(err,
-				knownHint{record.ErrFull, "make room for a copy of what is in use, in " + cfg.DataDir},
-				knownHint{record.ErrBusy, "let it finish, or try again when less is written"},
+				knownHint{record.ErrFull, "make room for a copy of the used space, in " + cfg.DataDir},
+				knownHint{record.ErrBusy, "let it finish, or try again when there are fewer writes"},
 				knownHint{context.Canceled, "it was interrupted, and the database is as it was; run the command again"})
 			return a.done(err, "%s", compacted(size))
 		}),
@@ -137,7 +137,7 @@ With both --older-than and --larger-than the command removes pushes to which bot
 		Example: `  pushbox purge --anonymous --older-than 30d --larger-than 10MiB --dry-run
   pushbox purge --anonymous --larger-than 0`,
 	}
-	anonymous := cmd.Flags().Bool("anonymous", false, "remove pushes without an account, which is all that this command can do")
+	anonymous := cmd.Flags().Bool("anonymous", false, "remove pushes without an account (required)")
 	older := parsedFlag(cmd, "older-than", "only those made longer than `TIME` ago, such as 30d", parseLifetime)
 	larger := parsedFlag(cmd, "larger-than", "only those that take more than `SIZE`, such as 10MiB; 0: any size", config.ParseSize)
 	cmd.Flags().BoolVar(&in.DryRun, "dry-run", false, "say what would be removed, and remove nothing")

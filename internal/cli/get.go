@@ -82,7 +82,7 @@ func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link, stdinIsFree 
 		return err
 	}
 	if p.PassphraseInURL {
-		a.say("the passphrase had to be sent in the URL, since this server takes it nowhere else; its log may keep it, so do not use this passphrase again")
+		a.say("this server accepts the passphrase only in the URL; its log may now contain it, so do not use this passphrase again")
 	}
 	next := "run the command again; that counts as another view"
 	switch {
@@ -154,7 +154,7 @@ func (a *app) retrievalError(l client.Link, passphrase secret.Text, err error) e
 	}
 	err = remoteError("retrieve from", l.Server, err)
 	if !errors.As(err, &refused) && !errors.As(err, &redirect) && !errors.Is(err, client.ErrExpired) {
-		a.say("no answer could be read; if the request reached the server, a view may have been counted")
+		a.say("the server's answer could not be read; if the request reached the server, a view may have been counted")
 	}
 	return err
 }

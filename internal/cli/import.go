@@ -302,11 +302,11 @@ func (j *movingJob) tell(r moving.Result) {
 // explain adds what to do about an error of the move itself.
 func (j *movingJob) explain(err error) error {
 	dump := knownFor(err, []knownHint{
-		{pwpush.ErrDump, "make it with sqlite3 FILE .dump, pg_dump without -F, or mysqldump, and do not change the file: not compressed, " +
-			"and without a byte order mark, which PowerShell adds (pg_dump -f FILE and mysqldump --result-file=FILE write it themselves)"},
+		{pwpush.ErrDump, "make it with sqlite3 FILE .dump, pg_dump without -F, or mysqldump, and do not change the file: it must be uncompressed  " +
+			"and have no byte order mark, which PowerShell adds (pg_dump -f FILE and mysqldump --result-file=FILE write it themselves)"},
 		{pwpush.ErrCharset, "make it again: with pg_dump --encoding=UTF8, " +
 			"or with mysqldump --default-character-set=utf8mb4 and without --compatible and --skip-set-charset"},
-		{moving.ErrEmpty, "make it of the database that Password Pusher uses, with its rows: without --schema-only or --no-data"},
+		{moving.ErrEmpty, "dump the database that Password Pusher uses, with its rows: without --schema-only or --no-data"},
 	})
 	bad := (*pwpush.DumpError)(nil)
 	switch {

@@ -61,7 +61,7 @@ func (a *app) passphraseFrom(name string, stdinIsFree bool) (secret.Text, error)
 	case a.console.terminal:
 		return secret.Text{}, hint.With(usagef("standard input is a terminal that would show the passphrase"), "use --%s, which asks for it", passphraseFlag)
 	case !stdinIsFree:
-		return secret.Text{}, hint.With(usagef("standard input cannot have the passphrase: the command reads something else from it"), "put the passphrase into a file")
+		return secret.Text{}, hint.With(usagef("standard input cannot provide the passphrase: the command reads something else from it"), "put the passphrase into a file")
 	}
 	p, err := readLine(in)
 	if err == nil && p.IsZero() {
@@ -111,7 +111,7 @@ func readLine(r io.Reader) (secret.Text, error) {
 	}
 	line, ok := onlyLine(string(b))
 	if !ok || len(b) > maxFileLine {
-		return secret.Text{}, fmt.Errorf("it has more than one line of at most %d bytes", maxFileLine)
+		return secret.Text{}, fmt.Errorf("it must be a single line of at most %d bytes", maxFileLine)
 	}
 	return line, nil
 }
@@ -134,7 +134,7 @@ func readText(r io.Reader) (secret.Text, error) {
 	case len(b) > store.MaxText:
 		return secret.Text{}, hint.With(fmt.Errorf("the text is longer than %d bytes", store.MaxText), "push it as a file: pushbox push FILE")
 	case !utf8.Valid(b):
-		return secret.Text{}, hint.With(errors.New("standard input is no text in UTF-8"), "push it as a file: pushbox push FILE")
+		return secret.Text{}, hint.With(errors.New("standard input is not text in UTF-8"), "push it as a file: pushbox push FILE")
 	}
 	return secret.New(string(b)), nil
 }

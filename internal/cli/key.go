@@ -81,7 +81,7 @@ func notRotated(cfg config.Config, discard bool, err error) error {
 	}
 	return advise(err,
 		knownHint{record.ErrFull, "make room where the message says, or else for a copy of what is in use, in " + cfg.DataDir + "; then run " + again + " again"},
-		knownHint{record.ErrBusy, "run " + again + " again to continue with the new key, when less is written or a backup has ended"},
+		knownHint{record.ErrBusy, "run " + again + " again to continue with the new key, when there are fewer writes or the backup has ended"},
 		knownHint{context.Canceled, "it was interrupted: the server continues to seal, now or at its next start; run " + again + " again, which makes sure that nothing opens with the old key"},
 		knownHint{record.ErrDenied, "stop the server, run `PUSHBOX_MASTER_KEY_FILE=FILE pushbox key rotate`, where FILE is the original of the key, and start it again; with the setting master_key, put the key into such a FILE first"})
 }
@@ -97,7 +97,7 @@ func (a *app) compareKey(ctx context.Context, cfg config.Config, key seal.RootKe
 	case err != nil:
 		a.sayf("the key could not be compared with the database's: %v", err)
 	case !fits:
-		return hint.With(fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", record.ErrKey, key.ID()),
+		return hint.With(fmt.Errorf("%w: it was sealed under a different key than this one (ID %s)", record.ErrKey, key.ID()),
 			"find the right key; if a rotation was interrupted, `pushbox serve` finishes it at its start")
 	}
 	return nil

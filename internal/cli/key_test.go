@@ -30,7 +30,7 @@ func TestWhatWaitsBesideTheKeyAndIsNoKeyStays(t *testing.T) {
 	dir := withAlice(t)
 	next := filepath.Join(dir, "master.key.next")
 	env.OK(t, os.WriteFile(next, []byte("?"), 0o600))
-	run(t, dir, "", "user", "list").want(t, exitDone, "a rotation of the master key was cut short, and cannot be finished", "master.key.next")
+	run(t, dir, "", "user", "list").want(t, exitDone, "a rotation of the master key was interrupted, and cannot be finished", "master.key.next")
 	run(t, dir, "", "key", "rotate").want(t, exitFailed, "master.key.next")
 	if b, err := os.ReadFile(next); err != nil || string(b) != "?" {
 		t.Errorf("it is %q now, %v", b, err)
@@ -49,7 +49,7 @@ func TestARotationThatFailsLateSaysWhatToDo(t *testing.T) {
 		{nil, fmt.Errorf("%w: the copy needs 36 MiB", record.ErrFull), ", in /"},
 		{nil, record.ErrFull, "then run `pushbox key rotate` again"},
 		{[]string{"--discard-old"}, record.ErrFull, "then run `pushbox key rotate --discard-old` again"},
-		{nil, record.ErrBusy, "hint: run `pushbox key rotate` again to continue with the new key, when less is written or a backup has ended"},
+		{nil, record.ErrBusy, "hint: run `pushbox key rotate` again to continue with the new key, when there are fewer writes or the backup has ended"},
 		{nil, context.Canceled, "hint: it was interrupted: the server continues to seal, now or at its next start; run `pushbox key rotate` again"},
 	} {
 		dir := serveCompacting(t, func(context.Context, func(done, total int64)) error { return test.err })

@@ -162,7 +162,7 @@ func (a *app) webhookList() *cobra.Command {
 		Long: `List an account's webhooks. Only the host of an address is shown, because the rest
 is often a secret. WAITING is the number of messages that wait for it.
 
-A webhook is "failing" while its receiver takes no message; the server tries again
+A webhook is "failing" while its receiver accepts no message; the server tries again
 until webhooks.give_up. A webhook whose receiver answered 410 is "disabled": it gets
 nothing until ` + "`pushbox webhook test`" + ` succeeds.
 
@@ -230,8 +230,8 @@ func (a *app) mailTest() *cobra.Command {
 		Use:   "test ADDRESS",
 		Short: "Send a test mail, and say what went wrong",
 		Long: `Send a test mail, and say what went wrong if the mail server refuses it. This command
-sends the mail itself, once, with the settings that it reads: the mail does not go
-through the queue of pushbox, and no limit counts it. Look into the recipient's
+sends the mail itself, once, with the settings that it reads: it does not go through
+the queue of pushbox, and does not count towards limits. Look into the recipient's
 mailbox to see whether it arrived.`,
 		Example: `  pushbox mail test ann@example.com
   pushbox mail test ann@example.com --config /etc/pushbox/config.yaml`,

@@ -42,8 +42,8 @@ input is a terminal, it asks for the text, which is then one line and is not sho
 Files can be of any size.
 
 With --end-to-end it encrypts text and files, with their names, before it sends
-them, and adds the key to the link. The server never gets the key; --name and
---note it can read.` + clientHelp,
+them, and adds the key to the link. The server never gets the key, but it
+can read --name and --note.` + clientHelp,
 		Example: `  pushbox push --url https://push.example.com
   pushbox push --days 1 --views 1 --passphrase report.pdf
   pushbox push --end-to-end report.pdf
@@ -125,7 +125,7 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 	case f.kind != record.File.String() && f.kind != "" && files > 0:
 		return in, hint.With(usagef("--kind must be file if there is a FILE"), "leave --kind out, or pass the text on standard input")
 	case f.endToEnd && f.kind != "" && f.kind != record.Text.String() && f.kind != record.File.String():
-		return in, usagef("--end-to-end encrypts texts and files, no other --kind")
+		return in, usagef("--end-to-end works only for texts and files, not for another --kind")
 	case !utf8.ValidString(f.name + f.note):
 		return in, usagef("--name and --note must be UTF-8")
 	case files > 0:

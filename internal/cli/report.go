@@ -105,7 +105,7 @@ func hints() []knownHint {
 		{context.DeadlineExceeded, "it took too long; run the command again when the machine is less busy"},
 		{record.ErrInUse, "a server is starting or stopping, or another program holds the file; stop it or try again"},
 		{record.ErrKey, "put your copy of this database's key back; without it the database cannot be read"},
-		{seal.ErrKey, "the key must be whole, as `pushbox serve` made it, and its file for its owner alone (chmod 600); put your copy of it back if it is damaged"},
+		{seal.ErrKey, "the key file must be complete, as `pushbox serve` made it, and only its owner may read it (chmod 600); if it is damaged, put your copy of it back"},
 		{record.ErrSchema, "use the build of pushbox that wrote it, or restore a backup that this one can read"},
 		{record.ErrCorrupt, "keep the damaged file for examination, and restore a backup"},
 		{record.ErrBusy, "try again in a moment"},

@@ -294,7 +294,7 @@ func (r *restoreJob) explain(err error) error {
 		err = fmt.Errorf("%s: %w", r.source(), err)
 	}
 	return advise(err,
-		knownHint{record.ErrKey, "the key in use here (" + instance.KeyPlace(r.cfg) + ") is another one: replace it with the key that was in use when the backup was made"},
+		knownHint{record.ErrKey, "the key in use here (" + instance.KeyPlace(r.cfg) + ") is a different one: replace it with the key that was in use when the backup was made"},
 		knownHint{backup.ErrEncrypted, identity},
 		knownHint{backup.ErrIdentity, identity},
 		knownHint{backup.ErrDamaged, "use a complete copy of it, or another backup"},

@@ -29,7 +29,7 @@ It cannot be shown again: only its digest is kept.
 A token with --scope allows no more than its scopes: create to create pushes, and to
 have their links mailed in the same request; read to open and list pushes, and to read
 audit logs; manage to delete pushes and to send links by mail later; admin to
-administer the server, as long as the account is an administrator's. Without --scope
+administer the server, as long as the account is an administrator. Without --scope
 it has the first three. An account can have 25 tokens.`,
 		Example: `  pushbox token create alice@example.com --name laptop --expires 90d
   pushbox token create alice@example.com --name monitoring --scope create,read`,
@@ -108,8 +108,8 @@ func idCommand(cmd *cobra.Command, what string, least uint64, do func(cmd *cobra
 func (a *app) tokenRevoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End an API token at once",
-		Long:    `End an API token at once. ID is the first column of ` + "`pushbox token list`" + `.`,
+		Short:   "Revoke an API token at once",
+		Long:    `Revoke an API token at once. ID is the first column of ` + "`pushbox token list`" + `.`,
 		Example: `  pushbox token revoke 3`,
 	}
 	return idCommand(cmd, "token", 0, func(cmd *cobra.Command, id uint64) error {

@@ -37,7 +37,7 @@ func ofAccount(email string, err error) error {
 	next := knownFor(err, []knownHint{
 		{record.ErrNotFound, "`pushbox user list` shows every account"},
 		{record.ErrExists, "`pushbox user passwd " + email + "` sets another password"},
-		{record.ErrLastAdmin, "first make another account an administrator's: `pushbox user grant admin EMAIL`"},
+		{record.ErrLastAdmin, "first make another account an administrator:  `pushbox user grant admin EMAIL`"},
 		{record.ErrTokens, tokens},
 	})
 	invalid := (*record.InvalidError)(nil)
@@ -47,7 +47,7 @@ func ofAccount(email string, err error) error {
 	case !errors.As(err, &invalid):
 		return err
 	case invalid.Fields["email"] != nil:
-		return hint.With(err, "give an address such as ann@example.com, and correct what else the message names")
+		return hint.With(err, "give an address such as ann@example.com, and correct any other mistake that the message names")
 	default:
 		return hint.With(err, "correct it and try again")
 	}
@@ -61,14 +61,14 @@ func (a *app) userAdd() *cobra.Command {
 		Long: `Add an account, which may then have API tokens.
 
 The command asks for the password twice on the terminal, or reads it from standard
-input. With --admin the account is an administrator's, as ` + "`pushbox user grant`" + ` says.
+input. With --admin the account is an administrator, as  ` + "`pushbox user grant`" + ` says.
 With --init it also makes the data directory, the key and the database, if there is
 none, as ` + "`pushbox serve`" + ` does.`,
 		Example: `  pushbox user add alice@example.com
   pass show pushbox | pushbox user add alice@example.com --password-stdin`,
 	}
 	fromStdin := addPasswordFlag(cmd)
-	isAdmin := cmd.Flags().Bool("admin", false, "make it an administrator's account")
+	isAdmin := cmd.Flags().Bool("admin", false, "make the account an administrator")
 	cmd.Flags().BoolVar(&create, "init", false, "make the database if there is none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		password, err := a.password(cmd.Context(), *fromStdin)
@@ -96,8 +96,8 @@ func (a *app) userList() *cobra.Command {
 	return l.on(a, &cobra.Command{
 		Use:   "list",
 		Short: "List every account, oldest first",
-		Long: `List every account, oldest first, with whether its address is confirmed, its last
-sign-in on the pages, and what its live pushes take.
+		Long: `List every account, oldest first: whether its address is confirmed, its last sign-in
+on the pages, and the space that its live pushes use.
 
 With --json each line is an object with id, email, created_at, confirmed,
 second_factor, admin, invited, disabled, removing and room, which has pushes and bytes,
@@ -189,11 +189,11 @@ Remove the links of an account to sign-in providers: by OpenID Connect, by a dir
 by a proxy. Its sessions end; its API tokens stay valid. Afterwards its user signs in with
 the password, which ` + "`pushbox user link`" + ` sets, or at a provider that may link the
 address again.`},
-		{"confirm", "Vouch for the address of an account", "confirmed the address of the account %s", admin.UserConfirm, `
+		{"confirm", "Confirm the address of an account", "confirmed the address of the account %s", admin.UserConfirm, `
 Confirm the address of an account. A person who signs up on the pages confirms the
 address with a code that arrives there by mail; until then the account sends no mail.
 This command needs no code: you vouch that the address belongs to the person who made
-the account. All that this person put into it stays: the password, second factors, API
+the account. Everything that this person added stays: the password, second factors, API
 tokens, webhooks, requests and pushes. If you do not know who made it, send a link with
 ` + "`pushbox user link --mail`" + ` instead: when the link sets the password, a new account
 takes the place of this one.`},
@@ -218,7 +218,7 @@ script, it needs --yes.`
 func (a *app) userRemove() *cobra.Command {
 	cmd := a.accountCommand(admin.UserRemove, "removed the account %s", &cobra.Command{
 		Use:   "remove EMAIL",
-		Short: "Remove an account with all it owns",
+		Short: "Remove an account and all that it owns",
 		Long: `Remove an account with its API tokens, its pushes and their audit logs. Its
 links end at once. This cannot be undone.` + confirmHelp,
 		Example: `  pushbox user remove alice@example.com
@@ -241,7 +241,7 @@ account itself does not change: to keep it from making new pushes, disable it fi
 			return a.done(err, "ended %s of %s", humanize.Count(ended.N, "live push", "live pushes"), args[0])
 		},
 	}
-	return a.confirmed(cmd, "ends all live pushes of the account, and destroys what they hold")
+	return a.confirmed(cmd, "ends all live pushes of the account, and destroys their contents")
 }
 
 // confirmed makes cmd ask for the address of the account again, unless --yes is given.
@@ -259,7 +259,7 @@ func (a *app) confirmed(cmd *cobra.Command, does string) *cobra.Command {
 // confirm says what a command does, and asks for the address of the account again.
 func (a *app) confirm(ctx context.Context, email, does string) error {
 	if !a.console.terminal {
-		return hint.With(usagef("there is no terminal to ask on, and this %s", does), "if that is what you want, add --yes")
+		return hint.With(usagef("this %s, and there is no terminal to confirm it on", does), "if that is what you want, add --yes")
 	}
 	answer, err := a.console.line(ctx, "This "+does+".", "Type the address again: ")
 	if err != nil {

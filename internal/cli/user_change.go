@@ -39,9 +39,9 @@ func (a *app) userPolicy() *cobra.Command {
 	return &cobra.Command{
 		Use:   "policy EMAIL NAME|none",
 		Short: "Give an account a policy",
-		Long: `Give an account a policy of the settings, or none: then the general settings hold for
-it. If the policy has groups, the groups of its user decide again at the next sign-in at
-a provider.`,
+		Long: `Give an account a policy from the settings, or none: then the general settings apply to
+it. If the policy has groups, the next sign-in at a provider chooses the policy again,
+by the groups of the user.`,
 		Example: `  pushbox user policy alice@example.com finance
   pushbox user policy alice@example.com none`,
 		RunE: a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) error {
@@ -69,8 +69,8 @@ a provider.`,
 func (a *app) userGrant() *cobra.Command {
 	return a.roleCommand(true, "%s is now an administrator", &cobra.Command{
 		Use:   "grant admin EMAIL",
-		Short: "Let an account administer",
-		Long: `Make an account an administrator's: its user manages accounts, reads the instance log
+		Short: "Make an account an administrator",
+		Long: `Make an account an administrator: its user manages accounts, reads the instance log
 and sees the state of the server, on the pages under /admin and by the API.
 Administrators never see payloads, links or file names of others.`,
 		Example: `  pushbox user grant admin alice@example.com`,
@@ -80,9 +80,9 @@ Administrators never see payloads, links or file names of others.`,
 func (a *app) userRevoke() *cobra.Command {
 	return a.roleCommand(false, "%s is now a member", &cobra.Command{
 		Use:   "revoke admin EMAIL",
-		Short: "Make an administrator's account a member's again",
-		Long: `Make an administrator's account a member's again. The last account that administers
-keeps the role, unless you give --last: the commands on this machine work without one.`,
+		Short: "Remove administrator rights from an account",
+		Long: `Remove administrator rights from an account. The last administrator keeps them, unless
+you give --last: the commands on this machine work without an administrator.`,
 		Example: `  pushbox user revoke admin alice@example.com`,
 	})
 }
@@ -119,7 +119,7 @@ The link works once, for seven days; ` + "`pushbox user link`" + ` makes another
   pushbox user invite --mail carol@example.com
   pushbox user invite --admin bob@example.com`,
 	}
-	isAdmin := cmd.Flags().Bool("admin", false, "make it an administrator's account")
+	isAdmin := cmd.Flags().Bool("admin", false, "make the account an administrator")
 	return a.linkCommand(cmd, func(cmd *cobra.Command, email string, _ bool) (admin.PasswordLink, error) {
 		return onAccount(a, cmd, admin.UserInvite, email, admin.Invitation{Email: email, Admin: *isAdmin})
 	})

@@ -27,9 +27,9 @@ type Target interface {
 	Truncate(size int64) error
 }
 
-var errRefused = errors.New("the server names no address from where the file could be fetched")
+var errRefused = errors.New("the server gave no address for the file")
 
-var errSize = errors.New("the file is not as long as the server said")
+var errSize = errors.New("the length of the file differs from what the server said")
 
 // A writeError is a failure of the Target. Another attempt would not help.
 type writeError struct{ error }
@@ -176,7 +176,7 @@ func (d *download) begin(res *http.Response) (more bool, err error) {
 }
 
 // errAnew reports an answer that does not fit the bytes that came before.
-var errAnew = errors.New("the server cannot continue where the download was cut")
+var errAnew = errors.New("the server cannot resume the download")
 
 // anew makes the next attempt begin with the first byte.
 func (d *download) anew() error {

@@ -61,9 +61,9 @@ type RedirectError struct {
 // Error names the other address, without its path.
 func (e *RedirectError) Error() string {
 	if e.To == "" {
-		return "the server points to another address, and that is none to go to"
+		return "the server redirects to an address that cannot be followed"
 	}
-	return "the server points to another address, on " + e.To
+	return "the server redirects to another address, on  " + e.To
 }
 
 // A CutError says that a download ended before the end of the file.

@@ -20,7 +20,7 @@ type Link struct {
 
 var (
 	errLink   = errors.New("must be a link such as https://push.example.com/p/…, as `pushbox push` prints it")
-	errCut    = errors.New("must be a whole link: what follows /p/ is cut, or has other characters than a link")
+	errCut    = errors.New("must be a whole link: it is incomplete, or contains characters that a link cannot have")
 	urlTokens = regexp.MustCompile(`^[A-Za-z0-9_-]{4,128}$`)
 )
 

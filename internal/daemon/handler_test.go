@@ -183,7 +183,7 @@ func TestAServerExaminesItself(t *testing.T) {
 			t.Errorf("it says %+v", f)
 		}
 	}
-	for check, want := range map[string]string{"server": "ok", "database": "ok", "clock": "ok", "backups": "warning", "messages": "ok", "mail": "", "proxy": "", "time of the network": ""} {
+	for check, want := range map[string]string{"server": "ok", "database": "ok", "clock": "ok", "backups": "warning", "messages": "ok", "mail": "", "proxy": "", "network time": ""} {
 		if grades[check] != want {
 			t.Errorf("%s is %q, not %q", check, grades[check], want)
 		}

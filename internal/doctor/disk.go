@@ -62,7 +62,7 @@ func risks() map[string]risk {
 	return map[string]risk{
 		"tmpfs":     {Warning, "is in memory: everything is lost when the machine restarts", elsewhere},
 		"ramfs":     {Warning, "is in memory: everything is lost when the machine restarts", elsewhere},
-		"overlay":   {Warning, "is the inside of a container: everything is lost when the container is recreated", "mount a volume for data_dir"},
+		"overlay":   {Warning, "belongs to a container: everything is lost when the container is recreated", "mount a volume for data_dir"},
 		"nfs":       network,
 		"cifs":      network,
 		"smb2":      network,
@@ -71,15 +71,15 @@ func risks() map[string]risk {
 		"ceph":      network,
 		"afs":       network,
 		"webdav":    network,
-		"fuse":      {Warning, "is served by a program, on which it depends whether synced writes last", elsewhere},
+		"fuse":      {Warning, "is served by a program, which decides whether synced writes last", elsewhere},
 		"vfat":      {Warning, "has no permissions: others can open the key", elsewhere},
 		"exfat":     {Warning, "has no permissions: others can open the key", elsewhere},
-		"ecryptfs":  {Warning, "is a layer over another one, on which it depends whether synced writes last", elsewhere},
-		"macfuse":   {Warning, "is served by a program, on which it depends whether synced writes last", elsewhere},
-		"fusefs":    {Warning, "is served by a program, on which it depends whether synced writes last", elsewhere},
+		"ecryptfs":  {Warning, "is a layer over another one, which decides whether synced writes last", elsewhere},
+		"macfuse":   {Warning, "is served by a program, which decides whether synced writes last", elsewhere},
+		"fusefs":    {Warning, "is served by a program, which decides whether synced writes last", elsewhere},
 		"msdosfs":   {Warning, "has no permissions: others can open the key", elsewhere},
 		"nullfs":    {Warning, "shows another file system", "run doctor on that file system"},
-		"unknownfs": {Warning, "is of a kind that pushbox was not tested on", elsewhere},
+		"unknownfs": {Warning, "is a kind of file system that pushbox was not tested on", elsewhere},
 	}
 }
 

@@ -147,7 +147,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		}, "master key", "it fits the database", OK},
 		"another key":                 {func(_ *testing.T, s *Subject) { s.Facts.KeyFault = "it is another" }, "master key", "the next start would fail: it is another", Problem},
 		"no socket":                   {func(_ *testing.T, s *Subject) { s.Socket += "x" }, "control socket", "no such file", Problem},
-		"a file for a socket":         {func(_ *testing.T, s *Subject) { s.Socket = s.File }, "control socket", "is no socket", Problem},
+		"a file for a socket":         {func(_ *testing.T, s *Subject) { s.Socket = s.File }, "control socket", "is not a socket", Problem},
 		"a socket for others":         {func(t *testing.T, s *Subject) { chmod(t, s.Socket, 0o666) }, "control socket", "other users can open", Problem},
 		"no server":                   {func(_ *testing.T, s *Subject) { s.Running = false }, "server", "no server is running", Warning},
 		"a server that does not tell": {func(_ *testing.T, s *Subject) { s.Facts, s.FactsAre = nil, broken }, "server", "it is broken", Problem},
@@ -159,7 +159,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"a store that was closed":     {func(_ *testing.T, s *Subject) { s.Facts.Away = true }, "clock", "unused for more than a day", Warning},
 		"a clock far behind":          {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Hour) }, "clock", "2h0m0s behind", Problem},
 		"a clock behind":              {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Minute) }, "clock", "2m0s behind", Warning},
-		"no administrator":            {func(_ *testing.T, s *Subject) { s.Facts.NoAdmin = true }, "administrators", "no account administers", Warning},
+		"no administrator":            {func(_ *testing.T, s *Subject) { s.Facts.NoAdmin = true }, "administrators", "no account is an administrator", Warning},
 		"no sweep":                    {func(_ *testing.T, s *Subject) { s.Facts.Swept = time.Time{} }, "sweeper", "no sweep", Warning},
 		"an old sweep":                {func(_ *testing.T, s *Subject) { s.Facts.Swept = s.Facts.Clock.Add(-time.Hour) }, "sweeper", "1h0m0s ago", Problem},
 		"no space":                    {func(_ *testing.T, s *Subject) { s.Config.Limits.MinFreeSpace = 1 << 62 }, "free space", "nothing is created", Problem},
@@ -167,7 +167,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"a certificate for no one": {func(_ *testing.T, s *Subject) {
 			s.Config.TLS.CertFile, s.Facts.CertTo, s.Facts.CertFault = s.File, s.Facts.Clock, "it has no name"
 		}, "certificate", "it has no name", Problem},
-		"no certificate to read": {func(_ *testing.T, s *Subject) { s.Config.TLS.CertFile = s.File + "x" }, "files of secrets", "tls.cert_file: open", Problem},
+		"no certificate to read": {func(_ *testing.T, s *Subject) { s.Config.TLS.CertFile = s.File + "x" }, "secret files", "tls.cert_file: open", Problem},
 		"a webhook that cannot be": {func(_ *testing.T, s *Subject) {
 			s.Config.Webhooks.URL, s.Hook = secret.New("https://hooks.example.com"), broken
 		}, "webhook of the server", "it is broken", Problem},

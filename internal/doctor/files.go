@@ -132,7 +132,7 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 		f = fine("%s, and can be opened", f.Text)
 	}
 	if copies, _ := filepath.Glob(s.Database + ".schema*"); len(copies) > 0 {
-		return append([]Finding{f, fine("upgrades have kept %s, with what was there at that time; the server removes each after %d days", strings.Join(copies, ", "), record.CopiesStay/(24*time.Hour))}, s.judgeMovedFile()...)
+		return append([]Finding{f, fine("upgrades kept %s, with the data of that time; the server removes each after %d days", strings.Join(copies, ", "), record.CopiesStay/(24*time.Hour))}, s.judgeMovedFile()...)
 	}
 	return append(one(f), s.judgeMovedFile()...)
 }
@@ -174,7 +174,7 @@ func checkKey(_ context.Context, s *Subject) []Finding {
 	case s.Upgrade != nil:
 		return one(skipped("the database is not opened before it is upgraded"))
 	case s.Facts == nil:
-		return one(skipped("the database cannot be opened to compare it with"))
+		return one(skipped("the database cannot be opened to compare the key with it"))
 	case s.Facts.KeyFault != "" && s.Running:
 		cure := "put your copy of the key back before you restart the server"
 		if wrong {
@@ -268,7 +268,7 @@ func checkSocket(_ context.Context, s *Subject) []Finding {
 	case err != nil:
 		return one(skipped("no server is running"))
 	case info.Mode().Type() != fs.ModeSocket:
-		return one(problem("move it away, then start the server", "%s is no socket", s.Socket))
+		return one(problem("move it away, then start the server", "%s is not a socket", s.Socket))
 	case !s.Running:
 		return one(fine("%s is left over from a server that was killed; the next one replaces it", s.Socket))
 	}

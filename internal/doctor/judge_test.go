@@ -204,15 +204,15 @@ func TestReceiversThatFailAndMessagesThatWereDroppedAreFound(t *testing.T) {
 		"one waits":     {func(f *admin.Facts) { f.Mail.Waiting = 1 }, "no receiver fails; 1 message waits", "", OK},
 		"a webhook": {
 			func(f *admin.Facts) { f.Webhooks.Failing = []admin.Receiver{{Webhook: 3, Tries: 1}} },
-			"webhook 3 takes no message (1 failed try in a row)", "pushbox webhook test 3", Warning,
+			"webhook 3 accepts no messages (1 failed try in a row)", "pushbox webhook test 3", Warning,
 		},
 		"the server's webhook": {
 			func(f *admin.Facts) { f.Webhooks.Failing = []admin.Receiver{{Tries: 7}} },
-			"the webhook of the server (webhooks.url) takes no message (7 failed tries in a row)", "webhooks.secret_file", Warning,
+			"the webhook of the server (webhooks.url) accepts no messages (7 failed tries in a row)", "webhooks.secret_file", Warning,
 		},
 		"the mail server": {
 			func(f *admin.Facts) { f.Mail.Failing = []admin.Receiver{{Tries: 2}} },
-			"the mail server takes no message", "pushbox mail test ADDRESS", Warning,
+			"the mail server accepts no messages", "pushbox mail test ADDRESS", Warning,
 		},
 		"dropped messages": {func(f *admin.Facts) { f.Webhooks.Dropped = 5 }, "5 messages to webhooks were dropped", "log", Warning},
 		"dropped mails":    {func(f *admin.Facts) { f.Mail.Dropped = 6 }, "6 mails were dropped", "log", Warning},
@@ -273,11 +273,11 @@ func TestADirectoryIsToAnswer(t *testing.T) {
 
 func TestPeopleOfWhomTheDirectoryIsNotSureAreNamed(t *testing.T) {
 	t.Parallel()
-	const name = "people of the directory"
+	const name = "users of the directory"
 	s := healthy(t)
 	wants(t, "no directory", of(t, s, name), Skipped, "off")
 	s.Config.LDAP.URL = "ldaps://dc.example.com"
-	wants(t, "all are sure", of(t, s, name), OK, "asks every 5m")
+	wants(t, "all are sure", of(t, s, name), OK, "runs every 5m")
 	s.Facts.Unsure = []string{"ann@example.com: several entries have the entryUUID; the account stays as it is"}
 	wants(t, "one is not", of(t, s, name), Warning, "ann@example.com: several entries")
 	s.Facts.Unsure = slices.Repeat(s.Facts.Unsure, 7)

@@ -29,10 +29,10 @@ func checkPostgres(_ context.Context, s *Subject) []Finding {
 func judgePostgres(i postgres.Inspection) Finding {
 	switch {
 	case i.Version < leastPostgres:
-		return warning("upgrade it to PostgreSQL 15 or later", "it is %s, with which pushbox is not tested", i.Release())
+		return warning("upgrade it to PostgreSQL 15 or later", "it is %s, and pushbox is not tested with that version", i.Release())
 	case i.Moved:
-		return problem("remove database_url if the records went into the file here; else run `pushbox move --back` again, or `pushbox move --back --undo`",
-			"the records of the database were moved into a file, or a move was cut short: servers refuse to use it")
+		return problem("remove database_url if that file is the one here; else run `pushbox move --back` again, or `pushbox move --back --undo`",
+			"the records of the database were moved into a file, or such a move was interrupted: servers refuse to use it")
 	case i.Oldest > i.Knows:
 		return problem("install the version of pushbox that the other servers have", "the database has schema %d, and this program knows %d", i.Schema, i.Knows)
 	case i.Schema > i.Knows:
@@ -86,11 +86,11 @@ func judgeDatabaseClock(ahead time.Duration) Finding {
 	const cure = "set both clocks by NTP, such as with chrony"
 	switch off := ahead.Abs().Round(100 * time.Millisecond); {
 	case ahead.Abs() > postgres.MaxClockDifference:
-		return problem(cure, "it is %v from that of this machine; with more than %v no server starts", off, postgres.MaxClockDifference)
+		return problem(cure, "it differs from the clock of this machine by %v; above %v no server starts", off, postgres.MaxClockDifference)
 	case ahead.Abs() > smallDifference:
-		return warning(cure, "it is %v from that of this machine; with more than %v no server starts", off, postgres.MaxClockDifference)
+		return warning(cure, "it differs from the clock of this machine by %v; above %v no server starts", off, postgres.MaxClockDifference)
 	}
-	return fine("it agrees with that of this machine")
+	return fine("it agrees with this machine's clock")
 }
 
 func checkWay(_ context.Context, s *Subject) []Finding {
@@ -105,20 +105,20 @@ func judgeWay(w postgres.Way) Finding {
 	case postgres.WayVerified:
 		return fine("it has TLS, and the certificate of the server is verified")
 	case postgres.WayUnnamed:
-		return warning(cure, "it has TLS, but the name in the certificate is not verified: another server of the same authority can pass for the database")
+		return warning(cure, "it has TLS, but the name in the certificate is not verified: another server with a certificate of the same authority can impersonate the database")
 	case postgres.WayUnverified:
-		return warning(cure, "it has TLS, but no certificate is verified: a machine in between can pass for the database")
+		return warning(cure, "it has TLS, but no certificate is verified: a machine in between can impersonate the database")
 	default:
-		return problem(cure, "it has no TLS: who sees the network sees what is written, and can change it")
+		return problem(cure, "it has no TLS: an attacker on the network path can read and change the data")
 	}
 }
 
 func checkRole(_ context.Context, s *Subject) []Finding {
 	return s.examined(func(i postgres.Inspection) Finding {
 		if i.Superuser {
-			return warning("make a role for pushbox alone, which owns its database and nothing else (docs/scaling.md)", "%s is a superuser: who takes over pushbox takes over the whole database server", i.User)
+			return warning("make a role for pushbox alone, which owns its database and nothing else (docs/scaling.md)", "%s is a superuser: an attacker who takes over pushbox takes over the whole database server", i.User)
 		}
-		return fine("%s is no superuser", i.User)
+		return fine("%s is not a superuser", i.User)
 	})
 }
 
@@ -129,6 +129,6 @@ func checkRoom(_ context.Context, s *Subject) []Finding {
 		if most := int64(s.Config.MaxStoreSize); most > 0 {
 			return fullness(i.Size, most)
 		}
-		return fine("the database holds %s; PostgreSQL does not report what its disk has free: watch that on its machine, or set max_store_size", humanize.Size(i.Size))
+		return fine("the database holds %s; PostgreSQL does not report the free space of its disk: monitor that on its machine, or set max_store_size", humanize.Size(i.Size))
 	})
 }

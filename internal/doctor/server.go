@@ -114,7 +114,7 @@ func checkNetworkTime(ctx context.Context, s *Subject) []Finding {
 	_ = res.Body.Close()
 	there, err := http.ParseTime(res.Header.Get("Date"))
 	if err != nil {
-		return one(skipped("%s answers without a Date", s.Config.BaseURL))
+		return one(skipped("%s answers without a Date header header", s.Config.BaseURL))
 	}
 	return one(judgeTime(s.Clock(), there))
 }
@@ -204,7 +204,7 @@ func checkDirectory(ctx context.Context, s *Subject) []Finding {
 	if err := s.People(ctx); err != nil {
 		return one(problem(cmp.Or(hint.Of(err), "correct the setting")+" (docs/sign-in.md)", "%s: %v", s.Config.LDAP.URL, err))
 	}
-	return one(fine("%s can be reached, and shows the people and groups of the settings", s.Config.LDAP.URL))
+	return one(fine("%s can be reached, and has the users and groups that the settings name", s.Config.LDAP.URL))
 }
 
 // mostUnsure is how many doubts about people are told in full.
@@ -214,11 +214,11 @@ const mostUnsure = 5
 func checkPeople(_ context.Context, s *Subject) []Finding {
 	switch {
 	case !s.Config.LDAP.Enabled():
-		return one(skipped("off, as the directory is"))
+		return one(skipped("off, because the directory is off"))
 	case s.Facts == nil || !s.Running:
-		return one(skipped("only a running server asks for them"))
+		return one(skipped("only a running server checks them"))
 	case len(s.Facts.Unsure) == 0:
-		return one(fine("the last check was sure of each person that it asked for; it asks every %v", humanize.Duration(s.Config.LDAP.CheckEvery)))
+		return one(fine("the last check got a clear answer about each user; it runs every %v", humanize.Duration(s.Config.LDAP.CheckEvery)))
 	}
 	var all []Finding
 	for _, text := range s.Facts.Unsure[:min(mostUnsure, len(s.Facts.Unsure))] {
@@ -261,5 +261,5 @@ func checkMessages(_ context.Context, s *Subject) (all []Finding) {
 }
 
 func failing(who, cure string, r admin.Receiver) Finding {
-	return warning(cure, "%s takes no message (%s in a row)", who, humanize.Count(r.Tries, "failed try", "failed tries"))
+	return warning(cure, "%s accepts no messages (%s in a row)", who, humanize.Count(r.Tries, "failed try", "failed tries"))
 }

@@ -20,7 +20,7 @@ type Provider struct {
 	Ask  func(context.Context) error // returns an error, with a hint if it is not the usual one, unless it answers as a provider to this client
 }
 
-const providerCure = "open ISSUER/.well-known/openid-configuration from this machine: take issuer from it, to the letter, and name the authority of its certificate in ca_file, if it is one of your own (docs/sign-in.md)"
+const providerCure = "open ISSUER/.well-known/openid-configuration from this machine and copy its issuer exactly; if its certificate comes from your own authority, name that in ca_file (docs/sign-in.md)"
 
 func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 	switch {
@@ -49,37 +49,37 @@ func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 // judgeProxySignIn says who can name a person in the header of a proxy.
 func judgeProxySignIn(header string, trusted []netip.Prefix) Finding {
 	if slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Addr().IsLoopback() }) {
-		return warning("list the proxy alone in trusted_proxies: see docs/sign-in.md", "%s counts from this machine, so every program on it can sign in as any person", header)
+		return warning("list the proxy alone in trusted_proxies: see docs/sign-in.md", "%s is trusted from this machine, so every program on it can sign in as any user", header)
 	}
-	return fine("%s counts in requests from trusted_proxies", header)
+	return fine("%s is trusted in requests from trusted_proxies", header)
 }
 
 // checkAdministrators reports that no account can use the pages for administrators.
 func checkAdministrators(_ context.Context, s *Subject) []Finding {
 	switch {
 	case s.Facts == nil:
-		return one(skipped("there is no open database to read accounts of"))
+		return one(skipped("there is no open database to read accounts from"))
 	case s.Facts.NoAdmin:
-		return one(warning("pushbox user grant admin EMAIL", "no account administers: the pages under /admin are open to none"))
+		return one(warning("pushbox user grant admin EMAIL", "no account is an administrator, so the pages under /admin cannot be opened"))
 	}
-	return one(fine("an account administers, or there are no accounts yet"))
+	return one(fine("there is an administrator, or there are no accounts yet"))
 }
 
 func checkPolicies(_ context.Context, s *Subject) (all []Finding) {
 	if left := leftPolicies(s.Config); len(left) > 0 {
-		all = append(all, warning("set allow_anonymous to false and create_networks to none, or put what must hold for everyone into policy",
-			"a person who signs out can send without an account, and so leave a policy that asks more than what holds for all: %s", strings.Join(left, ", ")))
+		all = append(all, warning("set allow_anonymous to false and create_networks to none, or put the rules that must apply to everyone into policy",
+			"a user can sign out and push without an account, and so avoid a policy that is stricter than the general settings: %s", strings.Join(left, ", ")))
 	}
 	switch {
 	case s.Facts == nil:
-		return append(all, skipped("there is no open database to read accounts of"))
+		return append(all, skipped("there is no open database to read accounts from"))
 	case len(s.Facts.LostPolicies) > 0:
-		return append(all, warning("add them to policies, or give the accounts others with `pushbox user policy`; `pushbox user list` shows which have them",
-			"accounts have policies that the settings do not have, so what holds for all holds for them: %s", strings.Join(s.Facts.LostPolicies, ", ")))
+		return append(all, warning("add them to policies, or give the accounts other policies with `pushbox user policy`; `pushbox user list` shows which have them",
+			"accounts have policies that the settings no longer define, so only the general settings apply to them: %s", strings.Join(s.Facts.LostPolicies, ", ")))
 	case len(s.Config.Policies) == 0:
 		return append(all, skipped("off; for rules by group or account, see docs/sign-in.md"))
 	}
-	return append(all, fine("the settings have each policy that an account has"))
+	return append(all, fine("the settings define every policy that an account has"))
 }
 
 func leftPolicies(c config.Config) (names []string) {

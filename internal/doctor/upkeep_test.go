@@ -84,7 +84,7 @@ func TestFilesOfSecretsAreForTheServerToRead(t *testing.T) {
 		t.Skip("modes tell nothing there")
 	}
 	s := healthy(t)
-	wants(t, "none", of(t, s, "files of secrets"), Skipped, "no setting")
+	wants(t, "none", of(t, s, "secret files"), Skipped, "no setting")
 	path := filepath.Join(s.Config.DataDir, "secret")
 	env.OK(t, os.WriteFile(path, nil, 0o600))
 	for setting, field := range map[string]*string{
@@ -93,10 +93,10 @@ func TestFilesOfSecretsAreForTheServerToRead(t *testing.T) {
 		*field = path
 		for mode, grade := range map[os.FileMode]Grade{0o600: OK, 0o640: OK, 0o644: Problem, 0o660: Problem, 0o604: Problem} {
 			env.OK(t, os.Chmod(path, mode))
-			wants(t, mode.String(), of(t, s, "files of secrets"), grade, setting+": ")
+			wants(t, mode.String(), of(t, s, "secret files"), grade, setting+": ")
 		}
 		*field = path + ".none"
-		wants(t, "no file", of(t, s, "files of secrets"), Problem, setting+": ")
+		wants(t, "no file", of(t, s, "secret files"), Problem, setting+": ")
 		*field = ""
 	}
 }
@@ -232,9 +232,9 @@ func TestPoliciesThatTheSettingsLackAreWarnedOf(t *testing.T) {
 	const name = "policies"
 	wants(t, "none", of(t, s, name), Skipped, "docs/sign-in.md")
 	s.Config.Policies = []config.NamedPolicy{{Name: "finance"}}
-	wants(t, "one that is there", of(t, s, name), OK, "each policy")
+	wants(t, "one that is there", of(t, s, name), OK, "every policy")
 	s.Facts.LostPolicies = []string{"staff"}
-	wants(t, "one that is lost", of(t, s, name), Warning, "what holds for all holds for them: staff")
+	wants(t, "one that is lost", of(t, s, name), Warning, "only the general settings apply to them: staff")
 }
 
 func TestPoliciesThatPeopleCanLeaveAreWarnedOf(t *testing.T) {
@@ -243,16 +243,16 @@ func TestPoliciesThatPeopleCanLeaveAreWarnedOf(t *testing.T) {
 	s := healthy(t)
 	s.Config.AllowAnonymous = true
 	s.Config.Policies = []config.NamedPolicy{{Name: "as all"}, {Name: "roomy", Policy: config.Policy{AccountPushes: 9, RequirePassphrase: s.Config.Policy.RequirePassphrase}}}
-	wants(t, "none asks for more", of(t, s, name), OK, "each policy")
+	wants(t, "none asks for more", of(t, s, name), OK, "every policy")
 	for what, p := range map[string]config.Policy{
 		"a passphrase": {RequirePassphrase: config.On}, "encryption": {RequireEncryption: config.On}, "days": {ExpireAfterDaysMax: 2},
 		"views": {ExpireAfterViewsMax: 2}, "kinds": {Kinds: []string{"text"}},
 	} {
 		s.Config.Policies = []config.NamedPolicy{{Name: "finance", Policy: p}}
 		s.Config.AllowAnonymous, s.Config.CreateNetworks = true, nil
-		wants(t, what, of(t, s, name), Warning, "what holds for all: finance")
+		wants(t, what, of(t, s, name), Warning, "the general settings: finance")
 		s.Config.AllowAnonymous = false
-		wants(t, what+", without anonymous clients", of(t, s, name), OK, "each policy")
+		wants(t, what+", without anonymous clients", of(t, s, name), OK, "every policy")
 		s.Config.CreateNetworks = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 		wants(t, what+", with networks", of(t, s, name), Warning, "finance")
 	}
@@ -320,16 +320,16 @@ func TestEachThingThatIsWrongWithPostgresIsFound(t *testing.T) {
 		"no standby": {func(_ *Subject, i *postgres.Inspection) {
 			i.Named, i.Standbys = false, 0
 		}, "durability", "single: each write is on the disk of one server", OK},
-		"a clock":             {func(_ *Subject, i *postgres.Inspection) { i.Ahead = -2 * time.Second }, "clock of the database", "it is 2s from that of this machine", Warning},
-		"a clock far away":    {func(_ *Subject, i *postgres.Inspection) { i.Ahead = 6 * time.Second }, "clock of the database", "with more than 5s no server starts", Problem},
-		"no TLS":              {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayOpen }, "way to the database", "it has no TLS", Problem},
-		"TLS with anyone":     {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayUnverified }, "way to the database", "no certificate is verified", Warning},
-		"TLS without a name":  {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayUnnamed }, "way to the database", "the name in the certificate is not verified", Warning},
-		"a socket":            {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayLocal }, "way to the database", "does not leave this machine", OK},
+		"a clock":             {func(_ *Subject, i *postgres.Inspection) { i.Ahead = -2 * time.Second }, "clock of the database", "by 2s; above 5s", Warning},
+		"a clock far away":    {func(_ *Subject, i *postgres.Inspection) { i.Ahead = 6 * time.Second }, "clock of the database", "above 5s no server starts", Problem},
+		"no TLS":              {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayOpen }, "connection to the database", "it has no TLS", Problem},
+		"TLS with anyone":     {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayUnverified }, "connection to the database", "no certificate is verified", Warning},
+		"TLS without a name":  {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayUnnamed }, "connection to the database", "the name in the certificate is not verified", Warning},
+		"a socket":            {func(_ *Subject, i *postgres.Inspection) { i.Way = postgres.WayLocal }, "connection to the database", "does not leave this machine", OK},
 		"a superuser":         {func(_ *Subject, i *postgres.Inspection) { i.Superuser = true }, "role in the database", "pushbox is a superuser", Warning},
-		"a limit":             {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 1 << 30 }, "room of the database", "holds 1 MiB of the 1 GiB", OK},
-		"a limit that is met": {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 1 << 20 }, "room of the database", "nothing is created", Problem},
-		"no limit":            {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 0 }, "room of the database", "does not report what its disk has free", OK},
+		"a limit":             {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 1 << 30 }, "size of the database", "holds 1 MiB of the 1 GiB", OK},
+		"a limit that is met": {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 1 << 20 }, "size of the database", "nothing is created", Problem},
+		"no limit":            {func(s *Subject, _ *postgres.Inspection) { s.Config.MaxStoreSize = 0 }, "size of the database", "does not report the free space of its disk", OK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

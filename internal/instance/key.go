@@ -142,7 +142,7 @@ func RootKeeper(cfg config.Config, vars []string) store.RootKeeper {
 	}
 	for _, dir := range lenders {
 		if strings.HasPrefix(path, strings.TrimRight(dir, "/")+string(os.PathSeparator)) {
-			return store.RootKeeper{Fixed: "a copy that was handed over, " + path}
+			return store.RootKeeper{Fixed: "a copy that systemd or a container passed,  " + path}
 		}
 	}
 	return store.RootKeeper{File: path}
@@ -170,15 +170,15 @@ func (o Options) finishRotation(ctx context.Context, e record.Engine, key seal.R
 	}
 	switch how {
 	case store.KeyTakenBack:
-		o.Note("a rotation of the master key was cut short before the new key was in use; the key is as it was")
+		o.Note("a rotation of the master key was interrupted before the new key was in use; the old key stays")
 	case store.KeyAdopted:
-		o.Note(fmt.Sprintf("finished a rotation of the master key that was cut short: the new key (ID %s) is in %s, the old one beside it; keep a copy of the new one: pushbox key export",
+		o.Note(fmt.Sprintf("finished an interrupted rotation of the master key: the new key (ID %s) is in %s, the old one beside it; keep a copy of the new one: pushbox key export",
 			current.ID(), keeper.File))
 	case store.KeyPending:
 		key = current
 	}
 	if err != nil {
-		o.Note(fmt.Sprintf("a rotation of the master key was cut short, and cannot be finished: %v", err))
+		o.Note(fmt.Sprintf("a rotation of the master key was interrupted, and cannot be finished: %v", err))
 	}
 	return key
 }

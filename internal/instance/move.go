@@ -76,16 +76,16 @@ func refuseMoved(cfg config.Config) error {
 	path := Database(cfg)
 	if _, err := os.Lstat(path + movedSuffix); err == nil {
 		return hint.With(fmt.Errorf("the database of %s was moved to PostgreSQL, and database_url is not set", cfg.DataDir),
-			"set database_url; or, to go back with what has changed since, set it and run `pushbox move --back`; or, to go back to the file as it was then, stop all servers and rename %[1]s%[2]s to %[1]s", path, movedSuffix)
+			"set database_url; or, to go back to a file with all later changes, set it and run `pushbox move --back`; or, to go back to the old file without them, stop all servers and rename %[1]s%[2]s to %[1]s", path, movedSuffix)
 	}
 	if _, err := os.Lstat(path + leavingSuffix); err == nil {
-		return hint.With(fmt.Errorf("a move of the database of %s to PostgreSQL was cut short", cfg.DataDir), "run `pushbox move` again, which finds out how far it came")
+		return hint.With(fmt.Errorf("a move of the database of %s to PostgreSQL was interrupted", cfg.DataDir), "run `pushbox move` again, which continues the move")
 	}
 	if left, err := arriving(cfg); err != nil || len(left) == 0 {
 		return err
 	}
-	return hint.With(fmt.Errorf("a move from PostgreSQL into %s was cut short", cfg.DataDir),
-		"run `pushbox move --back` again, with database_url; or `pushbox move --back --undo`, and keep PostgreSQL")
+	return hint.With(fmt.Errorf("a move from PostgreSQL into %s was interrupted", cfg.DataDir),
+		"set database_url and run `pushbox move --back` again; or keep PostgreSQL with `pushbox move --back --undo`")
 }
 
 // refuseFileBeside returns an error if there is a database file beside an empty PostgreSQL
@@ -94,14 +94,14 @@ func refuseFileBeside(cfg config.Config) error {
 	path := Database(cfg)
 	if _, err := os.Lstat(path); err == nil {
 		return hint.With(fmt.Errorf("the database at database_url is empty, and there is a database file, %s", path),
-			"run `pushbox move`, which brings it there; or, to begin with nothing, move the file away")
+			"run `pushbox move` to copy the file into PostgreSQL; or, to start with an empty database, move the file away")
 	}
 	if _, err := os.Lstat(path + leavingSuffix); err == nil {
-		return hint.With(fmt.Errorf("the database at database_url is empty, and there is %s%s: a move was cut short", path, leavingSuffix), "run `pushbox move` again, which continues the move")
+		return hint.With(fmt.Errorf("the database at database_url is empty, and there is %s%s: a move was interrupted", path, leavingSuffix), "run `pushbox move` again, which continues the move")
 	}
 	if _, err := os.Lstat(path + movedSuffix); err == nil {
-		return hint.With(fmt.Errorf("the database at database_url is empty, and the records of %s%s went to another one", path, movedSuffix),
-			"name that one with database_url; or, to begin with nothing, move the file away")
+		return hint.With(fmt.Errorf("the database at database_url is empty, and the records of %s%s were moved to another database", path, movedSuffix),
+			"set database_url to that database; or, to start with an empty one, move the file away")
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func Move(ctx context.Context, cfg config.Config, wait time.Duration, watch stor
 		}
 		if err == nil && f.is == m.File {
 			err = hint.With(fmt.Errorf("the database was moved before, and the database at database_url is empty"),
-				"name the database that it went to; or, to move the file once more, as it was then, rename %s to %s", f.is, f.path)
+				"set database_url to the database that it was moved to; or, to repeat the move from the old file, rename %s to %s", f.is, f.path)
 		}
 		if err != nil {
 			return m, err
@@ -205,7 +205,7 @@ func moveSource(cfg config.Config) (f movedFile, err error) {
 		f.is = there[0]
 		return f, nil
 	default:
-		return f, hint.With(fmt.Errorf("beside %s there is %s, of an earlier move", there[0], there[1]), "remove the older one, or move it away; then run the command again")
+		return f, hint.With(fmt.Errorf("beside %s there is %s, from an earlier move", there[0], there[1]), "remove the older one, or move it away; then run the command again")
 	}
 }
 
@@ -225,13 +225,13 @@ func movedBefore(ctx context.Context, to *postgres.DB, key seal.RootKey) (bool, 
 		return false, err
 	}
 	if err := store.CheckKey(key, sealed); err != nil {
-		return false, fmt.Errorf("the database to move to %w: it has another key ring, so it is in use or was: %w", record.ErrExists, err)
+		return false, fmt.Errorf("the target database %w: it has a different key ring, so another installation uses or used it: %w", record.ErrExists, err)
 	}
 	switch d, err := to.Departure(ctx); {
 	case err != nil:
 		return false, err
 	case d != (postgres.Departure{}):
-		return false, hint.With(fmt.Errorf("%w there, and from there into a file, or such a move was cut short", record.ErrMoved), "run `pushbox move --back`, which says where it is, or continues")
+		return false, hint.With(fmt.Errorf("%w: the target's records were moved into a file, or such a move was interrupted", record.ErrMoved), "run `pushbox move --back`, which names that file, or continues the move")
 	}
 	return true, nil
 }
@@ -248,7 +248,7 @@ func (f *movedFile) settle(ctx context.Context, file *bolt.DB, to *postgres.DB, 
 	}
 	switch {
 	case err != nil:
-		return hint.With(errors.Join(fmt.Errorf("it is not known whether the move has ended; until it is known, the file is %s: %w", f.is, failed), err),
+		return hint.With(errors.Join(fmt.Errorf("it is not known whether the move was completed; until then the file is %s: %w", f.is, failed), err),
 			"run the command again when the database answers: it finds out, and continues")
 	case there:
 		return nil

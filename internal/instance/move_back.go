@@ -54,7 +54,7 @@ func MoveBack(ctx context.Context, cfg config.Config, note func(string), watch s
 	case errors.Is(err, record.ErrMoved): // another move took its place
 		return m, errors.Join(err, durable.Scrub(b.file()))
 	case err != nil:
-		return m, hint.With(fmt.Errorf("it is not known whether the move has ended: %w", err), "run the command again when the database answers: it finds out, and continues")
+		return m, hint.With(fmt.Errorf("it is not known whether the move was completed: %w", err), "run the command again when the database answers: it finds out, and continues")
 	}
 	return m, b.publish()
 }
@@ -196,7 +196,7 @@ func (b *moveBack) finish() (before bool, err error) {
 	if _, err := os.Lstat(Database(b.cfg)); err == nil {
 		return true, nil
 	}
-	return false, hint.With(fmt.Errorf("%w into a file, which is not in %s", record.ErrMoved, b.cfg.DataDir), "name the directory that it was moved to with --data-dir; or, if that file is lost, run `pushbox move --back --undo`, and keep PostgreSQL as it was then")
+	return false, hint.With(fmt.Errorf("%w into a file, and that file is not in %s", record.ErrMoved, b.cfg.DataDir), "name the directory of that file with --data-dir; or, if the file is lost, run `pushbox move --back --undo` to use PostgreSQL again as it was before the move")
 }
 
 func (b *moveBack) publish() error {
@@ -224,8 +224,8 @@ func UndoMoveBack(ctx context.Context, cfg config.Config) (done bool, err error)
 			return false, err
 		}
 		path := Database(cfg)
-		if err := b.wantNoFile(hint.With(fmt.Errorf("the records were moved to %s, and what has changed since is in it alone", path),
-			"to lose that, stop its server, move %s away, and run the command again", path)); err != nil {
+		if err := b.wantNoFile(hint.With(fmt.Errorf("the records were moved to %s, and only that file has the changes since then", path),
+			"to discard those changes, stop its server, move %s away, and run the command again", path)); err != nil {
 			return false, err
 		}
 		if err := db.Stay(ctx, b.mark); err != nil {

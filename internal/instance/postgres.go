@@ -88,8 +88,8 @@ func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Sto
 	}
 	s, created, err = o.openOn(ctx, engine, created)
 	if errors.Is(err, record.ErrMoved) {
-		err = hint.With(fmt.Errorf("%w: its records went into a file, or a move into one was cut short", err),
-			"remove the setting database_url if they went to the data directory here; else run `pushbox move --back` again, or `pushbox move --back --undo`")
+		err = hint.With(fmt.Errorf("%w: its records were moved into a file, or such a move was interrupted", err),
+			"remove the setting database_url if that file is in the data directory here; else run `pushbox move --back` again, or `pushbox move --back --undo`")
 	}
 	if err != nil {
 		err = errors.Join(err, engine.Close())

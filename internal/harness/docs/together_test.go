@@ -239,7 +239,7 @@ func (h *fullServer) examined() {
 	h.t.Helper()
 	output := h.must("", "doctor")
 	for _, want := range []string{
-		"warning  master key: it fits the database, but ", "ok       backups: 1 backup in ", "ok       files of secrets: tls.key_file", "ok       files of secrets: metrics.token_file",
+		"warning  master key: it fits the database, but ", "ok       backups: 1 backup in ", "ok       secret files: tls.key_file", "ok       secret files: metrics.token_file",
 		"ok       metrics: metrics need the token", "ok       certificate: it is valid until", "--url https://push.example.com/push",
 	} {
 		env.Contains(h.t, "doctor", output, want)
