@@ -82,7 +82,7 @@ type Backup struct {
 	After      []string      `mapstructure:"after" form:"command"`
 }
 
-// Brand is what the pages show of the organisation that runs the server.
+// Brand has the title, the texts and the logo of the organisation that runs the server.
 type Brand struct {
 	Title    string `mapstructure:"title" default:"pushbox"`
 	Tagline  string `mapstructure:"tagline"`
@@ -90,16 +90,16 @@ type Brand struct {
 	Footer   string `mapstructure:"footer"`
 }
 
-// Log says what is logged and how.
+// Log configures the log.
 type Log struct {
 	Level  string `mapstructure:"level" oneof:"debug info warn error" default:"info" reload:"yes"`
 	Format string `mapstructure:"format" oneof:"auto json console" default:"auto"`
 	Client bool   `mapstructure:"client" default:"true" reload:"yes"`
 }
 
-// Privacy says how much of clients' addresses is kept: in audit logs, sessions, the
-// instance log, webhooks and the log. Limits use whole addresses, in memory alone. What
-// was kept before stays as it is.
+// Privacy says how much of clients' addresses is kept: in audit logs, sessions, the instance log,
+// webhooks and the log. Limits use whole addresses, only in memory. Addresses that were stored
+// before do not change.
 type Privacy struct {
 	IPv4Prefix int `mapstructure:"ipv4_prefix" min:"8" max:"32" off:"0" default:"32"`
 	IPv6Prefix int `mapstructure:"ipv6_prefix" min:"16" max:"128" off:"0" default:"128"`

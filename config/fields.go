@@ -33,7 +33,7 @@ type setting struct {
 func Default() Config {
 	c := defaults[Config]()
 	c.Webhooks.Events = slices.Clone(hookEvents)
-	c.Policy.RequirePassphrase, c.Policy.RequireEncryption, c.Policy.EnableMail = Off, Off, On // what policies may leave open
+	c.Policy.RequirePassphrase, c.Policy.RequireEncryption, c.Policy.EnableMail = Off, Off, On // settings that policies may leave open
 	return c
 }
 
@@ -230,7 +230,8 @@ func (e entries[T]) parseOne(n *yaml.Node) (T, error) {
 	return one, e.check(one)
 }
 
-// print writes the entries as a YAML list in one line, with what differs from the defaults.
+// print writes the entries as a YAML list in one line, with the fields that differ from the
+// defaults.
 func (e entries[T]) print(all []T) string {
 	fields := walk(nil, reflect.ValueOf(defaults[T]()), "", nil, false)
 	items := make([]string, len(all))

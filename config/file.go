@@ -22,9 +22,9 @@ type configFile struct {
 	sections []string
 }
 
-// readFile takes the settings of a YAML file. It walks the nodes itself, because a
-// decoder loses what problems are made of: lines, duplicates, letter case, null, and
-// whether a value was a number.
+// readFile takes the settings of a YAML file. It walks the nodes itself, because a decoder loses
+// details that problems need: lines, duplicates, letter case, null, and whether a value was a
+// number.
 func (l *loader) readFile(name string) {
 	if name == "" {
 		return

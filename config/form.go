@@ -233,7 +233,7 @@ func isHostName(text string) bool {
 	return len(text) <= 253
 }
 
-// parseHost reads the name of a host, and returns it as it is compared: in lower case,
+// parseHost reads the name of a host, and returns it in the form for comparison: in lower case,
 // without a dot at the end, an address without brackets.
 func parseHost(text string) (string, error) {
 	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil && addr.Zone() == "" {

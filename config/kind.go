@@ -178,7 +178,7 @@ func joinList(items []string) string {
 	return string(text)
 }
 
-// printList returns what writes entries as a YAML list in one line.
+// printList returns a function that writes entries as a YAML list in one line.
 func printList[T any](print func(T) string) func([]T) string {
 	return func(all []T) string {
 		items := make([]string, len(all))

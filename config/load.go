@@ -23,7 +23,7 @@ const (
 	envFile       = "PUSHBOX_CONFIG"
 	envCredential = "CREDENTIALS_DIRECTORY"
 	keyFileKey    = "master_key_file"
-	keyDir        = "key" // beside the settings file: the directory of the key file, if it exists
+	keyDir        = "key" // directory of the key file beside the settings file, if it exists
 )
 
 // A Source is where a configuration is read from. Flags override the environment,
@@ -304,8 +304,8 @@ type Change struct {
 	Waiting []string // keys with a new value that needs a restart
 }
 
-// Reload reads the configuration of a running server again, and returns the changes.
-// Change nothing if it returns an error: a *ProblemsError with all problems of the new
+// Reload reads the configuration of a running server again, and returns the changes. The caller
+// keeps its configuration if the error is not nil: a *ProblemsError with all problems of the new
 // configuration, or of the part of it that a reload would apply.
 func Reload(running Config, src Source) (Change, error) {
 	l, next, err := load(src)

@@ -17,7 +17,7 @@ const (
 	Off  Switch = "false"
 )
 
-// Policy says what pushes may be. In policies, what is not set is as in policy.
+// Policy bounds pushes. In policies, a missing field has the value of policy.
 type Policy struct {
 	Kinds                   []string `mapstructure:"kinds" form:"kinds"`
 	RequirePassphrase       Switch   `mapstructure:"require_passphrase"`
@@ -52,7 +52,7 @@ var policyList = entries[NamedPolicy]{
 	},
 }
 
-// Over returns the policy with what it leaves open as in another one.
+// Over returns the policy with its open fields from another one.
 func (p Policy) Over(all Policy) Policy {
 	own := reflect.ValueOf(&p).Elem()
 	for i := range own.NumField() {

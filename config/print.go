@@ -51,13 +51,13 @@ var often = []string{
 	"pw.expire_after_days_default", "pw.expire_after_views_default",
 }
 
-// Short returns of a settings file with every setting, each below its comment, the head and the
-// settings that most installations change, with their sections.
+// Short shortens a settings file with every setting to its head and the settings that most
+// installations change, with their sections.
 func Short(all string) string {
 	head, rest, _ := strings.Cut(all, "\n\n")
 	var b strings.Builder
 	b.WriteString(strings.Replace(head, "# All settings of pushbox with their defaults.", "# Settings of pushbox that most installations change, with their defaults.", 1) + "\n")
-	var comment, waiting string // above the next setting; sections that were not written yet
+	var comment, waiting string // comment above the next setting; sections that are not written yet
 	var path []string           // of the section
 	for line := range strings.Lines(rest) {
 		text := strings.TrimSpace(line)

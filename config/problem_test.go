@@ -44,7 +44,7 @@ pw:
 		"lisen (file pushbox.yaml, line 1): is not a setting; did you mean listen?",
 		"allow_anonymous (file pushbox.yaml, line 2): must be true or false",
 		"log.level (file pushbox.yaml, line 4): must be debug, info, warn or error",
-		"log.level (file pushbox.yaml, line 5): was already set in line 4 already",
+		"log.level (file pushbox.yaml, line 5): was already set in line 4",
 		"limits.drain_timeout (file pushbox.yaml, line 7): needs a unit, such as 10m",
 		"limits.max_body (file pushbox.yaml, line 8): is empty",
 		"pw.expire_after_views_max (file pushbox.yaml, line 11): must be from 1 to 100000",

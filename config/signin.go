@@ -36,8 +36,8 @@ type OIDC struct {
 	AdminGroups      []string    `mapstructure:"admin_groups" form:"names"`
 }
 
-// ProxySignIn says which headers of a proxy tell who signs in. They count only in requests of
-// trusted_proxies, on the address of listen; elsewhere pushbox removes them.
+// ProxySignIn says which headers of a proxy name the user who signs in. They count only in requests
+// of trusted_proxies, on the address of listen; elsewhere pushbox removes them.
 type ProxySignIn struct {
 	Header         string   `mapstructure:"header" form:"header"`
 	GroupsHeader   string   `mapstructure:"groups_header" form:"header"`
@@ -46,7 +46,7 @@ type ProxySignIn struct {
 	AdminGroups    []string `mapstructure:"admin_groups" form:"names"`
 }
 
-// Shown is what pages call the provider.
+// Shown is the name of the provider on pages.
 func (o OIDC) Shown() string { return cmp.Or(o.Title, o.Name) }
 
 var providerList = entries[OIDC]{

@@ -17,11 +17,11 @@ import (
 	"pushbox/store"
 )
 
-// chunkSize is the bytes of a chunk of a answerBuffer.
+// chunkSize is the size of a chunk of an answerBuffer in bytes.
 const chunkSize = 32 << 10
 
-// chunks are free chunks of answer buffers. They are cleared before they get here:
-// an answer may hold a secret.
+// chunks are free chunks of answer buffers. They are cleared first, because an answer may hold a
+// secret.
 var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
 
 // An answerBuffer holds a rendered page, or JSON, until it is sent. Its bytes are part of its
@@ -69,7 +69,7 @@ func (b *answerBuffer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// shrink makes the reservation as large as what is left of the answer.
+// shrink reduces the reservation to the rest of the answer.
 func (b *answerBuffer) shrink() {
 	if b.size <= action.SmallBody {
 		b.memory.Release()
@@ -78,7 +78,7 @@ func (b *answerBuffer) shrink() {
 	}
 }
 
-// send writes the answer and frees each chunk as soon as it is written. Of a long one it calls
+// send writes the answer and frees each chunk as soon as it is written. For a long answer it calls
 // step before each chunk.
 func (b *answerBuffer) send(w io.Writer, step func()) (sent int64, err error) {
 	defer b.free()
@@ -113,10 +113,10 @@ func (b *answerBuffer) free() {
 	}
 }
 
-// mayLeave reports whether the reader may switch the language of a page: its address has a
-// page to read, and the answer to a form shows nothing that is shown only once. An opened push
-// is such an answer. Its other language would be that of the step, where another opening uses
-// another view, so the language is chosen there.
+// mayLeave reports whether the reader may switch the language of a page: its address must have a
+// page to read, and an answer to a form must not show anything that is shown only once. An opened
+// push is such an answer: to open it again would use another view, so the reader must choose the
+// language on the page before.
 func (s *Server) mayLeave(r *action.Request, rep *answer) bool {
 	if r.Method != http.MethodPost {
 		return true
@@ -125,9 +125,9 @@ func (s *Server) mayLeave(r *action.Request, rep *answer) bool {
 	return page != nil && rep.Status >= http.StatusBadRequest
 }
 
-// render renders the page or the JSON of a reply that has one. Nothing is written to the
-// connection before, so that an error can still become the answer. Sending may take long:
-// meanwhile the value of the reply can be collected.
+// render renders the page or the JSON of a reply that has one. render writes nothing to the
+// connection, so that an error can still become the answer. Sending may take long: meanwhile the
+// value of the reply can be collected.
 func (s *Server) render(r *action.Request, rep *answer) error {
 	switch {
 	case rep.Template != "":
@@ -149,11 +149,11 @@ func mayFail(r *action.Request) bool {
 	return r.Route != nil && !r.Route.Has(action.CountsViews) && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }
 
-// listMemory is what the names and notes of a page of a list take at most, sealed and opened.
-// The list is read into memory that is reserved before: many clients may ask for one at once.
+// listMemory bounds the memory of the names and notes of a page of a list, sealed and opened. It is
+// reserved before the list is read, since many clients may read lists at once.
 const listMemory = 2 * store.PageSize * (store.MaxName + store.MaxNote)
 
-// newEncoder encodes JSON for programs, which need no escapes of HTML.
+// newEncoder returns an encoder of JSON without escapes for HTML, which programs do not need.
 func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -165,8 +165,8 @@ func encode(r *action.Request, rep *answer) error {
 	return fill(r, rep, func(b *answerBuffer) error { return encodeTo(b, reflect.ValueOf(rep.Body)) })
 }
 
-// encodeTo writes JSON, and a list one element after the other: the encoder has all of what it
-// encodes in memory before it writes any.
+// encodeTo writes JSON, and a list element by element: the encoder holds a whole value in memory
+// before it writes.
 func encodeTo(b *answerBuffer, body reflect.Value) error {
 	if body.Kind() != reflect.Slice || body.Len() == 0 {
 		return newEncoder(b).Encode(body.Interface())
@@ -188,7 +188,7 @@ func encodeTo(b *answerBuffer, body reflect.Value) error {
 	return err
 }
 
-// hold keeps a long text in the memory for answers until it is sent.
+// hold counts a long text in the memory for answers until it is sent.
 func hold(r *action.Request, rep *answer) error {
 	return fill(r, rep, func(b *answerBuffer) error {
 		_, err := b.Write(rep.Text.Body)
@@ -197,7 +197,7 @@ func hold(r *action.Request, rep *answer) error {
 	})
 }
 
-// fill has an answer written into a buffer, which takes the place of its body.
+// fill writes an answer into a buffer, which replaces its body.
 func fill(r *action.Request, rep *answer, write func(*answerBuffer) error) error {
 	ctx, reserved := r.Ctx, !mayFail(r)
 	if !reserved {
@@ -218,7 +218,7 @@ func fill(r *action.Request, rep *answer, write func(*answerBuffer) error) error
 // renderPage renders a page. A panic becomes an error.
 func (s *Server) renderPage(r *action.Request, rep *answer) (err error) {
 	defer caught(&err)
-	ctx, cancel := context.WithTimeout(r.Context(), action.MemoryWait) // for all waits of the page together
+	ctx, cancel := context.WithTimeout(r.Context(), action.MemoryWait) // the time for all waits of the page
 	defer cancel()
 	b := newAnswerBuffer(ctx, &r.Memory, rep.Reserved)
 	used, err := s.pages.Render(b, r, rep.Reply, s.mayLeave(r, rep))

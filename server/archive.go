@@ -17,10 +17,10 @@ import (
 	"pushbox/store/record"
 )
 
-// sendArchive sends the files of a reply as an archive that it makes on the way, so that
-// it holds only a part of one file. The length of the archive is not announced: if it
-// stops in the middle, the connection is cut, and the client knows that the end is
-// missing. Errors are those of sendFile.
+// sendArchive sends the files of a reply as an archive that it makes while it sends, so that it
+// holds only a part of one file. The length of the archive is not announced: if it stops in the
+// middle, the connection is cut, and the client knows that the end is missing. Errors are those of
+// sendFile.
 func sendArchive(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
 	defer rep.Done()
 	downloadHeaders(w.Header())
@@ -41,10 +41,10 @@ func sendArchive(w http.ResponseWriter, r *action.Request, rep answer) (int64, e
 	return out.n, fault
 }
 
-// An archive is a ZIP archive that goes out.
+// An archive is a ZIP archive that is being sent.
 type archive struct {
 	zip       *zip.Writer
-	used      map[string]bool // names in it, in lower case: some file systems do not tell them apart
+	used      map[string]bool // names in it, in lower case: some file systems ignore case
 	deadlines *deadline.Deadlines
 }
 

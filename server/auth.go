@@ -12,8 +12,8 @@ import (
 	"pushbox/store/record"
 )
 
-// Headers that carry an API token. Clients of Password Pusher's first API send the
-// second, with an e-mail address beside it in X-User-Email, which is not looked at.
+// Headers that carry an API token. Clients of Password Pusher's first API send the second, with an
+// e-mail address in X-User-Email, which pushbox ignores.
 const (
 	headerAuthorization = "Authorization"
 	headerToken         = "X-User-Token"
@@ -99,9 +99,9 @@ func (s *Server) mayCreate(r *action.Request) bool {
 	return slices.ContainsFunc(s.cfg.CreateNetworks, func(n netip.Prefix) bool { return n.Contains(r.Client.Addr) })
 }
 
-// checkIntent refuses a request that its sender did not mean: a form that a page of
-// another site sent, and a retrieval that a browser makes ahead of time or for a page's
-// image. Browsers say so (Fetch Metadata Request Headers); programs say nothing.
+// checkIntent refuses a request that the user did not intend: a form that a page of another site
+// sent, and a retrieval that a browser makes ahead of time or for a page's image. Browsers send
+// headers about this (Fetch Metadata Request Headers); programs do not.
 func (s *Server) checkIntent(r *action.Request) error {
 	mode := r.Header.Get("Sec-Fetch-Mode")
 	switch {
@@ -116,8 +116,8 @@ func (s *Server) checkIntent(r *action.Request) error {
 	}
 }
 
-// isForeignPart reports whether a browser asks for a part of a page of another site, such
-// as an image, and not for a page that a person goes to.
+// isForeignPart reports whether a browser requests a part of another site's page, such as an image,
+// and not a page that the user opens.
 func isForeignPart(h http.Header) bool {
 	return h.Get("Sec-Fetch-Site") == "cross-site" && h.Get("Sec-Fetch-Dest") != "document"
 }

@@ -126,7 +126,7 @@ func (s *Server) run(r *action.Request) (rep answer, err error) {
 		r.Ctx, cancel = context.WithTimeout(r.Ctx, s.cfg.Limits.RequestTimeout)
 		defer cancel()
 	}
-	if r.Actor.Account != 0 { // which is known only now
+	if r.Actor.Account != 0 { // known only now
 		r.Memory = s.limits.requestMemory.Reserve(r.Holder())
 	}
 	if r.Route.Has(action.HasList) {
@@ -183,7 +183,7 @@ func (s *Server) noRoute(r *action.Request) error {
 		return &action.MethodError{Allow: allow}
 	}
 	if r.ForPeople() {
-		_ = s.identify(r) // only the frame of the page depends on it
+		_ = s.identify(r) // only the layout of the page depends on it
 	}
 	return record.ErrNotFound
 }
@@ -204,7 +204,7 @@ func (s *Server) errorReply(r *action.Request, err error) action.Reply {
 		return s.pages.GoToSignIn(r)
 	case errors.Is(err, errMFA):
 		return action.GoTo(action.MFAPath)
-	case errors.Is(err, action.ErrHostUnknown) && r.ForPeople(): // styles and scripts are at that host neither
+	case errors.Is(err, action.ErrHostUnknown) && r.ForPeople(): // that host does not have styles and scripts either
 		return action.Reply{Status: http.StatusMisdirectedRequest, Text: &action.Text{Media: textType[0], Body: []byte(r.Locale.Text("problem_host_text") + "\n")}}
 	case r.ForPeople():
 		return action.ProblemOf(r, err).Page(r)

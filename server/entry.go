@@ -11,22 +11,22 @@ import (
 	"pushbox/server/action"
 )
 
-// A door is an entry point with what the server needs to answer there.
+// A door is an entry point with the state that the server needs for it.
 type door struct {
 	action.Entry
 	router *router
 	cross  *http.CrossOriginProtection
 }
 
-// Public returns the entry point for recipients. It has what they need: the pages of
-// a push, its retrieval, preview and deletion by the API, downloads, assets and
-// health. Every other path is unknown there, and no page leads to one. Like the
-// server, it is safe for concurrent use.
+// Public returns the entry point for recipients. It has only the routes that they need: the pages
+// of a push, its retrieval, preview and deletion by the API, downloads, assets and health. Every
+// other path is unknown there, and pages do not link to it. Like the server, it is safe for
+// concurrent use.
 func (s *Server) Public() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) { s.serve(true, w, hr) })
 }
 
-// door returns an entry point: that for recipients, or the full one.
+// door returns the entry point for recipients, or the full one.
 func (s *Server) door(recipients bool) *door {
 	if recipients {
 		return &s.recipients
@@ -34,8 +34,8 @@ func (s *Server) door(recipients bool) *door {
 	return &s.full
 }
 
-// openEntries makes both entry points. Links are for recipients: if recipients have
-// an entry point of their own, base_url is the address of that one.
+// openEntries makes both entry points. Links are for recipients: if they have a separate entry
+// point, base_url is its address.
 func (s *Server) openEntries() (err error) {
 	rows := s.served()
 	shared := slices.DeleteFunc(slices.Clone(rows), func(r action.Route) bool { return !r.Has(action.ForRecipients) })
@@ -62,10 +62,10 @@ func (s *Server) findPage(path string) *action.Route {
 	return route
 }
 
-// takeProxied returns whom the proxy names, and removes the headers, so that nothing else sees
-// them. They count in requests of trusted proxies alone, and not at the entry point for
-// recipients. A header that came twice counts for nothing: a proxy that adds to what a client
-// sent does not protect it.
+// takeProxied returns the person that the proxy names, and removes the headers, so that no other
+// code sees them. They count only in requests of trusted proxies, and not at the entry point for
+// recipients. A repeated header does not count: a proxy that only adds a header does not protect
+// against forged ones.
 func (s *Server) takeProxied(e *action.Entry, hr *http.Request) (who action.Proxied) {
 	c := s.cfg.SignIn.Proxy
 	if c.Header == "" {
@@ -87,8 +87,8 @@ func (s *Server) takeProxied(e *action.Entry, hr *http.Request) (who action.Prox
 	return who
 }
 
-// splitGroups reads a list of groups. Proxies separate them by a bar or a comma. Where there is a
-// bar, a comma is a part of a name: else a group with a comma in its name would be two.
+// splitGroups reads a list of groups. Proxies separate them by a bar or a comma. In a list with a
+// bar, a comma is part of a name, so that a group with a comma in its name stays one group.
 func splitGroups(list string) (groups []string) {
 	separator := ","
 	if strings.Contains(list, "|") {

@@ -12,7 +12,7 @@ import (
 // All header policies are here. Strict-Transport-Security follows from a setting of
 // the certificates, and is in internal/certs.
 
-// Values that are the same in every answer. They are never written to.
+// Values that are the same in every answer. They must not be modified.
 var (
 	noStore      = []string{"no-store"}
 	noRobots     = []string{"noindex, nofollow"}
@@ -47,15 +47,14 @@ func answerHeaders(h http.Header) {
 	h["Content-Security-Policy"] = nothingLoads
 }
 
-// pageHeaders sets the headers of pages. Scripts and styles are assets, never inline, and
-// no script makes markup of a text.
-// The browser sends other sites no path as the referrer, but it sends the origin: on
-// plain HTTP nothing else says which site a form came from.
+// pageHeaders sets the headers of pages. Scripts and styles are assets, never inline, and scripts
+// do not turn text into markup. The browser sends other sites no path as the referrer, but it sends
+// the origin: on plain HTTP nothing else says which site a form came from.
 func pageHeaders(h http.Header, language string, overTLS bool) {
 	h["Content-Type"] = htmlType
 	h["Content-Security-Policy"] = pageLoads
 	h["Referrer-Policy"] = originAlone
-	if overTLS { // on plain HTTP browsers ignore it, with a warning
+	if overTLS { // over plain HTTP browsers ignore it with a warning
 		h["Cross-Origin-Opener-Policy"] = sameOrigin
 	}
 	h["Permissions-Policy"] = noDevices
@@ -63,8 +62,8 @@ func pageHeaders(h http.Header, language string, overTLS bool) {
 	h["Content-Language"] = []string{language}
 }
 
-// crossOriginHeaders sets the headers of answers that scripts of every site may read.
-// Browsers send no cookie and no password with such a request.
+// crossOriginHeaders sets the headers of answers that scripts of any site may read. Browsers send
+// no cookie and no password with such a request.
 func crossOriginHeaders(h http.Header) {
 	h["Access-Control-Allow-Origin"] = everySite
 }
@@ -78,8 +77,7 @@ func assetHeaders(h http.Header, a web.Asset) {
 	h["Cross-Origin-Resource-Policy"] = sameOrigin
 }
 
-// downloadHeaders sets the headers of the files of a push: no browser runs one,
-// whatever it is.
+// downloadHeaders sets the headers of the files of a push, so that a browser never runs one.
 func downloadHeaders(h http.Header) {
 	h["Content-Type"] = fileType
 	h["Content-Security-Policy"] = nothingRuns
@@ -103,9 +101,8 @@ func Plain(next http.Handler) http.Handler {
 	})
 }
 
-// takesGzip reports whether a client with these headers Accept-Encoding takes an answer that
-// is compressed with gzip (RFC 9110, 12.5.3). A weight of 0 refuses, and what is said of gzip
-// counts more than what is said of all codings.
+// takesGzip reports whether a client with these Accept-Encoding headers accepts gzip (RFC 9110,
+// 12.5.3). A weight of 0 refuses, and an entry for gzip overrides one for all codings.
 func takesGzip(accept []string) bool {
 	all := false
 	for _, line := range accept {
@@ -122,8 +119,8 @@ func takesGzip(accept []string) bool {
 	return all
 }
 
-// weighs reports whether the weight in the parameters of a coding is more than 0, as it is
-// where there is none.
+// weighs reports whether the weight in the parameters of a coding is more than 0; without a weight
+// it is.
 func weighs(parameters string) bool {
 	q, given := strings.CutPrefix(strings.ToLower(strings.TrimSpace(parameters)), "q=")
 	if !given {

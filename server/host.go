@@ -13,17 +13,16 @@ import (
 	"pushbox/server/action"
 )
 
-// hosts are the hosts that the server answers for. If there are none, it answers for
-// every host.
+// hosts are the hosts that the server accepts. If there are none, it accepts every host.
 type hosts struct {
 	names []string // in lower case; addresses as netip writes them
 	below []string // such as .example.com, for every name with that suffix
 	local bool     // also names and addresses of this machine, through proxies too
 }
 
-// newHosts returns the hosts that the configuration allows, and that of base_url.
-// Without allowed_hosts, those of this machine join that of base_url: no other site can
-// have a browser ask for one of these.
+// newHosts returns the hosts that the configuration allows, and that of base_url. Without
+// allowed_hosts, it adds the hosts of this machine to that of base_url, since other sites cannot
+// make a browser use one of these.
 func newHosts(cfg config.Config) hosts {
 	var h hosts
 	for _, name := range cfg.AllowedHosts {
@@ -40,7 +39,7 @@ func newHosts(cfg config.Config) hosts {
 	return h
 }
 
-// any reports whether the server answers for every host.
+// any reports whether the server accepts every host.
 func (h hosts) any() bool { return len(h.names)+len(h.below) == 0 }
 
 // has reports whether a host, with or without its port, is one of them.
@@ -61,10 +60,9 @@ func hostName(host string) string {
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// answersTo reports whether the request is for one of the server's hosts. Both its
-// Host header and the host that a trusted proxy passes on must be one: a script in a
-// browser on the proxy's machine could forge the latter. Programs on this machine may
-// also use a loopback name.
+// answersTo reports whether the request is for one of the server's hosts. Its Host header and the
+// host that a trusted proxy passes on must both be one, since a script in a browser on the proxy's
+// machine could forge the latter. Programs on this machine may also use a loopback name.
 func (s *Server) answersTo(r *action.Request) bool {
 	if s.hosts.any() || r.Route != nil && r.Route.Has(action.IsHealthCheck) {
 		return true
@@ -76,8 +74,8 @@ func (s *Server) answersTo(r *action.Request) bool {
 	return ok && s.hosts.include(r.Host, r.Request) && s.hosts.include(told, r.Request)
 }
 
-// include reports whether a host is one of them, or means this machine where that
-// counts. The address that the client connected to is one of this machine.
+// include reports whether a host is one of them, or means this machine if that is allowed. The
+// address that the client connected to means this machine.
 func (h hosts) include(host string, r *http.Request) bool {
 	if found := h.has(host); found || !h.local {
 		return found
@@ -87,8 +85,8 @@ func (h hosts) include(host string, r *http.Request) bool {
 	return clientip.IsLoopback(name) || ok && at.AddrPort().Addr().Unmap().WithZone("").String() == name
 }
 
-// isAddress reports whether a host, with or without its port, is an address or
-// localhost. No other site can have such a host.
+// isAddress reports whether a host, with or without its port, is an address or localhost. Other
+// sites cannot have such a host.
 func isAddress(host string) bool {
 	name := hostName(host)
 	_, err := netip.ParseAddr(name)

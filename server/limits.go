@@ -24,7 +24,7 @@ type limits struct {
 	uploads   *limit.Slots
 
 	requestMemory *limit.Memory // of request bodies and most pages
-	answerMemory  *limit.Memory // of answers that open a push, so that other requests cannot keep them waiting
+	answerMemory  *limit.Memory // for answers that open a push, so that other requests cannot delay them
 }
 
 func newLimits(l config.Limits, clock limit.Clock) *limits {
@@ -82,7 +82,7 @@ const (
 	limitRoom       = "room"  // of a sender, for live pushes
 )
 
-// Limits lists the names of all limits that an Observer learns of.
+// Limits lists the names of all limits that an Observer gets.
 func Limits() []string {
 	return []string{
 		limitAnonymous, limitToken, limitUnknown, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace, limitRoom,
@@ -128,13 +128,13 @@ func limitOf(err error) string {
 	}
 }
 
-// countUnknown counts a request whose action ended with err, if it is for a url_token that
-// does not exist. It returns err, or for one too many an error that says so. A request for
-// one that exists is always answered, whatever was asked for before: 125 random bits need
-// no such limit. Else images of a foreign page could lock out all who look at it.
+// countUnknown counts a request whose action ended with err, if it is for a url_token that does not
+// exist. It returns err, or a limit error beyond the limit. A request for an existing url_token is
+// always answered, since 125 random bits need no limit. Otherwise images of a foreign page could
+// lock out all its visitors.
 //
-// So requests for a part of a foreign page do not count, and those for a push that has
-// expired do not either. Where a client has asked for too many, both look as if they had.
+// For the same reason requests for a part of a foreign page do not count, nor do those for an
+// expired push. Beyond the limit both get the same answer as counted requests.
 func (s *Server) countUnknown(r *action.Request, err error) error {
 	if !r.Route.Guessable() || !errors.Is(err, record.ErrNotFound) {
 		return err
@@ -158,7 +158,7 @@ func (s *Server) countRequest(r *action.Request) error {
 	}
 	allow, name, key := s.limits.anonymous.AllowFor, limitAnonymous, r.Actor.Client
 	switch {
-	case r.Unconfirmed, r.Session.Unconfirmed: // to sign up must not lift the limits of a client
+	case r.Unconfirmed, r.Session.Unconfirmed: // a client must not avoid its limits by signing up
 	case r.Token != nil:
 		allow, name, key = s.limits.tokens.Allow, limitToken, strconv.FormatUint(uint64(r.Token.ID), 10)
 	case r.Actor.Account != 0:

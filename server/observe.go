@@ -30,8 +30,8 @@ func callerKind(r *action.Request) string {
 	}
 }
 
-// An Observer learns of each request. It gets only names that the program defines, never
-// text from a request. Many goroutines call it at the same time, so it must be quick.
+// An Observer is called for each request. It gets only names that the program defines, never text
+// from a request. Many goroutines call it at the same time, so it must be quick.
 type Observer interface {
 	// Began reports a request that begins. Ended always follows.
 	Began()
@@ -42,8 +42,8 @@ type Observer interface {
 	Limited(limit string)
 }
 
-// A Label is what a request counts as: the name and the method of its route.
-// Requests without a route differ by their methods alone.
+// A Label is the class of a request in counts: the name and the method of its route. Requests
+// without a route differ only by their methods.
 type Label struct{ Route, Method string }
 
 // otherMethod represents all methods that HTTP does not define (RFC 9110 section 9).
@@ -90,8 +90,7 @@ func (unobserved) Began()                          {}
 func (unobserved) Ended(Label, int, time.Duration) {}
 func (unobserved) Limited(string)                  {}
 
-// Monitoring connects a server with what monitors it. The zero value is valid: nothing
-// does.
+// Monitoring connects a server with its monitors. The zero value is valid and has none.
 type Monitoring struct {
 	Observer Observer     // may be nil
 	Ready    func() error // for /readyz: returns nil, ErrStarting or ErrStopping; nil: always ready
@@ -99,17 +98,17 @@ type Monitoring struct {
 	Metrics func() (media string, text []byte, err error) // the answer of /metrics; nil: /metrics does not exist
 	Token   secret.Text                                   // a request for /metrics must have it; zero: /metrics does not exist
 
-	Findings func(context.Context) ([]manage.Finding, error) // what is to know of the installation, for administrators; nil: nothing
+	Findings func(context.Context) ([]manage.Finding, error) // findings about the installation, for administrators; nil: none
 	Settings func() []config.Value                           // the settings in force, for administrators; nil: none
 }
 
 // reachWithin bounds how long a balancer waits for the database to answer.
 const reachWithin = 2 * time.Second
 
-// ready reports whether a balancer should send requests here: not before a start has ended
-// nor once a stop has begun, and not while the database does not answer, completes no write, or
-// would be gone after a stop. /healthz knows nothing of the last: a program that asks it may restart
-// the server, which would be the end of the data.
+// ready reports whether a balancer should send requests here. It should not before the start is
+// complete or after a stop has begun, nor while the database does not answer, completes no write,
+// or would be lost after a stop. /healthz ignores the last case: a program that polls it may
+// restart the server, which would destroy the data.
 func (s *Server) ready(r *action.Request) (action.Reply, error) {
 	if s.monitoring.Ready != nil {
 		if err := s.monitoring.Ready(); err != nil {
@@ -130,30 +129,29 @@ func (s *Server) ready(r *action.Request) (action.Reply, error) {
 	return s.health(r)
 }
 
-// noRouteName is the name of a route, in labels and logs, where a request has none.
+// noRouteName is the name of the route in labels and logs for a request without one.
 const noRouteName = "none"
 
-// isExpected reports whether an error is no fault of the server: the client left, a limit
-// does its work, or a monitor asked a server that is not ready.
+// isExpected reports whether an error is not a fault of the server: the client left, a limit was
+// reached, or a monitor asked a server that is not ready.
 func isExpected(err error) bool {
 	return isBusy(err) || errors.Is(err, context.Canceled) || errors.Is(err, action.ErrStarting) || errors.Is(err, action.ErrStopping) || errors.As(err, new(*unreadyError))
 }
 
-// isBusy reports whether an error is that of a queue or a room that is full, which says
-// nothing of the server but that it is asked for more than it may do at once.
+// isBusy reports whether an error comes from a full queue or room: the server is only asked for
+// more than it may do at once.
 func isBusy(err error) bool {
 	return errors.Is(err, limit.ErrBusy) || errors.Is(err, record.ErrBusy) || errors.Is(err, record.ErrRoom) || errors.Is(err, record.ErrNoAnswers)
 }
 
-// An unreadyError is why a database makes a server unready. The log has it once, and not
-// for each question.
+// An unreadyError says why a database makes a server unready. The log has it once, not for each
+// check.
 type unreadyError struct{ error }
 
 func (e *unreadyError) Unwrap() error { return e.error }
 
-// noteUnbelieved warns once, after a start or a reload, of a peer whose forwarding headers
-// are not believed. It may be a proxy that trusted_proxies lacks, all of whose clients
-// count as one.
+// noteUnbelieved warns once, after a start or a reload, about a peer whose forwarding headers are
+// ignored. It may be a proxy that is missing in trusted_proxies; then all its clients count as one.
 func (s *Server) noteUnbelieved(r *action.Request) {
 	if r.Client.Unbelieved && s.warned.CompareAndSwap(false, true) {
 		s.log.Warn().Str("peer", r.Client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix)).
@@ -161,16 +159,16 @@ func (s *Server) noteUnbelieved(r *action.Request) {
 	}
 }
 
-// logAccess logs one line for a request. It has the route's name, and not the path,
-// query, Referer or anything else that may have a link or a secret in it. It has an
-// error only if the server is at fault.
+// logAccess logs one line for a request. It has the route's name, but not the path, query, Referer
+// or anything else that may contain a link or a secret. It has an error only for a fault of the
+// server.
 func (s *Server) logAccess(r *action.Request, status int, bytes int64, took time.Duration, err error) {
 	name := noRouteName
 	if r.Route != nil {
 		name = r.Route.Name
 	}
 	if left := s.limits.lines.count(); left > 0 {
-		s.log.Info().Int64("requests", left).Msg("requests without lines of their own: a limit refused them, or they asked for the server's health")
+		s.log.Info().Int64("requests", left).Msg("requests that are not logged one by one: a limit refused them, or they were health checks")
 	}
 	if isCheap(r, status, err) && !s.limits.lines.take(r.Actor.Client) {
 		return
@@ -197,16 +195,16 @@ func (s *Server) logAccess(r *action.Request, status int, bytes int64, took time
 }
 
 const (
-	// LinesPerClient is how many requests of a client have lines in the log within a minute of
-	// those that cost the client nothing: a limit refused them, no limit counts them, or they were
-	// refused before one did. The rest is counted, and one line a minute has the count.
+	// LinesPerClient is how many cheap requests of a client are logged within a minute. Cheap means
+	// that a limit refused them, that no limit counts them, or that they were refused before a
+	// limit counted them. Further ones are counted, and one line a minute has their number.
 	LinesPerClient = 60
 
 	linesWindow = time.Minute
 )
 
-// lines bound how many lines such requests add to the log: a client must not fill the disk
-// that the log is on.
+// lines bounds how many lines such requests add to the log: a client must not fill the disk of the
+// log.
 type lines struct {
 	perClient *limit.Window
 	elapsed   limit.Clock
@@ -218,7 +216,7 @@ func newLines(clients int, clock limit.Clock) *lines {
 	return &lines{perClient: limit.NewWindow(LinesPerClient, linesWindow, clients, clock), elapsed: clock}
 }
 
-// take reports whether a request of a client has a line; else it counts it.
+// take reports whether a request of a client gets a line; otherwise it counts the request.
 func (l *lines) take(client string) bool {
 	full, _ := l.perClient.TakeFor(client)
 	if !full {
@@ -238,7 +236,7 @@ func (l *lines) count() int64 {
 	return l.left.Swap(0)
 }
 
-// isCheap reports whether a request cost its client nothing, so that there may be very many.
+// isCheap reports whether no limit bounds a request, so that there may be very many.
 func isCheap(r *action.Request, status int, err error) bool {
 	return status == http.StatusTooManyRequests || isBusy(err) || !r.Counted || r.Route != nil && r.Route.Has(action.IsHealthCheck)
 }

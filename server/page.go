@@ -20,9 +20,9 @@ func sendBytes(w http.ResponseWriter, r *action.Request, status int, body []byte
 	return int64(n), err
 }
 
-// sendAsset writes an asset, which browsers may keep forever: compressed, if the client takes
-// that. Of pages only those that never hold a secret are compressed, too: the size of a
-// compressed page could tell something about a secret in it.
+// sendAsset writes an asset, which browsers may keep forever: compressed, if the client takes that.
+// It compresses only pages without secrets: the size of a compressed page could reveal something
+// about a secret in it.
 func sendAsset(w http.ResponseWriter, r *action.Request, a web.Asset) (int64, error) {
 	assetHeaders(w.Header(), a)
 	if a.Gzip == nil {
@@ -39,8 +39,8 @@ func sendAsset(w http.ResponseWriter, r *action.Request, a web.Asset) (int64, er
 // languageKept is how long the cookie lasts, in seconds: a year.
 const languageKept = 365 * 24 * 60 * 60
 
-// chooseLocale chooses the language of the answer: the one that the reader switched
-// to, now or before, else the one that the browser asks for.
+// chooseLocale chooses the language of the answer: the one that the reader switched to, now or
+// before, else the browser's.
 func (s *Server) chooseLocale(r *action.Request) *lang.Locale {
 	return s.words.Choose(s.switchedLanguage(r), r.Header.Get("Accept-Language"), s.cfg.DefaultLocale)
 }

@@ -10,17 +10,17 @@ import (
 	"pushbox/store/record"
 )
 
-// probePath, with a code behind it, is the path of a request that is answered with a
-// report of how it arrived.
+// probePath, followed by a code, is the path of a request that the server answers with a report of
+// how the request arrived.
 const probePath = "/doctor/"
 
 const (
-	probeTime  = time.Minute // that a code is valid for
+	probeTime  = time.Minute // validity of a code
 	mostProbes = 16          // valid codes at the same time
 )
 
-// probes are the codes for probePath, each valid for one request. They pass through
-// proxies, whose logs may keep them, so they must not open anything else.
+// probes are the codes for probePath, each valid for one request. They pass through proxies, whose
+// logs may keep them, so they must not allow anything else.
 type probes struct {
 	clock limit.Clock
 	mu    sync.Mutex

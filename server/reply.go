@@ -48,7 +48,7 @@ func (s *Server) send(w http.ResponseWriter, r *action.Request, rep answer) (int
 		return sendBytes(w, r, rep.Status, rep.Text.Body)
 	case rep.out != nil:
 		return sendBuffer(w, r, rep)
-	default: // the headers say it all
+	default: // the headers are the whole answer
 		return sendBytes(w, r, rep.Status, nil)
 	}
 }
@@ -56,9 +56,9 @@ func (s *Server) send(w http.ResponseWriter, r *action.Request, rep answer) (int
 // linesType is the media type of JSON lines.
 const linesType = "application/jsonl"
 
-// sendLines sends the lines of a reply. The client must take them at the pace of a file. If it
-// stops in the middle, the connection is cut, and the client knows that the end is missing. The
-// error is why a line could not be read: a client may leave when it likes.
+// sendLines sends the lines of a reply. The client must receive them at the pace of a file. If
+// sending stops in the middle, the connection is cut, so that the client knows that the end is
+// missing. The error is why a line could not be read; it is no error if the client leaves.
 func sendLines(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
 	if rep.Done != nil {
 		defer rep.Done()
@@ -70,10 +70,10 @@ func sendLines(w http.ResponseWriter, r *action.Request, rep answer) (int64, err
 	}
 	out := countingWriter{to: w}
 	enc := newEncoder(&out)
-	var broken error // of the connection
+	var broken error // error of the connection
 	var sent deadline.Pace
 	err := rep.Lines(func(line any) error {
-		sent.Next() // what it takes to read a line does not count
+		sent.Next() // the time to read a line does not count
 		r.Deadlines.Sending(sent)
 		broken = enc.Encode(line)
 		sent.Took, sent.Moved = time.Since(sent.Begin), out.n

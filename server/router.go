@@ -11,10 +11,9 @@ import (
 	"pushbox/server/action"
 )
 
-// A router finds the route of a request. httprouter does not allow a word and a
-// parameter in the same place, so rows that share method and pattern are one entry of
-// it, and the parameter's value chooses among them. Only httprouter's Lookup is used,
-// never its redirects and its own answers.
+// A router finds the route of a request. httprouter does not allow a word and a parameter in the
+// same place, so rows that share method and pattern are one entry of it, and the parameter's value
+// chooses among them. It uses only httprouter's Lookup, never its redirects and answers.
 type router struct {
 	tree    *httprouter.Router
 	v1      *httprouter.Router // of the paths of API version 1 that are beside those of pages
@@ -23,7 +22,7 @@ type router struct {
 	base    string // what all patterns lie under
 }
 
-// A foundRoute is where Lookup leaves the route it finds, since its handles return nothing.
+// A foundRoute receives the route that Lookup finds, since its handles return nothing.
 type foundRoute struct {
 	http.ResponseWriter
 	route *action.Route
@@ -99,9 +98,9 @@ func (r *router) find(method, path string) (*action.Route, httprouter.Params) {
 	return f.route, ps
 }
 
-// takesDoubledSlashes reports whether a path to the route may have slashes that are repeated, as
-// some programs send them: one to a push, or of the API. All other paths are only what they are,
-// so that a proxy can shut them off by how they begin.
+// takesDoubledSlashes reports whether a path to the route may have repeated slashes, as some
+// programs send them: only paths of pushes and of the API may. All other paths must match exactly,
+// so that a proxy can block them by their prefix.
 func takesDoubledSlashes(r action.Route) bool {
 	return r.Pattern == "/" || r.Has(action.ForRecipients|action.IsV1) || strings.HasPrefix(r.Pattern, "/api/") && r.Access != action.Administrating
 }
@@ -116,8 +115,8 @@ func (r *router) allowed(path string) (methods []string) {
 	return methods
 }
 
-// isPlain reports whether an escaped path has no more escapes than it needs. Where it has
-// more, a proxy that compares paths may see another one than the router.
+// isPlain reports whether an escaped path has only necessary escapes. If it has more, a proxy that
+// matches on paths may read a different path than the router.
 func isPlain(escaped string) bool {
 	for _, part := range strings.Split(escaped, "%")[1:] {
 		if c, err := strconv.ParseUint(part[:2], 16, 8); err != nil || strings.ContainsRune(plain, rune(c)) {
@@ -144,7 +143,7 @@ func (r *router) place(path string) (*httprouter.Router, string) {
 	}
 }
 
-// hasLanguage reports whether a path begins with what may be a language, such as de or pt-br.
+// hasLanguage reports whether a path may begin with a language, such as de or pt-br.
 func hasLanguage(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	language, region, has := strings.Cut(first, "-")

@@ -11,7 +11,7 @@ import (
 	"pushbox/store/record"
 )
 
-// Paths of checks, and of pages that tell where to report something.
+// Paths of checks, and of files that say where to report something.
 const (
 	readyPath    = "/readyz"
 	metricsPath  = "/metrics"
@@ -22,7 +22,7 @@ const (
 // for HEAD, unless GET counts something.
 func (s *Server) routes() []action.Route { return action.WithHead(s.table()) }
 
-// served returns the rows of the table that the settings do not switch off.
+// served returns the rows of the table that the settings enable.
 func (s *Server) served() []action.Route { return action.Served(s.table(), s.cfg.EnableRequests) }
 
 // table has each row once.
@@ -33,7 +33,7 @@ func (s *Server) table() []action.Route {
 		{Name: "contact", Method: get, Pattern: securityPath, Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.AtRoot, Action: s.contact},
 		{Name: "probe", Method: get, Pattern: probePath + ":" + action.NameParam, Access: action.Public, Traits: action.ForRecipients, Action: s.probe},
 		{Name: "health", Method: get, Pattern: action.HealthPath, Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.health},
-		{Name: "health", Method: get, Pattern: "/up", Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.health}, // where Password Pusher has it
+		{Name: "health", Method: get, Pattern: "/up", Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.health}, // the path of Password Pusher
 		{Name: "ready", Method: get, Pattern: readyPath, Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.ready},
 		{Name: "metrics", Method: get, Pattern: metricsPath, Access: action.Public, Action: s.metrics},
 		{Name: "v1_preflight", Method: http.MethodOptions, Pattern: "/p.json", Access: action.Public, Traits: action.IsV1 | action.CrossOrigin | action.Unlisted, Action: s.preflight},
@@ -60,13 +60,13 @@ func (s *Server) robots(*action.Request) (action.Reply, error) {
 	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: []byte("User-agent: *\nDisallow: /\n")}}, nil
 }
 
-// contactFor is how long the contact in security.txt is promised to be right, in days: less
-// than a year, as RFC 9116 section 2.5.5 asks. The promise is made anew each day.
+// contactFor is the validity of the contact in security.txt in days: less than a year, as RFC 9116
+// section 2.5.5 recommends. It is extended each day.
 const contactFor = 180
 
-// contact answers with security.txt (RFC 9116), which tells where to report a security
-// problem. Without a contact it does not exist. The language of the contact is that of the
-// pages for visitors who ask for none.
+// contact answers with security.txt (RFC 9116), which says where to report a security problem.
+// Without a contact it does not exist. The language of the contact is the default language of the
+// pages.
 func (s *Server) contact(*action.Request) (action.Reply, error) {
 	if s.cfg.SecurityContact == "" {
 		return action.Reply{}, record.ErrNotFound

@@ -26,13 +26,12 @@ func (s *Server) metrics(r *action.Request) (action.Reply, error) {
 }
 
 // scrapeHostMessage answers a request for another host.
-const scrapeHostMessage = "This listener answers for addresses and localhost. Add this host to allowed_hosts, or set metrics.token_file."
+const scrapeHostMessage = "This listener accepts only addresses and localhost as host. Add this host to allowed_hosts, or set metrics.token_file."
 
-// Metrics returns the handler for a listener of its own. It serves metrics and nothing
-// else, in plain text, and asks for the token only if one is set. Without a token it
-// answers only for addresses, localhost, and the hosts of the settings: a page of another
-// site can point its own name at this machine. Its requests are neither logged nor
-// counted.
+// Metrics returns the handler for a separate listener. It serves only metrics, in plain text, and
+// requires the token only if one is set. Without a token it accepts only addresses, localhost, and
+// the hosts of the settings, since a page of another site can point its own name at this machine.
+// Its requests are neither logged nor counted.
 func (s *Server) Metrics() http.Handler { return http.HandlerFunc(s.scrape) }
 
 func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +62,7 @@ func (s *Server) sendMetrics(w http.ResponseWriter) {
 		return
 	}
 	w.Header().Set("Content-Type", media)
-	_, _ = w.Write(body) // a client that has gone will ask again
+	_, _ = w.Write(body) // a client that has left will ask again
 }
 
 // sendLine sends a line of text.

@@ -36,13 +36,13 @@ type Options struct {
 	Store      *store.Store
 	Log        zerolog.Logger
 	Version    string      // for /api/v2/version; 3.0.0 or later
-	Clock      clock.Clock // for limits; nil: the machine's
+	Clock      clock.Clock // time for limits; nil: the machine's
 	Logo       *web.Logo   // nil: pushbox's
 	Monitoring Monitoring
 	Webhooks   pages.Webhooks
 	Providers  []*openid.Provider // those of Config.SignIn.OIDC, in the same order
 
-	Directory pages.Directory // nil: there is none
+	Directory pages.Directory // nil: no directory
 }
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
@@ -51,7 +51,7 @@ type Options struct {
 // A Server is also one set of settings. A reload makes another Server: new requests
 // use it, and running ones keep the one that they began with.
 type Server struct {
-	latest  *atomic.Pointer[Server] // the one that new requests use; shared by all
+	latest  *atomic.Pointer[Server] // the Server for new requests; shared by all
 	cfg     config.Config
 	store   *store.Store
 	log     zerolog.Logger
@@ -79,8 +79,8 @@ type Server struct {
 	recent *manage.Recent
 }
 
-// New returns a server over an open store. An error is about a setting that is not
-// valid: the logo, the address for links, or the pattern for sign-ups.
+// New returns a server over an open store. An error names an invalid setting: the logo, the address
+// for links, or the pattern for sign-ups.
 func New(o Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewSystem()
@@ -120,11 +120,10 @@ func (s *Server) configure(cfg config.Config, shown pages.Options) (err error) {
 	return errors.Join(s.openEntries(), err, s.openTokens())
 }
 
-// Reload prepares the server for another configuration, which must not differ in a
-// setting that needs a restart. Calling apply puts it into force, together with the
-// store's options of that moment; apply is immediate and cannot fail. New requests use
-// the new configuration, and running ones keep theirs. The limits keep what they have
-// counted, under the new bounds, for all requests.
+// Reload prepares the server for another configuration, which must not differ in a setting that
+// needs a restart. Calling apply puts it into force, together with the store's options of that
+// moment; apply is immediate and cannot fail. New requests use the new configuration, and running
+// ones keep theirs. The limits keep their counts, under the new bounds, for all requests.
 //
 // The errors are those of New; after one, nothing has changed. Only one reload may run
 // at a time.
@@ -144,7 +143,7 @@ func (s *Server) Reload(cfg config.Config, logo *web.Logo) (apply func(), err er
 	}, nil
 }
 
-// openTokens reads when API tokens need a second factor.
+// openTokens reads the time from which API tokens need a second factor.
 func (s *Server) openTokens() (err error) {
 	s.tokensFrom = time.Time{}
 	if day := s.cfg.RequireMFATokensFrom; day != "" {

@@ -8,14 +8,14 @@ import (
 	"pushbox/store/record"
 )
 
-// Errors of a page that is not open to the user.
+// Errors of a page that the user may not open.
 var (
 	errSignIn = errors.New("this page needs a sign-in")
 	errMFA    = errors.New("this account needs a second factor first")
 )
 
-// checkOrigin refuses a request that a page of another site sent. Only the proxy may
-// know the host that the browser asked for.
+// checkOrigin refuses a request that a page of another site sent. Only the proxy may know the host
+// in the browser's request.
 func (s *Server) checkOrigin(r *action.Request) error {
 	asked := *r.Request
 	if host, ok := s.proxies.Host(r.Request); ok {

@@ -18,7 +18,7 @@ func (s *Store) AddAccount(ctx context.Context, by Actor, email string, password
 	return s.addAccount(ctx, record.Account{Email: email}, password, s.as(by).createAccount, s.passwordHasher(by))
 }
 
-// AddAdmin is AddAccount for an account that administers. ErrDenied for a client.
+// AddAdmin is AddAccount for an administrator. ErrDenied for a client.
 func (s *Store) AddAdmin(ctx context.Context, by Actor, email string, password secret.Text) (record.Account, error) {
 	if !by.administers() {
 		return record.Account{}, record.ErrDenied
@@ -35,9 +35,9 @@ func (s *Store) SignUp(ctx context.Context, by Actor, email string, password sec
 	})
 }
 
-// FirstCode returns the code for making the first account: the same at each server and
-// after each start, as long as there is no account. It is zero if there is one. If there is
-// none again later, the code is another one, so each works only once.
+// FirstCode returns the code for making the first account: the same at each server and after each
+// start, as long as there is no account. It is zero if there is an account. If all accounts are
+// removed later, the code changes, so each code works only once.
 func (s *Store) FirstCode(ctx context.Context) (secret.Text, error) {
 	has, err := s.HasAccounts(ctx)
 	if err != nil || has {
@@ -51,16 +51,16 @@ func (s *Store) FirstCode(ctx context.Context) (secret.Text, error) {
 	return secret.New(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac[:])), nil
 }
 
-// AddFirstAccount is AddAccount if there is no account, else ErrExists. The account
-// administers: its user holds the code of FirstCode.
+// AddFirstAccount is AddAccount if there is no account, else ErrExists. The account becomes an
+// administrator, because its user has the code of FirstCode.
 func (s *Store) AddFirstAccount(ctx context.Context, by Actor, email string, password secret.Text) (record.Account, error) {
 	return s.addAccount(ctx, record.Account{Email: email, Admin: true}, password, s.as(by).createFirstAccount, s.passwordHasher(by))
 }
 
-// A hasher runs what hashes a password, when it may.
+// A hasher calls hash, which hashes a password, when its turn comes.
 type hasher func(ctx context.Context, hash func() error) error
 
-// passwordHasher has no limit but the queue.
+// passwordHasher is limited only by the queue.
 func (s *Store) passwordHasher(by Actor) hasher {
 	return func(ctx context.Context, hash func() error) error {
 		return doQueued(ctx, s.guess.passwords, by.Client, hash)
@@ -113,9 +113,8 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 	})
 }
 
-// SetAdmin makes an account an administrator's, or makes it one of a member again. If it is
-// the last that administers, it stays so unless evenLast. ErrNotFound; ErrLastAdmin;
-// ErrDenied for a client.
+// SetAdmin makes an account an administrator, or a member again. The last administrator stays one
+// unless evenLast. ErrNotFound; ErrLastAdmin; ErrDenied for a client.
 func (s *Store) SetAdmin(ctx context.Context, by Actor, email string, admin, evenLast bool) error {
 	kind := record.AdminRevoke
 	if admin {
@@ -139,10 +138,10 @@ func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disable
 	})
 }
 
-// RenameAccount gives an account another address, which counts as confirmed; all that
-// belongs to it stays, except for what its user wished: the address may be of another person.
-// *InvalidError; ErrNotFound; ErrExists if another account has that address; ErrDenied for
-// a client.
+// RenameAccount gives an account another address, which counts as confirmed. All that the account
+// owns stays, except the wishes of its user: the new address may belong to another person.
+// *InvalidError; ErrNotFound; ErrExists if another account has that address; ErrDenied for a
+// client.
 func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) error {
 	var bad record.InvalidError
 	to = cleanEmail(to, &bad)
@@ -189,7 +188,7 @@ func (s *Store) Accounts(ctx context.Context) ([]record.Account, error) {
 	})
 }
 
-// adminBeside returns an account that administers, other than id, or ErrLastAdmin.
+// adminBeside returns an administrator other than id, or ErrLastAdmin.
 func (s *Store) adminBeside(ctx context.Context, id record.AccountID) (record.AccountID, error) {
 	for list, err := range batches(func(last record.Account) ([]record.Account, error) {
 		return cold.Accounts(ctx, s.engine, last.ID, listBatch)
@@ -210,11 +209,10 @@ func (s *Store) account(ctx context.Context, email string) (record.Account, erro
 	return cold.AccountByEmail(ctx, s.engine, accountKey(email))
 }
 
-// accountKey returns the form of a typed address by which accounts are found.
+// accountKey returns the form of a typed address that is the key of an account.
 func accountKey(address string) string { return email.Fold(address) }
 
-// changeAccount changes the account of an address, for an actor who administers. The
-// event has kind k.
+// changeAccount changes the account of an address, for an administrator. The event has kind k.
 func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k record.AdminKind, ends record.SessionChange, change func(*record.Account)) (record.Account, error) {
 	if !by.administers() {
 		return record.Account{}, record.ErrDenied
@@ -260,8 +258,8 @@ func cleanEmail(address string, bad *record.InvalidError) string {
 	return address
 }
 
-// unclear says why an address is refused that could be taken for another one.
-const unclear = "has characters that could pass for others, or that are not seen"
+// unclear says why an address is refused that could be confused with another one.
+const unclear = "has characters that look like others, or that are invisible"
 
 func checkPassword(p secret.Text, bad *record.InvalidError) {
 	text := p.Reveal()

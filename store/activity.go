@@ -10,13 +10,12 @@ import (
 	"pushbox/store/record"
 )
 
-// MaxTallied is how many pushes, and how many events, are read at most to count those of the
-// last days.
+// MaxTallied is how many pushes, and how many events, Activity reads at most.
 const MaxTallied = 50_000
 
-// Activity has how often something happened on each of the last days, which begin at midnight
-// UTC. It is counted in the records that there are: pushes without an account leave none once
-// they have ended, so only those of accounts count.
+// Activity has the numbers of pushes and events on each of the last days, which begin at midnight
+// UTC. They are counted from records. A push without an account leaves no record once it has ended,
+// so only pushes of accounts count.
 type Activity struct {
 	First            time.Time // the first day
 	Created, Ended   []int     // pushes of accounts, but for imported ones; nil: there are too many to count
@@ -112,7 +111,7 @@ type Observer interface {
 	Ended(c Cause)
 	// PassphraseFailed reports a wrong passphrase.
 	PassphraseFailed()
-	// Compacted reports how a compaction ended; ErrBusy if it was put off.
+	// Compacted reports how a compaction ended; ErrBusy if it was postponed.
 	Compacted(err error)
 }
 
@@ -124,7 +123,7 @@ type observed struct {
 	observer Observer
 }
 
-// CreatePush is that of the engine.
+// CreatePush calls CreatePush of the engine.
 func (e observed) CreatePush(ctx context.Context, p record.Push, payload []byte, first record.Entry) (record.Entry, error) {
 	kept, err := e.Engine.CreatePush(ctx, p, payload, first)
 	if err == nil {
@@ -133,7 +132,7 @@ func (e observed) CreatePush(ctx context.Context, p record.Push, payload []byte,
 	return kept, err
 }
 
-// Change is that of the engine.
+// Change calls Change of the engine.
 func (e observed) Change(ctx context.Context, id record.ID, r record.Rule) (record.Change, error) {
 	var was record.Push
 	c, err := e.Engine.Change(ctx, id, func(p record.Push) (record.Push, record.Entry, error) {
@@ -158,7 +157,7 @@ func (e observed) tell(was record.Push, c record.Change) {
 	}
 }
 
-// Compact is that of the engine.
+// Compact calls Compact of the engine.
 func (e observed) Compact(ctx context.Context, progress func(done, total int64)) error {
 	err := e.Engine.Compact(ctx, progress)
 	e.observer.Compacted(err)
@@ -168,12 +167,12 @@ func (e observed) Compact(ctx context.Context, progress func(done, total int64))
 // Stats are the figures of a store at one moment.
 type Stats struct {
 	record.EngineStats
-	Lag time.Duration // how long the push that is due longest has waited for a sweep; 0: none is due
+	Lag time.Duration // how long the oldest due push has waited for a sweep; 0: none is due
 }
 
-// Stats returns the figures of the store. It waits for nothing but a database that several
-// servers share: while that does not answer, the error is ErrUnavailable, and only Shared is
-// set. ErrFailed or ErrClosed if the store works no more.
+// Stats returns the figures of the store. It waits only for a database that several servers share:
+// while that does not answer, the error is ErrUnavailable, and only Shared is set. ErrFailed or
+// ErrClosed if the store no longer works.
 func (s *Store) Stats() (Stats, error) {
 	stats, err := s.engine.Stats(context.Background())
 	if err != nil {
@@ -186,8 +185,7 @@ func (s *Store) Stats() (Stats, error) {
 	return v, nil
 }
 
-// Ping has the engine go the way of a write and of a read, and returns nil when both
-// work.
+// Ping tests a write and a read in the engine, and returns nil if both work.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.engine.KeepTime(ctx, time.Time{}) // earlier than any time kept, so nothing is written
 	if err == nil {
@@ -205,13 +203,13 @@ func (s *Store) Reach(ctx context.Context) error { return s.engine.Ready(ctx) }
 type Health struct {
 	Clock  time.Time // what the clock says
 	Latest time.Time // the latest time that the database has seen
-	Doubt  bool      // the clock jumped while the store was open, and is not believed yet: creates wait
-	Away   bool      // by the clock the store was closed for more than a day, which is not believed yet: nothing is destroyed
+	Doubt  bool      // the clock jumped while the store was open, and is not trusted yet: creates wait
+	Away   bool      // by the clock the store was closed for more than a day, which is not trusted yet: nothing is destroyed
 	Swept  time.Time // when the last sweep ended without an error; zero: none since Open
 	Space  record.Space
 }
 
-// Health returns the times that the store goes by, and its size.
+// Health returns the times that the store uses, and its size.
 func (s *Store) Health(ctx context.Context) (h Health, err error) {
 	latest, timeErr := s.engine.KeepTime(ctx, time.Time{})
 	stats, spaceErr := s.engine.Stats(ctx)

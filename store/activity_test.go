@@ -122,7 +122,7 @@ func (o *tally) want(t *testing.T, want map[string]int) {
 	o.told = nil
 }
 
-// watched is a store that tells o what becomes of pushes.
+// watched is a store that reports the changes of pushes to o.
 func watched(t *testing.T) (f *storetest.Fixture, o *tally) {
 	t.Helper()
 	o = new(tally)

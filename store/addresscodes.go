@@ -15,12 +15,12 @@ import (
 	"pushbox/store/record"
 )
 
-// An AddressState says how far an account is with the confirmation of its address.
+// An AddressState says whether the address of an account is confirmed, and which code is pending.
 type AddressState struct {
 	Email     string
 	Confirmed bool
 	Reachable bool      // a code can be mailed to it
-	CodeUntil time.Time // how long the code is good that was mailed last; zero: none is
+	CodeUntil time.Time // how long the last mailed code stays valid; zero: none is valid
 	Tries     int       // that are left for it
 }
 
@@ -40,9 +40,9 @@ func (s *Store) Address(ctx context.Context, session secret.Text) (AddressState,
 // errConfirmed says that there is nothing to confirm.
 var errConfirmed = errors.New("the address is confirmed already")
 
-// MailCode mails a new code to the address of a session's account, and makes the code
-// before it worthless. When it returns, the mail is durably in the outbox. Where the
-// address is confirmed it does nothing. The language is one of MailOptions, or empty.
+// MailCode mails a new code to the address of a session's account, and revokes the code before it.
+// When it returns, the mail is durably in the outbox. If the address is confirmed it does nothing.
+// The language is one of MailOptions, or empty.
 //
 // Errors: ErrSession; ErrNotFound if the server sends no mail, or none to such an
 // address; *LockedError if there were too many codes; a *QuotaError; ErrFull; ErrClock
@@ -85,10 +85,9 @@ func (s *Store) mailCode(ctx context.Context, by Actor, session secret.Text, lan
 	return instead(err, errConfirmed, nil)
 }
 
-// codeQuotas are the quotas that a code counts against, and a link for a password that is asked for
-// without an account. Together they leave half of what the instance may send to others, however many
-// accounts sign up. Accounts that are not confirmed have one half of theirs, the others the
-// other half: of the first, one client can make many.
+// codeQuotas are the quotas for codes, and for password links that were requested without signing
+// in. Together they use at most half of the mail that the instance may send, however many accounts
+// sign up. Unconfirmed accounts share one half of that, because one client can make many of them.
 func (s *Store) codeQuotas(a record.Account, now time.Time) []record.Quota {
 	return s.shareOfCodes(a, s.quotas(a.ID, now, a.Email))
 }
@@ -145,8 +144,8 @@ func (s *Store) confirmAddress(ctx context.Context, by Actor, session, code secr
 	return err
 }
 
-// ConfirmAccount confirms the address of an account, for which the administrator vouches.
-// ErrNotFound; ErrDenied for a client.
+// ConfirmAccount confirms the address of an account on the word of an administrator. ErrNotFound;
+// ErrDenied for a client.
 func (s *Store) ConfirmAccount(ctx context.Context, by Actor, email string) error {
 	_, err := s.changeAccount(ctx, by, email, record.AdminAddressConfirm, record.SessionChange{}, (*record.Account).Confirm)
 	return err
@@ -158,7 +157,7 @@ const (
 	codesApart = time.Minute // between two codes of an account
 )
 
-// codeIsGood reports whether a code is still good, when at is the time.
+// codeIsGood reports whether a code is still valid at a time.
 func codeIsGood(c record.AddressCode, at clock.Instant) bool {
 	return c.Sum != [16]byte{} && at.Denies.Before(c.SentAt.Add(CodeLasts))
 }
@@ -175,7 +174,7 @@ func codeWait(c record.AddressCode, now time.Time) time.Duration {
 	}
 }
 
-// nextCode is what is kept when another code is made.
+// nextCode returns the record of another code.
 func nextCode(c record.AddressCode, now time.Time) record.AddressCode {
 	n := record.AddressCode{SentAt: now, Sent: 1}
 	if !c.SentAt.IsZero() && dayOf(c.SentAt) >= dayOf(now) {

@@ -15,10 +15,10 @@ import (
 	"pushbox/store/seal"
 )
 
-// AdminEvents lists events of the instance log by number: up to limit of those at since
-// or later, from the first after the given number. An account that has gone has the
-// address that its event kept, or none. With an error it returns the events before the
-// one that cannot be read, which the error names.
+// AdminEvents lists events of the instance log by number: up to limit of those at since or later,
+// from the first after the given number. For a removed account the address is the one in its event,
+// or empty. With an error it returns the events before the one that cannot be read, which the error
+// names.
 func (s *Store) AdminEvents(ctx context.Context, since time.Time, after uint64, limit int) ([]AdminEventInfo, error) {
 	var list []AdminEventInfo
 	emails := make(map[record.AccountID]string)
@@ -49,8 +49,8 @@ func (s *Store) AdminEvents(ctx context.Context, since time.Time, after uint64, 
 	return list, nil
 }
 
-// adminEvents reads all events after the given number. With an error come the events
-// before the one that is damaged.
+// adminEvents reads all events after the given number. With an error it returns the events before
+// the damaged one.
 func (s *Store) adminEvents(ctx context.Context, after uint64) func(func([]record.AdminEvent, error) bool) {
 	return batches(func(last record.AdminEvent) ([]record.AdminEvent, error) {
 		from := max(after, last.Number)
@@ -114,7 +114,7 @@ func checkAdminEvents(ctx context.Context, e record.Engine, ring func() *seal.Ri
 		}
 		for _, e := range batch {
 			if _, err := openAdminEvent(ring(), e); err != nil {
-				report(fmt.Sprintf("event %d: it does not open", e.Number))
+				report(fmt.Sprintf("event %d: it cannot be decrypted", e.Number))
 			}
 		}
 	}
@@ -137,10 +137,10 @@ type AdminEventInfo struct {
 	By      Actor  // without Referrer, and Client is empty
 	ByEmail string // of By.Account; empty if that is no longer known
 	Email   string // of Account; empty if that is no longer known
-	Detail  string // what else there is to say, such as a size; may be empty
+	Detail  string // further details, such as a size; may be empty
 }
 
-// A matter is what an event is about, as far as it is known before the change is made.
+// A matter is the subject of an event, as far as it is known before the change is made.
 type matter struct {
 	account record.AccountID
 	email   string
@@ -163,7 +163,7 @@ func (s *Store) sealAdminEvent(ring *seal.Ring, by Actor, k record.AdminKind, m 
 	return e
 }
 
-// openAdminEvent opens an event, and checks that it says what its digest says.
+// openAdminEvent opens an event, and checks its text against its digest.
 func openAdminEvent(ring *seal.Ring, e record.AdminEvent) (AdminEventInfo, error) {
 	plain, err := ring.OpenEvent(e.Digest, e.Sealed)
 	r := record.Reader{Rest: plain}
@@ -173,7 +173,7 @@ func openAdminEvent(ring *seal.Ring, e record.AdminEvent) (AdminEventInfo, error
 		*text = string(r.Bytes())
 	}
 	if err != nil || r.End() != nil || sha256.Sum256(plain) != e.Digest {
-		return AdminEventInfo{}, fmt.Errorf("%w: event %d does not open", record.ErrCorrupt, e.Number)
+		return AdminEventInfo{}, fmt.Errorf("%w: event %d cannot be decrypted", record.ErrCorrupt, e.Number)
 	}
 	return i, nil
 }

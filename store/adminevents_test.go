@@ -429,13 +429,13 @@ func TestAnEventThatDoesNotOpenIsNamed(t *testing.T) {
 			spoil(&e)
 			env.OK(t, cold.AddAdminEvent(ctx, f.Engine(), e))
 			problems, err := f.Store.Check(ctx)
-			if err != nil || !slices.Equal(problems, []string{"event 2: it does not open"}) {
+			if err != nil || !slices.Equal(problems, []string{"event 2: it cannot be decrypted"}) {
 				t.Errorf("the check found %q, %v", problems, err)
 			}
-			if list, err := f.AdminEvents(ctx, time.Time{}, 0, 9); len(list) != 1 || err == nil || !strings.Contains(err.Error(), "event 2 does not open") {
+			if list, err := f.AdminEvents(ctx, time.Time{}, 0, 9); len(list) != 1 || err == nil || !strings.Contains(err.Error(), "event 2 cannot be decrypted") {
 				t.Errorf("the list: %d events, %v", len(list), err)
 			}
-			if _, err := f.Backup(ctx, storetest.Operator, "", func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "event 2: it does not open") {
+			if _, err := f.Backup(ctx, storetest.Operator, "", func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "event 2: it cannot be decrypted") {
 				t.Errorf("a backup: %v", err)
 			}
 		})

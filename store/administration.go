@@ -20,7 +20,7 @@ const (
 	Client   Role = iota // a client of the API or the pages: for its Account, or anonymously
 	Operator             // the operator, by a command on the server's machine
 	System               // pushbox itself
-	Admin                // the user of an account that administers, on the pages or by the API
+	Admin                // the user of an administrator's account, on the pages or by the API
 )
 
 // administers reports whether the actor may change the instance and what belongs to any
@@ -50,14 +50,14 @@ func (a Actor) proved(id record.AccountID) Actor {
 	return a
 }
 
-// isOwn reports whether an administrator acts on the own account. An attacker with a stolen session
-// cannot bypass the password and the second factor in this way.
+// isOwn reports whether an administrator acts on their own account. That is refused, so that an
+// attacker with a stolen session cannot bypass the password and the second factor.
 func (a Actor) isOwn(of record.Account) bool { return a.Role == Admin && a.Account == of.ID }
 
-// An administration changes accounts, API tokens, sessions, webhooks and the key ring
-// for an actor, and writes the instance log. No other part of the store calls these
-// methods of the engine, so this file alone says who may make such changes, and none of
-// them is without an event but those that are Untold.
+// An administration changes accounts, API tokens, sessions, webhooks and the key ring for an actor,
+// and writes the instance log. No other part of the store calls these methods of the engine, so
+// this file alone decides who may make such changes. Each change writes an event unless it is
+// Untold.
 type administration struct {
 	store *Store
 	by    Actor
@@ -98,8 +98,8 @@ func (a administration) createFirstAccount(ctx context.Context, one record.Accou
 	})
 }
 
-// lastAdminTries bounds how often another administrator is looked for: each time the one that was
-// found lost the role in between.
+// lastAdminTries bounds the searches for another administrator. A search repeats only if the
+// account that it found has lost the role meanwhile.
 const lastAdminTries = 8
 
 func (a administration) changeAccount(ctx context.Context, id record.AccountID, session record.SessionDigest, r record.AccountRule) (record.AccountChange, error) {
@@ -214,9 +214,8 @@ func (a administration) setKeyRing(ctx context.Context, root seal.RootKey, r *se
 	return a.store.engine.SetKeyRing(ctx, r.Sealed(root), r, a.store.sealAdminEvent(r, a.by, k, matter{detail: detail}))
 }
 
-// note adds an event of what is done and changes nothing else here. Where there is no
-// room for the event, what is done stays done: a full disk must not keep an administrator
-// from a backup.
+// note adds an event for an action that was completed elsewhere. If there is no room for the event,
+// the action still counts: a full disk must not keep an administrator from a backup.
 func (a administration) note(ctx context.Context, k record.AdminKind, m matter) error {
 	return a.store.keeping(ctx, func(ctx context.Context) error {
 		return instead(cold.AddAdminEvent(ctx, a.store.engine, a.event(k, m)), record.ErrFull, nil)
@@ -229,7 +228,7 @@ func about(one record.Account) matter { return matter{account: one.ID, email: on
 // aboutHook returns the matter of an event about a webhook that exists.
 func aboutHook(h record.Hook) matter { return matter{account: h.Owner, subject: uint64(h.ID)} }
 
-// with returns the matter with a detail.
+// with returns a copy of the matter with a detail.
 func (m matter) with(detail string) matter {
 	m.detail = detail
 	return m
@@ -274,16 +273,16 @@ func (s *Store) FindAccounts(ctx context.Context, words string, before record.Ac
 	return found, before, nil
 }
 
-// An Actor identifies who does something, for permissions and the audit log.
+// An Actor identifies the client or the process that acts, for permissions and the audit log.
 type Actor struct {
 	Role      Role
 	Account   record.AccountID // of a Client; 0: anonymous
-	Client    string           // that limits count by: an IPv4 address or an IPv6 /64
+	Client    string           // the key of limits: an IPv4 address or an IPv6 /64
 	Marks     []secret.Text    // that the browser got from a Store: see NewSession.Mark and PushInfo.Mark
-	Local     bool             // a program on this machine: its pushes count against no room of a client
+	Local     bool             // a program on this machine: its pushes do not count against a client's room
 	IP        string
 	UserAgent string
 	Referrer  secret.Text // it may hold a link
 
-	ReceiptCode secret.Text // of the push at hand
+	ReceiptCode secret.Text // the code of the receipt of the present push
 }

@@ -22,9 +22,9 @@ import (
 // session.
 const noteEvery = time.Minute
 
-// TokensPerAccount is how many API tokens a client can make for its account in an hour.
-// To make one and to end it are two events: the limit keeps an account from pushing the events
-// of others out of the instance log.
+// TokensPerAccount is how many API tokens a client can make for its account in an hour. Creating
+// and revoking a token write an event each: the limit keeps an account from crowding others' events
+// out of the instance log.
 const TokensPerAccount = 25
 
 const tokensWindow = time.Hour
@@ -48,9 +48,9 @@ func (s *Store) CreateToken(ctx context.Context, by Actor, email string, in Toke
 	return t, err
 }
 
-// CreateOwnToken makes an API token for the account of a session. The password proves
-// that the account is the caller's, and so does a second factor if it has one; that is
-// then used up. Only the token's digest is kept.
+// CreateOwnToken makes an API token for the account of a session. The password proves that the
+// account is the caller's, and so does a second factor if it has one; this uses the factor up. Only
+// the token's digest is kept.
 //
 // Errors: as those of ChangePassword, ErrCredentials also for a wrong factor; ErrTokens; a
 // *LockedError also if the account made too many tokens.
@@ -78,7 +78,7 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password 
 	return t, err
 }
 
-// newToken makes an API token of no account. *InvalidError.
+// newToken makes an API token without an account. *InvalidError.
 func (s *Store) newToken(in TokenTerms) (NewAPIToken, error) {
 	var bad record.InvalidError
 	if !utf8.ValidString(in.Label) || strings.ContainsFunc(in.Label, unicode.IsControl) {
@@ -102,11 +102,11 @@ func (s *Store) newToken(in TokenTerms) (NewAPIToken, error) {
 	return t, nil
 }
 
-// tokenFits returns an *InvalidError if the account can do nothing with a scope of the token.
+// tokenFits returns an *InvalidError if the account cannot use a scope of the token.
 func tokenFits(t record.APIToken, a record.Account) error {
 	var bad record.InvalidError
 	if t.Scopes.Has(record.ScopeAdmin) && !a.Admin {
-		bad.Add("scope", "has admin, and the account is not an administrator's")
+		bad.Add("scope", "has admin, and the account is not an administrator")
 	}
 	return bad.Err()
 }
@@ -131,8 +131,7 @@ func (s *Store) Tokens(ctx context.Context, email string) ([]record.APIToken, er
 	})
 }
 
-// RevokeToken ends an API token at once. A client can end those of its own account.
-// ErrNotFound.
+// RevokeToken ends an API token at once. A client can end tokens of its own account. ErrNotFound.
 func (s *Store) RevokeToken(ctx context.Context, by Actor, id record.TokenID) error {
 	return s.as(by).removeToken(ctx, id)
 }
@@ -153,8 +152,8 @@ func (s *Store) Authenticate(ctx context.Context, by Actor, token secret.Text) (
 	return a, t, noteUse(t.LastUsedAt, at, func() error { return cold.TouchToken(ctx, s.engine, t.Digest, at.Now) })
 }
 
-// noteUse calls touch to record a use, unless the last one was recorded recently or the
-// clock is in doubt. A full store is no error: its owner must still get in.
+// noteUse calls touch to record a use, unless the last one was recorded recently or the clock is in
+// doubt. A full store is no error: its owner must still be able to sign in.
 func noteUse(last time.Time, at clock.Instant, touch func() error) error {
 	if at.Now != at.Ends || at.Now.Sub(last) < noteEvery {
 		return nil
@@ -162,7 +161,7 @@ func noteUse(last time.Time, at clock.Instant, touch func() error) error {
 	return instead(touch(), record.ErrFull, nil)
 }
 
-// TokenTerms say what an API token is to be.
+// TokenTerms are the properties of a new API token.
 type TokenTerms struct {
 	Label    string
 	Lifetime time.Duration // 0: for good

@@ -24,11 +24,11 @@ type Backup struct {
 	Key  string    // the ID of the root key that opens it
 }
 
-// Backup makes a copy of the store, beside reads and writes. The copy is a file of mode
-// 0600 beside path, or beside the database if path is empty. It has a temporary name,
-// which durable.RemoveLeftovers finds. Backup checks every page and every promise of
-// the copy, and that its key ring opens with the key of the store. It calls progress,
-// from one goroutine, with bytes copied and bytes in all.
+// Backup makes a copy of the store, beside reads and writes. The copy is a file of mode 0600 beside
+// path, or beside the database if path is empty. It has a temporary name, which
+// durable.RemoveLeftovers finds. Backup checks every page and every promise of the copy, and that
+// the store's key opens its key ring. It calls progress, from one goroutine, with bytes copied and
+// bytes in all.
 //
 // ErrBusy if a compaction or another backup runs, or cannot keep up with writes;
 // ErrFull if there is no room for the copy; ErrCorrupt if the check of the copy finds a
@@ -37,12 +37,12 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 	if err := s.as(by).may(0); err != nil {
 		return Backup{}, err
 	}
-	if err := s.Reach(ctx); err != nil && !errors.Is(err, record.ErrLost) { // an old primary would give a copy of what was
+	if err := s.Reach(ctx); err != nil && !errors.Is(err, record.ErrLost) { // an old primary would give an outdated copy
 		return Backup{}, err
 	}
 	at := s.time.Read()
 	b, key := Backup{At: at.Now}, s.rootKey()
-	if _, err := s.engine.KeepTime(ctx, at.Ends); err != nil { // so the copy says as of when it is
+	if _, err := s.engine.KeepTime(ctx, at.Ends); err != nil { // so the copy has the time of its contents
 		return Backup{}, err
 	}
 	if err := s.freeOrphans(ctx); err != nil { // or they would be copied, too
@@ -128,10 +128,9 @@ func collect(problems *[]string) func(string) {
 	}
 }
 
-// RemoveCopies removes what upgrades have kept of the older store, CopiesStay after
-// them. It returns how many files that were, and how long to wait before the next call.
-// It is no part of a sweep, since to overwrite a large file takes longer than an expired
-// push may stay.
+// RemoveCopies removes the older databases that upgrades kept, CopiesStay after the upgrade. It
+// returns how many files it removed, and how long to wait before the next call. A sweep does not do
+// this, since overwriting a large file takes longer than an expired push may stay.
 func (s *Store) RemoveCopies(ctx context.Context) (n int, wait time.Duration, err error) {
 	if s.file != nil {
 		n, err = s.file.RemoveCopies(ctx, s.time.Read().Ends.Add(-record.CopiesStay))
@@ -139,7 +138,7 @@ func (s *Store) RemoveCopies(ctx context.Context) (n int, wait time.Duration, er
 	return n, tidyRest, err
 }
 
-// endOfTime is a time after that of any file.
+// endOfTime is later than the time of any file.
 func endOfTime() time.Time { return time.Unix(1<<50, 0) }
 
 // SameRecords compares all records of two engines, one by one, and returns how many there
@@ -158,7 +157,7 @@ func SameRecords(want, got record.Records, progress func(done int64)) (n int64, 
 		case gotErr != nil:
 			return n, gotErr
 		case !ok || g.Kind != w.Kind || !bytes.Equal(g.Key, w.Key):
-			return n, fmt.Errorf("%w: the copy lacks %s, or has another one there", record.ErrCorrupt, w.Kind)
+			return n, fmt.Errorf("%w: the copy lacks %s, or has a different one in its place", record.ErrCorrupt, w.Kind)
 		case !bytes.Equal(g.Value, w.Value):
 			return n, fmt.Errorf("%w: %s of the copy differs", record.ErrCorrupt, w.Kind)
 		}
@@ -169,7 +168,7 @@ func SameRecords(want, got record.Records, progress func(done int64)) (n int64, 
 		if gotErr != nil {
 			return n, gotErr
 		}
-		return n, fmt.Errorf("%w: the copy has %s too many", record.ErrCorrupt, g.Kind)
+		return n, fmt.Errorf("%w: the copy has %s that should not exist", record.ErrCorrupt, g.Kind)
 	}
 	return n, nil
 }

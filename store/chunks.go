@@ -16,8 +16,8 @@ const (
 	maxStep = 4
 	minStep = 2
 
-	// maxInFlight is how many steps all uploads together have on their way. Each has
-	// minInFlight at least, however many uploads there are.
+	// maxInFlight is how many steps of all uploads may be in flight. Each upload may have at least
+	// minInFlight, however many uploads there are.
 	maxInFlight = 8
 	minInFlight = 2
 )
@@ -58,8 +58,8 @@ type chunkWriter struct {
 	file    int
 	cipher  *seal.FileCipher
 	n       int        // chunks submitted
-	pending []inFlight // the steps on their way, oldest first
-	rest    []*step    // steps to use again
+	pending []inFlight // the steps in flight, oldest first
+	rest    []*step    // steps to reuse
 	steps   []*step    // all
 }
 
@@ -124,7 +124,7 @@ func (w *chunkWriter) submit(ctx context.Context, s *step, n int) {
 	go func() { outcome <- u.store.engine.PutChunks(ctx, u.id, w.file, first, chunks) }()
 }
 
-// wait waits until at most left steps are on their way, and returns the first error.
+// wait waits until at most left steps are in flight, and returns the first error.
 func (w *chunkWriter) wait(left int) (err error) {
 	for len(w.pending) > left {
 		f := w.pending[0]
@@ -136,7 +136,7 @@ func (w *chunkWriter) wait(left int) (err error) {
 	return err
 }
 
-// free returns a step that is not on its way.
+// free returns a step that is not in flight.
 func (w *chunkWriter) free() *step {
 	if len(w.rest) == 0 {
 		s := new(step)
@@ -148,9 +148,8 @@ func (w *chunkWriter) free() *step {
 	return s
 }
 
-// fill reads a chunk: seal.ChunkSize bytes, or fewer and io.EOF at the end. Unlike
-// io.ReadFull it passes io.ErrUnexpectedEOF on, which means that the reader was cut
-// off.
+// fill reads a chunk: seal.ChunkSize bytes, or fewer and io.EOF at the end. Unlike io.ReadFull it
+// returns io.ErrUnexpectedEOF of the reader, which means that the upload was cut off.
 func fill(r io.Reader, chunk *[]byte) (err error) {
 	buf := (*chunk)[:0]
 	for idle := 0; len(buf) < seal.ChunkSize && err == nil; {

@@ -9,13 +9,13 @@ import (
 	"pushbox/store/seal"
 )
 
-// A converter gives records of schema 5 their present form. Schema 5 had the link of a
-// push together with its name and note, also when the push had ended, and links in
-// messages. It sealed all of them, and webhooks, under KEKs.
+// A converter gives records of schema 5 their present form. Schema 5 sealed the link of a push
+// together with its name and note, and kept it after the push had ended; messages contained links.
+// It sealed these, and webhooks, under KEKs.
 type converter struct{ ring *seal.Ring }
 
-// ConvertPush reads the record of a push. One that has ended loses its link. The maker
-// of one without an owner is no longer known.
+// ConvertPush reads the record of a push. A push that has ended loses its link. The client that
+// made a push without an owner is no longer known.
 func (c converter) ConvertPush(id record.ID, raw []byte, size int64) (record.Push, error) {
 	p := record.Push{ID: id}
 	if err := p.UnmarshalVersion(raw, record.FirstPushVersion); err != nil {
@@ -60,7 +60,7 @@ func (converter) ConvertToken(raw []byte) (t record.APIToken, err error) {
 func (c converter) ConvertHook(h record.Hook) (record.Hook, error) {
 	target, err := c.ring.OpenHook(hookPlace(h), h.Sealed)
 	if err != nil {
-		return record.Hook{}, fmt.Errorf("%w: webhook %d does not open", record.ErrCorrupt, h.ID)
+		return record.Hook{}, fmt.Errorf("%w: webhook %d cannot be decrypted", record.ErrCorrupt, h.ID)
 	}
 	h.Sealed = c.ring.SealHook(hookPlace(h), target)
 	return h, nil
@@ -73,13 +73,13 @@ func (c converter) ConvertMessage(m record.Message) (record.Message, error) {
 		plain, err = convertContent(m.Route, plain)
 	}
 	if err != nil {
-		return record.Message{}, fmt.Errorf("%w: message %d does not open", record.ErrCorrupt, m.Number)
+		return record.Message{}, fmt.Errorf("%w: message %d cannot be decrypted", record.ErrCorrupt, m.Number)
 	}
 	m.Sealed = c.ring.SealMessage(messagePlace(m), plain)
 	return m, nil
 }
 
-// convertContent converts what a message of schema 5 says.
+// convertContent converts the content of a message of schema 5.
 func convertContent(by record.Route, plain []byte) ([]byte, error) {
 	r := record.Reader{Rest: plain}
 	r.Version()

@@ -98,8 +98,8 @@ func (d *Download) Close() {
 	clear(d.plain[:cap(d.plain)])
 }
 
-// Read is that of io.Reader. Its errors are those of Store.Download, and the cause of
-// the end of the download.
+// Read is that of io.Reader. Its errors are those of Store.Download, and the cause if the download
+// was cancelled.
 func (d *Download) Read(p []byte) (int, error) {
 	if d.offset >= d.Size {
 		return 0, io.EOF
@@ -168,7 +168,7 @@ func (d *Download) slide() error {
 	return d.because(err)
 }
 
-// because is the cause of the end of the download, if an engine that waited was told of it.
+// because returns why the download was cancelled, if it was, and otherwise err.
 func (d *Download) because(err error) error {
 	if err != nil && d.ctx.Err() != nil {
 		return context.Cause(d.ctx)
@@ -215,15 +215,15 @@ func (ds *downloads) end(id record.ID) {
 // longestGrant is how long downloads can extend a grant.
 const longestGrant = 24 * time.Hour
 
-// newGrant makes a grant for the files of p that lasts for window.
+// newGrant makes a grant for the files of p that is valid for window.
 func newGrant(p record.Push, at clock.Instant, window time.Duration) *record.NewGrant {
 	g := record.Grant{Push: p.ID, Until: record.Earlier(at.Now.Add(longestGrant), p.ExpiresAt)}
 	g.ExpiresAt = record.Earlier(at.Now.Add(window), g.Until)
 	return &record.NewGrant{Grant: g, Ended: at.Ends}
 }
 
-// checkGrant returns nil while the grant is good, ErrNotFound once it has ended, and
-// ErrClock while that depends on whether to believe the clock.
+// checkGrant returns nil while the grant is valid, ErrNotFound once it has ended, and ErrClock
+// while the clock is in doubt and decides that.
 func checkGrant(g record.Grant, at clock.Instant) error {
 	switch {
 	case !at.Ends.Before(g.ExpiresAt):
@@ -235,8 +235,8 @@ func checkGrant(g record.Grant, at clock.Instant) error {
 	}
 }
 
-// grantWithin returns the grant with no time after end, the end of its push, which an edit
-// may have brought forward.
+// grantWithin limits the times of a grant to the end of its push, which an edit may have moved to
+// an earlier time.
 func grantWithin(g record.Grant, end time.Time) record.Grant {
 	g.ExpiresAt, g.Until = record.Earlier(g.ExpiresAt, end), record.Earlier(g.Until, end)
 	return g

@@ -26,7 +26,7 @@ const (
 	doublings = 6                  // of passphrasesPerPushWindow, at most
 	remembers = 7 * 24 * time.Hour // how long a client counts as known after a right passphrase
 
-	maxElsewhere = 16 // questions to a server that checks passwords, at the same time
+	maxElsewhere = 16 // concurrent requests to a server that checks passwords
 )
 
 // queueShare is the part of a queue that one network may have: an eighth.
@@ -43,20 +43,20 @@ type Guessing struct {
 // SignInLimits bound how fast passwords and codes of accounts can be tried. 0: no
 // limit.
 type SignInLimits struct {
-	PerClient  int // tries per client in 20 seconds; right ones per account and client; sign-ups per client
+	PerClient  int // tries per client in 20 seconds; correct tries per account and client; sign-ups per client
 	PerAccount int // wrong tries in an hour: per address, with or without an account, and per browser that is known
 }
 
-// A guesser runs Argon2: at most once per core at a time. Passphrases and passwords have a
-// queue each, and where there are two cores, one of them is always left for the other
-// queue. Passwords that another server checks have a queue that takes no core. How many tries
-// there may be is counted by the engine (TallyEngine).
+// A guesser runs Argon2: at most once per core at a time. Passphrases and passwords have a queue
+// each, and where there are two cores, one of them is always left for the other queue. Passwords
+// that another server checks have a queue that uses no core. The engine counts the tries
+// (TallyEngine).
 type guesser struct {
 	passphrases, passwords, elsewhere *limit.Queue
 
 	mu    sync.Mutex
-	busy  map[string]chan struct{} // what is being guessed at; closed when that ends
-	tried map[string]*underWay     // by client, or what is known of it
+	busy  map[string]chan struct{} // the guesses that run now, by their target; closed when they end
+	tried map[string]*underWay     // by client, or by its mark
 }
 
 // An underWay is the tries of a client whose outcome is not known yet.
@@ -91,9 +91,9 @@ func doQueued(ctx context.Context, q *limit.Queue, client string, f func() error
 // busy returns ErrBusy for that of a queue.
 func busy(err error) error { return instead(err, limit.ErrBusy, record.ErrBusy) }
 
-// inTurn runs f, which tries what may be wrong. Guesses at one thing take turns, so that
-// a right one, which is counted only while it runs, does not lock out the others. The wait
-// is short, since a running guess has a core of its own, unless another server is asked.
+// inTurn runs f, which tries a guess that may be wrong. Guesses at one target take turns: a correct
+// guess counts as wrong while it runs, and must not lock out the others. The wait is short, since a
+// running guess has its own core, unless another server checks it.
 func (g *guesser) inTurn(ctx context.Context, what string, f func() error) error {
 	if err := g.enter(ctx, what); err != nil {
 		return err
@@ -116,7 +116,8 @@ func (g *guesser) enter(ctx context.Context, what string) error {
 	}
 }
 
-// begin returns nil if the turn has come, else what is closed when the turn before has ended.
+// begin returns nil if it is the caller's turn, else a channel that is closed when the turn before
+// has ended.
 func (g *guesser) begin(what string) (before chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -133,7 +134,7 @@ func (g *guesser) leave(what string) {
 	delete(g.busy, what)
 }
 
-// beginTry counts a try of a client by count, and returns what ends the try.
+// beginTry counts a try of a client with count, and returns a function that ends the try.
 func (g *guesser) beginTry(ctx context.Context, client string, count func() error) (end func(), err error) {
 	err = g.afterOthers(ctx, client, func() error {
 		err := count()
@@ -145,8 +146,8 @@ func (g *guesser) beginTry(ctx context.Context, client string, count func() erro
 	return func() { g.change(client, -1) }, err
 }
 
-// afterOthers calls f, which says whether a client has a try left. As long as it has none, and
-// tries of it are under way, it waits for them and calls f again: a right one gives its try
+// afterOthers calls f, which reports whether a client has a try left. While it has none and tries
+// of the client are running, afterOthers waits for them and calls f again: a correct try is given
 // back.
 func (g *guesser) afterOthers(ctx context.Context, client string, f func() error) error {
 	for {
@@ -166,8 +167,8 @@ func (g *guesser) afterOthers(ctx context.Context, client string, f func() error
 	}
 }
 
-// change adds to the number of tries of a client that are under way. It returns what is closed
-// when the next of them ends; nil if there is none.
+// change adds to the number of tries of a client that are under way. It returns a channel that is
+// closed when the next of them ends; nil if there is none.
 func (g *guesser) change(client string, by int) (ended chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -200,7 +201,7 @@ const (
 // MaxMarks is how many marks of an Actor are looked at.
 const MaxMarks = 8
 
-// The subjects of marks begin with what they are.
+// Subjects of marks begin with their kind.
 const (
 	markAccount = 'a'
 	markPush    = 'p'
@@ -208,8 +209,8 @@ const (
 	markFactor = '2' // no hash begins with it
 )
 
-// accountSubject has the password and whether there is a second factor in it: a client that once
-// knew the password, and has marks from then, is a stranger once either changes.
+// accountSubject includes the password's hash and whether there is a second factor. So marks become
+// invalid when either changes: a client that knew the old password is then a stranger.
 func accountSubject(a record.Account) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{markAccount}, uint64(a.ID))
 	if a.MFA() {
@@ -220,7 +221,7 @@ func accountSubject(a record.Account) []byte {
 
 func pushSubject(id record.ID) []byte { return append([]byte{markPush}, id[:]...) }
 
-// newMark returns the mark of the actor for a subject: the one that it has, or a new one.
+// newMark returns the mark that the actor has for a subject, or a new one.
 func (s *Store) newMark(by Actor, subject []byte) secret.Text {
 	if m := s.markOf(by, subject); !m.IsZero() {
 		return m
@@ -235,7 +236,7 @@ func (s *Store) markWith(nonce, subject []byte) secret.Text {
 	return secret.New(record.Encoding.EncodeToString(slices.Concat(nonce, sum[:])))
 }
 
-// nonceOf is what a mark keeps when its subject changes: tries count for it.
+// nonceOf returns the nonce of a mark, which tries count for: it stays when the subject changes.
 func nonceOf(mark secret.Text) []byte {
 	b, _ := record.Encoding.DecodeString(mark.Reveal()) // markOf has read it
 	return b[:min(nonceSize, len(b))]
@@ -252,8 +253,7 @@ func (s *Store) markOf(by Actor, subject []byte) secret.Text {
 	return secret.Text{}
 }
 
-// AddMark returns marks with one more, which comes first, and without the oldest if there
-// are too many.
+// AddMark returns marks with one more at the front, and without the oldest if there are too many.
 func AddMark(marks []secret.Text, m secret.Text) []secret.Text {
 	others := slices.DeleteFunc(slices.Clone(marks), func(o secret.Text) bool { return o.Reveal() == m.Reveal() })
 	all := append([]secret.Text{m}, others...)

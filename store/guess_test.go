@@ -108,8 +108,8 @@ func (e stalled) Tries(ctx context.Context, turn limit.Turn, at time.Time, talli
 	return e.Engine.Tries(ctx, turn, at, tallies)
 }
 
-// wantRefusals has more try at once than a queue of one takes. It fails the test unless some are
-// refused, hash too while the queue is full, and the others end with want.
+// wantRefusals makes more concurrent attempts than a queue of one accepts. It fails the test unless
+// some are refused, hash too while the queue is full, and the others end with want.
 func wantRefusals(t *testing.T, want error, prepare func(f *storetest.Fixture) (try func(n int) error), hash func(f *storetest.Fixture) error) {
 	t.Helper()
 	goOn := make(chan struct{})

@@ -18,8 +18,8 @@ import (
 // subscriptions are all webhooks, and the events that they ask for. They never change.
 type subscriptions struct {
 	all      []record.Hook
-	active   map[record.AccountID][]record.Hook // those that are sent events, by owner
-	instance record.EventSet                    // what the webhook of the instance asks for
+	active   map[record.AccountID][]record.Hook // the active ones, by owner
+	instance record.EventSet                    // the events that the webhook of the instance asks for
 }
 
 // quiet reports whether no webhook asks for an event.
@@ -95,8 +95,8 @@ func (s *Store) changeHooks(ctx context.Context, change func(*subscriptions) err
 	return s.loadHooks(context.WithoutCancel(ctx)) // the change is made, even if the caller no longer waits
 }
 
-// endingTokens runs change, which ends the API tokens of an account if so, and its webhooks
-// with them.
+// endingTokens runs change. If so is set, change ends the API tokens of an account, and its
+// webhooks with them.
 func (s *Store) endingTokens(ctx context.Context, so bool, change func() error) error {
 	if !so {
 		return change()
@@ -128,7 +128,7 @@ func (s *Store) addHook(ctx context.Context, by Actor, email string, address sec
 	return HookInfo{Hook: h, HookTarget: target}, err
 }
 
-// newHook returns a webhook of an account that is not kept yet.
+// newHook returns a new webhook of an account, which is not stored yet.
 func (s *Store) newHook(a record.Account, address secret.Text, events []record.Event) (record.Hook, HookTarget) {
 	h := record.Hook{Owner: a.ID, CreatedAt: s.time.Read().Now, Events: record.NewEventSet(events...)}
 	target := HookTarget{URL: address, Secret: newHookSecret()}
@@ -166,7 +166,7 @@ func (s *Store) Hook(id record.HookID) (HookInfo, error) {
 	return s.openHook(h)
 }
 
-// ActiveHook returns a webhook that is sent events, else ErrNotFound.
+// ActiveHook returns a webhook that receives events, else ErrNotFound.
 func (s *Store) ActiveHook(id record.HookID) (HookInfo, error) {
 	b := s.hooks.Load()
 	h, _ := b.find(id)
@@ -189,8 +189,8 @@ func (s *Store) RemoveHook(ctx context.Context, by Actor, id record.HookID) erro
 	})
 }
 
-// DisableHook disables a webhook, or enables it again. A disabled one is sent no
-// events, nor the messages that wait for it. ErrNotFound; ErrDenied.
+// DisableHook disables a webhook, or enables it again. A disabled webhook receives neither events
+// nor the messages that wait for it. ErrNotFound; ErrDenied.
 func (s *Store) DisableHook(ctx context.Context, by Actor, id record.HookID, disabled bool) error {
 	return s.changeHooks(ctx, func(b *subscriptions) error {
 		h, ok := b.find(id)
@@ -248,7 +248,7 @@ func (s *Store) openHook(h record.Hook) (HookInfo, error) {
 	r := record.Reader{Rest: plain}
 	t := HookTarget{URL: secret.New(string(r.Bytes())), Secret: secret.New(string(r.Bytes()))}
 	if err != nil || r.End() != nil {
-		return HookInfo{}, fmt.Errorf("%w: webhook %d does not open", record.ErrCorrupt, h.ID)
+		return HookInfo{}, fmt.Errorf("%w: webhook %d cannot be decrypted", record.ErrCorrupt, h.ID)
 	}
 	return HookInfo{Hook: h, HookTarget: t}, nil
 }
@@ -261,28 +261,28 @@ func newHookSecret() secret.Text {
 	return secret.New(HookSecretPrefix + base64.StdEncoding.EncodeToString(b))
 }
 
-// checkHook refuses what no webhook can be. Which hosts are allowed is decided where
-// messages are sent.
+// checkHook refuses a webhook that cannot work. The sender of messages decides which hosts are
+// allowed.
 func checkHook(address secret.Text, events []record.Event, bad *record.InvalidError) {
 	checkLength("url", address.Len(), MaxHookURL, bad)
 	u, err := url.Parse(address.Reveal())
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		bad.Add("url", "is not an http or https URL without a user name")
+		bad.Add("url", "must be an http or https URL without a user name")
 	}
 	if len(events) == 0 {
-		bad.Add("events", "are none")
+		bad.Add("events", "must have at least one")
 	}
 }
 
 const (
-	followPeriod = time.Second // between two looks at what other servers changed
-	countShare   = 10          // counting the outbox takes at most one part in so many of the time
+	followPeriod = time.Second // between two checks for changes by other servers
+	countShare   = 10          // counting the outbox takes at most this fraction of the time
 )
 
-// Follow takes over what other servers have changed of what this one has in memory: the
-// webhooks, with whether their accounts may act, which mails accounts want, and how many messages wait. The engine
-// follows the key ring. It returns how long to wait before the next call: a second, or more
-// where many messages wait. A store that no other server shares has nothing to follow.
+// Follow loads changes by other servers into memory: the webhooks and whether their accounts may
+// act, which mails accounts want, and how many messages wait. The engine follows the key ring. It
+// returns how long to wait before the next call: a second, or more where many messages wait. A
+// store that no other server shares has nothing to follow.
 func (s *Store) Follow(ctx context.Context) (wait time.Duration, err error) {
 	if !s.options().Shared {
 		return SweepPeriod, nil
@@ -299,9 +299,9 @@ func (s *Store) Follow(ctx context.Context) (wait time.Duration, err error) {
 	return max(followPeriod, countShare*time.Since(begun)), nil
 }
 
-// followHooks loads the webhooks if anything that they depend on has changed since the last
-// call: each change of a webhook or an account comes with an event. So do sign-ins, which are
-// many, and change neither.
+// followHooks loads the webhooks if anything that they depend on has changed since the last call:
+// each change of a webhook or an account writes an event. Sign-ins write events too, but they
+// change neither.
 func (s *Store) followHooks(ctx context.Context) error {
 	seen := s.followed.Load()
 	last, err := cold.LastAdminEvent(ctx, s.engine)
@@ -309,7 +309,7 @@ func (s *Store) followHooks(ctx context.Context) error {
 		return err
 	}
 	missed, err := cold.AdminEvents(ctx, s.engine, seen, int(min(last-seen, listBatch)))
-	if err == nil && uint64(len(missed)) == last-seen && !slices.ContainsFunc(missed, record.AdminEvent.ChangesHooks) { // an event that cannot be read may be any
+	if err == nil && uint64(len(missed)) == last-seen && !slices.ContainsFunc(missed, record.AdminEvent.ChangesHooks) { // an unreadable event may be such a change
 		s.followed.Store(last)
 		return nil
 	}

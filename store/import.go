@@ -16,8 +16,8 @@ import (
 	"pushbox/store/seal"
 )
 
-// An ImportedPush is a live push of another server. Its limits are as they were there:
-// no Terms bound them.
+// An ImportedPush is a live push of another server. Its limits are the original ones: Terms do not
+// bound them.
 type ImportedPush struct {
 	Token      Token // its url_token there
 	Owner      record.AccountID
@@ -39,7 +39,7 @@ type ImportedPush struct {
 // ErrEnded says that a push to import has reached a limit.
 var ErrEnded = errors.New("the push has ended")
 
-// Limits of an imported push. Within them no other server has a reason to refuse it.
+// Limits of an imported push. Every server accepts a push within them.
 const (
 	maxImportedDays  = 100 * 365
 	maxImportedViews = 1_000_000
@@ -97,9 +97,9 @@ func (s *Store) importPush(ctx context.Context, by Actor, in ImportedPush) error
 	return nil
 }
 
-// CheckImport returns the error that ImportPush would, as far as it depends on the push
-// and the sizes of its files, in place of in.Files: ErrExists, ErrEnded, ErrFileSize,
-// *InvalidError or ErrClock. It changes nothing.
+// CheckImport returns the error that ImportPush would, as far as it depends on the push and the
+// sizes of its files, which replace in.Files: ErrExists, ErrEnded, ErrFileSize, *InvalidError or
+// ErrClock. It changes nothing.
 func (s *Store) CheckImport(ctx context.Context, in ImportedPush, sizes []int64) error {
 	if there, err := s.Imported(ctx, in.Token); there || err != nil {
 		return cmp.Or(err, record.ErrExists)
@@ -181,9 +181,8 @@ func (in ImportedPush) views() (n int) {
 	return n
 }
 
-// importLog returns the first entry of the push, with the others behind it, and counts
-// them in the record. The first one is always the creation. Of the minor entries the
-// oldest stay, as in every log.
+// importLog returns the entries of the push and counts them in the record. The first one is always
+// the creation. As in every log, the oldest minor entries stay.
 func (s *Store) importLog(p *record.Push, in ImportedPush) record.Entry {
 	first := LogEntry{Kind: record.EntryCreation, At: p.CreatedAt}
 	rest := in.Log
@@ -220,7 +219,7 @@ type ImportedAccount struct {
 	Email     string
 	Bcrypt    string      // the hash of its password; the first sign-in replaces it
 	TOTP      secret.Text // the secret of its second factor in base32; empty: it has none
-	Admin     bool        // it is an administrator's
+	Admin     bool        // it is an administrator
 	CreatedAt time.Time
 }
 
@@ -251,12 +250,12 @@ func (in ImportedAccount) record() (a record.Account, totp []byte, err error) {
 	var bad record.InvalidError
 	a = record.Account{Email: cleanEmail(in.Email, &bad), PasswordHash: in.Bcrypt, Admin: in.Admin, CreatedAt: in.CreatedAt.UTC().Truncate(time.Millisecond)}
 	if !seal.IsBcrypt(in.Bcrypt) {
-		bad.Add(FieldPassword, "has no bcrypt hash of a usual cost")
+		bad.Add(FieldPassword, "must be a bcrypt hash with a usual cost")
 	}
 	if !in.TOTP.IsZero() {
 		totp, err = totpEncoding.DecodeString(strings.ToUpper(strings.TrimRight(in.TOTP.Reveal(), "=")))
 		if err != nil || len(totp) < minImportedTOTP || len(totp) > maxImportedTOTP {
-			bad.Add("second factor", "has no secret in base32 of a usual length")
+			bad.Add("second factor", "must be a secret in base32 with a usual length")
 		}
 	}
 	return a, totp, bad.Err()

@@ -82,7 +82,7 @@ func (s *Store) mailEntry(p PushInfo, by Actor, m MailRequest, to []string) reco
 // A MailSubject says what a mail is about.
 type MailSubject uint8
 
-// What mails are about. The numbers are stored.
+// The subjects of mails. The numbers are stored.
 const (
 	MailLink        MailSubject = 1 + iota // the link of a push, to its recipients
 	MailFreeze                             // that a push is frozen, to its owner
@@ -98,23 +98,23 @@ const (
 	mailSubjectCount
 )
 
-// A Mail is what a message by mail says, with the state of its push when it is opened.
+// A Mail is the content of a message by mail, with the state of its push when it is opened.
 type Mail struct {
 	About    MailSubject
 	ID       string      // the same for each try, and unique
 	To       secret.Text // an address
-	Base     string      // of a link: the address of the server, with which it begins
-	Language string      // empty: that of the instance
-	Code     secret.Text // of MailCode, or of the link of MailPassword
-	First    bool        // of MailPassword: the account has no password yet; not stored
+	Base     string      // for a link: the address of the server, with which it begins
+	Language string      // empty: the language of the instance
+	Code     secret.Text // the code of MailCode, or of the link of MailPassword
+	First    bool        // for MailPassword: the account has no password yet; not stored
 	At       time.Time   // when it was put into the outbox
 
-	Push   PushInfo // of a link with its Token
-	Sender string   // of a link: the owner of the push, as Sender.String
+	Push   PushInfo // for a link with its Token
+	Sender string   // for a link: the owner of the push, as Sender.String
 }
 
-// sealMail makes the message with a mail of an account, which may be about a push. It
-// holds no link.
+// sealMail makes the message for a mail of an account, which may be about a push. The message holds
+// no link.
 func (s *Store) sealMail(of record.AccountID, at time.Time, push record.ID, l Mail) record.Message {
 	l.ID = randomText(noticeIDSize)
 	msg := record.Message{Route: record.ByMail, To: uint64(of), CreatedAt: at, NextAt: at}
@@ -141,10 +141,10 @@ func decodeMail(b []byte) (push record.ID, m Mail, err error) {
 	return push, m, r.End()
 }
 
-// OpenMail opens what a message by mail says. wanted is false if it should not be sent:
-// the account may not act, or may not send mail; the push has ended, or is no longer
-// frozen; the code is no longer good. ErrCorrupt if it or the link of its push does not
-// open; ErrClock if a jump of the clock leaves open whether the push has ended.
+// OpenMail opens the content of a message by mail. wanted is false if it should not be sent: the
+// account may not act, or may not send mail; the push has ended, or is no longer frozen; the code
+// is no longer valid. ErrCorrupt if it or the link of its push does not open; ErrClock if a jump of
+// the clock leaves open whether the push has ended.
 func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted bool, err error) {
 	var push record.ID
 	plain, err := s.ring.Load().OpenMessage(messagePlace(m), m.Sealed)
@@ -152,7 +152,7 @@ func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted 
 		push, l, err = decodeMail(plain)
 	}
 	if err != nil {
-		return Mail{}, false, fmt.Errorf("%w: message %d does not open", record.ErrCorrupt, m.Number)
+		return Mail{}, false, fmt.Errorf("%w: message %d cannot be decrypted", record.ErrCorrupt, m.Number)
 	}
 	a, err := cold.Account(ctx, s.engine, record.AccountID(m.To))
 	if err != nil {
@@ -219,14 +219,14 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push record.ID, owner rec
 // CanMail reports whether mail about its pushes can be sent to an account.
 func (s *Store) CanMail(a record.Account) bool { return !a.Unconfirmed && s.canMail(a) }
 
-// canMail reports whether mail can be sent to an account: an account may have an address
-// that links are not sent to either.
+// canMail reports whether mail can be sent to an account: its address may be one that the settings
+// do not allow.
 func (s *Store) canMail(a record.Account) bool {
 	return len(s.options().Mail.Languages) > 0 && email.IsSendable(a.Email)
 }
 
-// ownerMail is a mail that tells the owner of a push something about it; nil if none is
-// sent. Nothing about it keeps that from happening.
+// ownerMail makes a mail to the owner of a push; nil if none is sent. A failure here never stops
+// the change that the mail is about.
 func (s *Store) ownerMail(ctx context.Context, p record.Push, about MailSubject, at clock.Instant) *record.MailBatch {
 	if p.Owner == 0 || at.Jumped {
 		return nil
@@ -241,15 +241,15 @@ func (s *Store) ownerMail(ctx context.Context, p record.Push, about MailSubject,
 	}
 }
 
-// telling runs what an administrator does to an account of another person, with the mail that
-// tells the account of it; without, where none can be sent.
+// telling runs an administrator's change of another person's account, with a mail that informs the
+// account. It runs the change without a mail if none can be sent.
 func (s *Store) telling(ctx context.Context, by Actor, a record.Account, about MailSubject, do func(*record.MailBatch) error) error {
 	return s.keeping(ctx, func(ctx context.Context) error {
 		at := s.time.Read()
 		if at.Jumped || by.Account == a.ID || a.Removing || !s.CanMail(a) {
 			return do(nil)
 		}
-		// No quota of the address: an administrator must not use it up first.
+		// the address's quota is not charged, so that an administrator cannot exhaust it.
 		mail := &record.MailBatch{Messages: []record.Message{s.sealMail(a.ID, at.Now, record.ID{}, Mail{About: about})}, Quotas: s.ownQuotas(a.ID, at.Now, 1)}
 		err := s.countMail(mail, at, func() error { return do(mail) })
 		if errors.Is(err, record.ErrQuota) || errors.Is(err, record.ErrFull) {
@@ -262,9 +262,9 @@ func (s *Store) telling(ctx context.Context, by Actor, a record.Account, about M
 // errFreezes says that a change would freeze a push.
 var errFreezes = errors.New("the push would be frozen")
 
-// unlessItFreezes makes no change that freezes a push, and returns errFreezes instead. Only
-// the rule knows whether it does: others may try passphrases at the same time, here and at
-// other servers.
+// unlessItFreezes returns errFreezes instead of making a change that freezes a push. Only the rule
+// can decide that, because other clients may try passphrases at the same time, also at other
+// servers.
 func unlessItFreezes(r record.Rule) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		next, e, err := r(p)
@@ -275,8 +275,8 @@ func unlessItFreezes(r record.Rule) record.Rule {
 	}
 }
 
-// freeze makes a change that may freeze a push, with the mail that tells its owner. The mail
-// goes with the change that freezes it, and with no other.
+// freeze makes a change that may freeze a push, with the mail that tells its owner. Only the change
+// that freezes the push sends the mail.
 func (s *Store) freeze(ctx context.Context, p record.Push, r record.Rule, at clock.Instant) (c record.Change, err error) {
 	mail := s.ownerMail(ctx, p, MailFreeze, at)
 	err = s.countMail(mail, at, func() (err error) {

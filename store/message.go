@@ -18,13 +18,14 @@ import (
 	"pushbox/store/record"
 )
 
-// messagePlace returns what a message is sealed for, so that it opens for no other recipient.
+// messagePlace returns the place that a message is sealed for, so that it cannot be opened for
+// another recipient.
 func messagePlace(m record.Message) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{byte(m.Route)}, m.To)
 	return binary.BigEndian.AppendUint64(b, uint64(m.CreatedAt.UnixMilli()))
 }
 
-// A Notice is what a message by webhook says.
+// A Notice is the content of a message by webhook.
 type Notice struct {
 	ID        string // the same for each try, and unique
 	Event     record.Event
@@ -48,8 +49,8 @@ func NewNoticeID() string { return "msg_" + randomText(noticeIDSize) }
 
 const noticeIDSize = 16 // random bytes
 
-// messageVersion is the version of what a message says. Version 1, of schema 5 and before,
-// had links in it.
+// messageVersion is the version of the content of a message. Version 1, in schema 5 and before,
+// contained links.
 const messageVersion = 2
 
 // encode leaves out the URLToken: no message holds a link.
@@ -71,7 +72,7 @@ func decodeNotice(b []byte) (Notice, error) {
 	return n, r.End()
 }
 
-// readNotice reads the parts that a notice begins with.
+// readNotice reads the first parts of a notice.
 func readNotice(r *record.Reader) Notice {
 	n := Notice{Event: record.Event(r.Byte()), Cause: Cause(r.Byte()), Kind: record.Kind(r.Byte()), Push: record.ID(r.Take(len(record.ID{}))), At: r.Time()}
 	n.Views, n.ViewLimit = int(r.Uvarint(1<<31-1)), int(r.Uvarint(1<<31-1))
@@ -82,15 +83,15 @@ func readNotice(r *record.Reader) Notice {
 	return n
 }
 
-// OpenNotice opens what a message by webhook says, with the link of its push if that is
-// live and its owner has the webhook. ErrCorrupt if it does not open.
+// OpenNotice opens the content of a message by webhook, with the link of its push if that is live
+// and its owner has the webhook. ErrCorrupt if it does not open.
 func (s *Store) OpenNotice(ctx context.Context, m record.Message) (n Notice, err error) {
 	plain, err := s.ring.Load().OpenMessage(messagePlace(m), m.Sealed)
 	if err == nil {
 		n, err = decodeNotice(plain)
 	}
 	if err != nil {
-		return Notice{}, fmt.Errorf("%w: message %d does not open", record.ErrCorrupt, m.Number)
+		return Notice{}, fmt.Errorf("%w: message %d cannot be decrypted", record.ErrCorrupt, m.Number)
 	}
 	if m.To == 0 || n.Event == record.EventTest {
 		return n, nil
@@ -114,7 +115,7 @@ func (s *Store) OpenNotice(ctx context.Context, m record.Message) (n Notice, err
 	}
 }
 
-// NoteDeliveries keeps tries to send messages to a webhook, if it still exists.
+// NoteDeliveries records tries to send messages to a webhook, if it still exists.
 func (s *Store) NoteDeliveries(ctx context.Context, id record.HookID, tried []record.Delivery) error {
 	h, ok := s.hooks.Load().find(id)
 	if !ok || len(tried) == 0 {
@@ -123,9 +124,9 @@ func (s *Store) NoteDeliveries(ctx context.Context, id record.HookID, tried []re
 	return s.keeping(ctx, func(ctx context.Context) error { return cold.NoteDeliveries(ctx, s.engine, h.Owner, id, tried) })
 }
 
-// AddOwnHook is AddHook for the account of a session. The password proves that the account
-// is the caller's, and so does a second factor if it has one: a client that has only the
-// session must not have its events for good.
+// AddOwnHook is AddHook for the account of a session. The password proves that the account is the
+// caller's, and so does a second factor if it has one: a client that has only stolen the session
+// must not receive the account's events for good.
 //
 // Errors: as those of CreateOwnToken and AddHook; ErrUnconfirmed.
 func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secret.Text, f Factor, address secret.Text, events []record.Event) (HookInfo, error) {
@@ -156,8 +157,8 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 	})
 }
 
-// TestHook has send send a test to a webhook of the actor's account, and keeps the outcome. If
-// the receiver takes it, a disabled webhook is enabled again. ErrNotFound; *LockedError after
+// TestHook calls send to send a test to a webhook of the actor's account, and records the outcome.
+// If the receiver accepts it, a disabled webhook is enabled again. ErrNotFound; *LockedError after
 // too many changes.
 func (s *Store) TestHook(ctx context.Context, by Actor, id record.HookID, send func(context.Context, HookTarget) (status int, f record.Fault)) (record.Delivery, error) {
 	h, err := s.Hook(id)
@@ -232,7 +233,7 @@ func (s *Store) addresses(text secret.Text, bad *record.InvalidError) (to []stri
 	n := 0
 	for item := range strings.SplitSeq(text.Reveal(), ",") {
 		if n++; n > maxListed {
-			break // too many, whatever they are
+			break // too many, even if they are valid
 		}
 		address := strings.TrimSpace(item)
 		switch key := strings.ToLower(address); {
@@ -268,7 +269,7 @@ func (s *Store) quotas(of record.AccountID, now time.Time, to ...string) []recor
 	return all
 }
 
-// ownQuotas returns those that are not of an address.
+// ownQuotas returns the quotas of the account and the instance, without those of addresses.
 func (s *Store) ownQuotas(of record.AccountID, now time.Time, mails int) []record.Quota {
 	o, today := s.options().Mail, dayOf(now)
 	return []record.Quota{
@@ -282,13 +283,12 @@ func dayOf(t time.Time) uint64 {
 	return uint64(max(0, t.UnixMilli())) / uint64(record.Day.Milliseconds())
 }
 
-// dayLeft is how long the day of t still lasts.
+// dayLeft is the time left in the day of t.
 func dayLeft(t time.Time) time.Duration {
 	return record.Day - time.Duration(t.UnixMilli()%record.Day.Milliseconds())*time.Millisecond
 }
 
-// countMail runs put, which puts a batch of mail into the outbox, and counts the
-// messages there.
+// countMail runs put, which puts a batch of mail into the outbox, and counts the waiting messages.
 func (s *Store) countMail(batch *record.MailBatch, at clock.Instant, put func() error) error {
 	if batch == nil {
 		return put()

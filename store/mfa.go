@@ -32,11 +32,11 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 	return TOTPSetup{Secret: key, URL: totpURL(issuer(s.options().Issuer), c.account.Email, key)}, nil
 }
 
-// EnableTOTP gives the account of a session an authenticator app as second factor. code must
-// be a valid code of it. If the account has another factor, that proves beside the password that
-// the account is the caller's. If it has none, recovery codes come with the app, which cannot
-// be seen again, and all sessions of the account end, the caller's too, since a password alone
-// opened them. A new one begins in their place. Else n and recovery are zero.
+// EnableTOTP gives the account of a session an authenticator app as second factor. code must be a
+// valid code of it. If the account has another factor, the caller must also give that, beside the
+// password. If it has none, recovery codes come with the app, which cannot be shown again. All
+// sessions of the account then end, also the caller's, since a password alone opened them, and a
+// new one begins. Else n and recovery are zero.
 //
 // Errors: as those of ChangePassword, ErrCredentials also for a wrong code or factor;
 // *InvalidError if totpSecret is not in the form of NewTOTP; ErrExists if the account
@@ -77,9 +77,9 @@ func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password secr
 	return n, recovery, nil
 }
 
-// addFactor gives the account of a proven caller a factor beside the password. If it is the
-// first one, recovery codes come with it, and a new session takes the place of all others; else
-// n and recovery are zero. ErrExists if another one became the first meanwhile.
+// addFactor gives the account of a proven caller a factor beside the password. If it is the first
+// one, recovery codes come with it, and a new session takes the place of all others; else n and
+// recovery are zero. ErrExists if another factor became the first meanwhile.
 func (s *Store) addFactor(ctx context.Context, c caller, k record.AdminKind, detail string, add func(*record.Account) error) (n NewSession, recovery []secret.Text, err error) {
 	if c.account.MFA() {
 		_, err = s.changeOwn(ctx, c, k, detail, func(a *record.Account) (record.SessionChange, error) {
@@ -105,10 +105,10 @@ func (s *Store) addFactor(ctx context.Context, c caller, k record.AdminKind, det
 	return n, recovery, nil
 }
 
-// DisableTOTP removes the authenticator app of the account of a session; with its last factor
-// beside the password go the recovery codes. A factor proves beside the password that the account
-// is the caller's: else factors would be worth no more than the password. Errors as those of
-// ChangePassword, ErrCredentials also for a wrong factor.
+// DisableTOTP removes the authenticator app of the account of a session. The recovery codes go with
+// the last factor beside the password. The caller must give a factor beside the password: else
+// factors would protect no better than the password. Errors as those of ChangePassword,
+// ErrCredentials also for a wrong factor.
 func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password secret.Text, f Factor) error {
 	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password sec
 	return err
 }
 
-// NewRecoveryCodes replaces the recovery codes of the account of a session. What proves it, and
-// the errors, are as those of DisableTOTP; ErrNotFound if it has no second factor.
+// NewRecoveryCodes replaces the recovery codes of the account of a session. It needs the same proof
+// as DisableTOTP and has the same errors; ErrNotFound if the account has no second factor.
 func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, password secret.Text, f Factor) (recovery []secret.Text, err error) {
 	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Store) ResetFactors(ctx context.Context, by Actor, email string) error 
 // maxIssuer is how many characters of a server's name a QR code holds.
 const maxIssuer = 64
 
-// issuer returns the name of a server for authenticator apps.
+// issuer returns the name that authenticator apps show for a server.
 func issuer(name string) string {
 	if name == "" {
 		return "pushbox"
@@ -188,7 +188,8 @@ func dropTOTP(a *record.Account) {
 	a.DropRecovery()
 }
 
-// ParsePasskeyID reads the text of an ID; the zero ID, which no passkey has, for any other text.
+// ParsePasskeyID reads the text of an ID. For any other text it returns the zero ID, which no
+// passkey has.
 func ParsePasskeyID(text string) (id record.PasskeyID) {
 	if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
 		copy(id[:], b)
@@ -222,12 +223,12 @@ func findPasskey(a record.Account, id record.PasskeyID) (all []record.Passkey, a
 	return all, -1, err
 }
 
-// passkeyPlace is what a passkey's details are bound to.
+// passkeyPlace is the place that a passkey's details are sealed for.
 func passkeyPlace(p record.Passkey, owner record.AccountID) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(owner)), p.ID[:]...)
 }
 
-// passkeyDetails are what is sealed of a passkey.
+// passkeyDetails are the sealed part of a passkey.
 type passkeyDetails struct {
 	name string
 	ref  passkey.Ref
@@ -249,15 +250,15 @@ func (s *Store) openPasskey(owner record.AccountID, p record.Passkey) (d passkey
 		d.ref.Transports = append(d.ref.Transports, string(r.Bytes()))
 	}
 	if err != nil || r.End() != nil {
-		return passkeyDetails{}, fmt.Errorf("%w: a passkey of account %d does not open", record.ErrCorrupt, owner)
+		return passkeyDetails{}, fmt.Errorf("%w: a passkey of account %d cannot be decrypted", record.ErrCorrupt, owner)
 	}
 	return d, nil
 }
 
-// A PasskeyRequest is what a browser is asked for.
+// A PasskeyRequest asks a browser for a passkey.
 type PasskeyRequest struct {
 	Challenge string // comes back in the PasskeyAnswer
-	Options   string // of the browser's function, as JSON
+	Options   string // arguments of the browser's function, as JSON
 }
 
 // A PasskeyAnswer is what a browser answers to a PasskeyRequest.
@@ -267,10 +268,10 @@ type PasskeyAnswer struct {
 	Text      secret.Text // the credential, as JSON
 }
 
-// passkeyLasts is how long an answer to a challenge may take.
+// passkeyLasts is how long a challenge is valid.
 const passkeyLasts = 5 * time.Minute
 
-// What a challenge is for. An answer to one is none to another.
+// The purposes of a challenge. An answer for one purpose is not valid for another.
 const (
 	toAdd    = "add"
 	toProve  = "prove" // a second factor
@@ -280,8 +281,8 @@ const (
 const challengeTime = 8 // bytes of a challenge: the time, in milliseconds
 
 // challenge returns the challenge for a purpose and a holder, which is the digest of a secret of
-// the browser, at a time. The store need not keep it: the holder's secret and the MAC say
-// that it is pushbox's, and a passkey takes only challenges from after its last use.
+// the browser, at a time. The store need not keep it: the holder's secret and the MAC prove that
+// pushbox made it, and a passkey accepts only challenges that are newer than its last use.
 func (s *Store) challenge(purpose string, holder record.SessionDigest, ms int64) []byte {
 	sum := s.ring.Load().MAC(fmt.Sprintf("passkey %s %x %d", purpose, holder, ms)) // no url_token has a space
 	return append(binary.BigEndian.AppendUint64(nil, uint64(ms)), sum[:]...)
@@ -304,8 +305,9 @@ func (s *Store) readChallenge(text, purpose string, holder record.SessionDigest)
 	return b, at, nil
 }
 
-// handle returns what passkeys keep of an account: enough to find it, and nothing of its user.
-// Those of two instances on one host differ, so that no passkey replaces another's.
+// handle returns the name of an account in passkeys. It says nothing about the user. Two instances
+// on one host have different handles, so that a passkey of one does not replace a passkey of the
+// other.
 func (s *Store) handle(id record.AccountID) []byte {
 	sum := s.ring.Load().MAC(fmt.Sprintf("user of passkeys %d", id)) // no url_token has a space
 	return append(binary.BigEndian.AppendUint64(nil, uint64(id)), sum[:]...)

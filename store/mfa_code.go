@@ -38,10 +38,10 @@ const (
 type proof struct {
 	totp   string // sealed
 	step   int64  // that the code belongs to; 0: none
-	digest string // of the code as a recovery code; empty: it has not the form of one
+	digest string // of the code as a recovery code; empty: it does not have that form
 }
 
-// readCode returns what a code may prove. ErrCredentials if nothing.
+// readCode returns what a code may prove. ErrCredentials if it proves nothing.
 func (s *Store) readCode(a record.Account, typed secret.Text) (proof, error) {
 	code := cleanCode(typed)
 	p := proof{totp: a.TOTP}
@@ -72,7 +72,7 @@ func (p proof) name() string {
 	return "with a second factor"
 }
 
-// rule is a startRule that uses a code up. ErrCredentials if it was used before, or is
+// rule returns a startRule that uses the code up. ErrCredentials if the code was used before, or is
 // not a recovery code of the account.
 func (p proof) rule(a record.Account) (record.Account, bool, error) {
 	if !a.Active() || a.TOTP != p.totp {
@@ -134,7 +134,7 @@ func totpURL(issuer, email string, key secret.Text) secret.Text {
 func parseTOTP(text secret.Text) ([]byte, error) {
 	key, err := totpEncoding.DecodeString(text.Reveal())
 	if err != nil || len(key) != totpSize {
-		return nil, invalidField("secret", "is not one that was offered")
+		return nil, invalidField("secret", "was not offered by this server")
 	}
 	return key, nil
 }
@@ -146,12 +146,12 @@ func (s *Store) sealTOTP(id record.AccountID, key []byte) string {
 func (s *Store) openTOTP(a record.Account) ([]byte, error) {
 	key, err := s.ring.Load().OpenAccount(binary.BigEndian.AppendUint64(nil, uint64(a.ID)), []byte(a.TOTP))
 	if err != nil {
-		return nil, fmt.Errorf("%w: the second factor of account %d does not open", record.ErrCorrupt, a.ID)
+		return nil, fmt.Errorf("%w: the second factor of account %d cannot be decrypted", record.ErrCorrupt, a.ID)
 	}
 	return key, nil
 }
 
-// newRecovery makes recovery codes, in the form for people, and their digests.
+// newRecovery makes recovery codes, in the form that users see, and their digests.
 func newRecovery(id record.AccountID) (codes []secret.Text, digests string) {
 	for range RecoveryCodes {
 		code := randomText(recoveryBytes)
@@ -165,14 +165,14 @@ func newRecovery(id record.AccountID) (codes []secret.Text, digests string) {
 	return codes, digests
 }
 
-// recoveryDigest returns what is kept of a recovery code. A code has too many bits to
-// be guessed from its digest.
+// recoveryDigest returns the stored digest of a recovery code. A code has too many bits to be
+// guessed from it.
 func recoveryDigest(id record.AccountID, code secret.Text) string {
 	sum := seal.Digest(secret.New(fmt.Sprintf("recovery code of account %d: %s", id, code.Reveal())))
 	return string(sum[:record.RecoverySize])
 }
 
-// cleanCode removes what people type between the characters of a code.
+// cleanCode removes the separators that users type in a code.
 func cleanCode(code secret.Text) secret.Text {
 	return secret.New(strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code.Reveal())))
 }

@@ -20,13 +20,13 @@ func MailedEvents() []record.Event {
 	return []record.Event{record.EventView, record.EventLastView, record.EventExpire, record.EventFailedPassphrase}
 }
 
-// newsSubjects are what the mails about these events are about.
+// newsSubjects are the subjects of the mails about these events.
 var newsSubjects = map[record.Event]MailSubject{
 	record.EventView: MailFirstView, record.EventLastView: MailLastView, record.EventExpire: MailExpired, record.EventFailedPassphrase: MailGuessed,
 }
 
-// newsOf returns the events of a change that its owner may want mail about, the one that
-// says most first.
+// newsOf returns the events of a change that its owner may want mail about, the most informative
+// one first.
 func newsOf(before, after record.Push, e record.Entry) (all []record.Event) {
 	for _, o := range occurrences(before, after, e) {
 		switch {
@@ -42,13 +42,13 @@ func newsOf(before, after record.Push, e record.Entry) (all []record.Event) {
 	return all
 }
 
-// A watcher is an account as the mail about its pushes sees it.
+// A watcher is what mail about pushes needs to know about their account.
 type watcher struct {
 	email  string
 	events record.EventSet // 0 also for an account that gets no mail
 }
 
-// watchers are the accounts that were asked for since they changed last.
+// watchers caches the accounts that were read since they last changed.
 type watchers struct {
 	mu  sync.Mutex
 	era uint64 // rises with each change
@@ -64,7 +64,7 @@ func (ws *watchers) find(id record.AccountID) (r watcher, era uint64, known bool
 	return r, ws.era, known
 }
 
-// keep keeps a watcher that was read in that era, unless an account has changed since.
+// keep stores a watcher that was read in that era, unless an account has changed since.
 func (ws *watchers) keep(id record.AccountID, r watcher, era uint64) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -98,7 +98,7 @@ func (ws *watchers) forgetAll() {
 type news struct {
 	store *Store
 	at    clock.Instant
-	owner record.AccountID // that was asked for; 0: none yet
+	owner record.AccountID // the account to read; 0: none yet
 	to    watcher          // that account
 	batch *record.MailBatch
 }
@@ -107,7 +107,7 @@ type news struct {
 // for it.
 var errOwner = errors.New("the owner of the push is not known")
 
-// news returns none where no mail is sent, or the day by which mails count is in doubt.
+// news returns nil if no mail is sent, or if the clock is in doubt: mails count by day.
 func (s *Store) news() *news {
 	at := s.time.Read()
 	if len(s.options().Mail.Languages) == 0 || at.Jumped {
@@ -116,7 +116,7 @@ func (s *Store) news() *news {
 	return &news{store: s, at: at}
 }
 
-// about adds the mail to what a rule did. errOwner if ask has to come before.
+// about adds the mail to the result of a rule. errOwner if the caller must call ask first.
 func (w *news) about(before, after record.Push, e *record.Entry) error {
 	if w == nil {
 		return nil
@@ -148,7 +148,7 @@ func (w *news) about(before, after record.Push, e *record.Entry) error {
 	return nil
 }
 
-// ask reads the account that about needs.
+// ask reads the account that about needs, outside the rule.
 func (w *news) ask(ctx context.Context) error {
 	_, era, _ := w.store.watchers.find(w.owner)
 	a, err := cold.Account(ctx, w.store.engine, w.owner)
@@ -163,7 +163,7 @@ func (w *news) ask(ctx context.Context) error {
 	return nil
 }
 
-// drop gives up the room of the last run.
+// drop releases the room that the last run reserved.
 func (w *news) drop() {
 	if w.batch != nil {
 		w.store.outbox.release(len(w.batch.Messages))
@@ -198,7 +198,7 @@ func (s *Store) openNews(ctx context.Context, l Mail, push record.ID, owner reco
 	return l, true, nil
 }
 
-// halves are quotas of half the size, so that news leaves room for other mail.
+// halves returns quotas of half the size, so that news leaves room for other mail.
 func halves(all []record.Quota) []record.Quota {
 	for i, q := range all {
 		all[i].Most -= q.Most / 2

@@ -21,12 +21,12 @@ import (
 type notifications struct {
 	store         *Store
 	subscriptions *subscriptions
-	wanted        int             // messages that the last run of the rule called for
+	wanted        int             // messages that the last run of the rule asked for
 	reserved      []record.HookID // the recipients of those with room in the outbox, in the same order
 }
 
-// notify adds messages to the entry of a rule, for the webhooks that ask for what it
-// does. Where no webhook asks for anything, it returns the rule as it is, and nil.
+// notify adds messages to the entry of a rule, for the webhooks that ask for its events. If no
+// webhook asks for any event, it returns the rule unchanged, and nil.
 func (s *Store) notify(r record.Rule) (record.Rule, *notifications) {
 	n := s.notifications()
 	if n == nil {
@@ -41,7 +41,7 @@ func (s *Store) notify(r record.Rule) (record.Rule, *notifications) {
 	}, n
 }
 
-// notifications returns none where no webhook asks for anything.
+// notifications returns nil if no webhook asks for any event.
 func (s *Store) notifications() *notifications {
 	subscribed := s.hooks.Load()
 	if subscribed.quiet() {
@@ -84,8 +84,8 @@ func (n *notifications) end(c record.Change, err error) {
 	}
 }
 
-// notice makes what a webhook is told of an event. Only a webhook of the push's owner
-// gets its name, and its link when the message is opened.
+// notice makes the notice of an event for a webhook. Only a webhook of the push's owner gets the
+// name, and the link when the message is opened.
 func (s *Store) notice(p record.Push, e record.Entry, o occurrence, to record.HookID) Notice {
 	n := Notice{
 		ID: NewNoticeID(), Event: o.Event, At: o.at, Push: p.ID, Kind: p.Kind,
@@ -154,8 +154,8 @@ type occurrence struct {
 	at    time.Time
 }
 
-// occurrences returns the events that a change of a push is. Two changes are none: an
-// entry for which the audit log has no room, and the purge of a push with its account.
+// occurrences returns the events that a change of a push causes. Two changes cause none: an entry
+// for which the audit log has no room, and the purge of a push with its account.
 func occurrences(before, after record.Push, e record.Entry) (all []occurrence) {
 	if after.Seq != before.Seq {
 		switch e.Kind {
@@ -200,18 +200,18 @@ const (
 
 	maxLanguage = 16 // bytes
 
-	// ChangesPerAccount is how many changes of its wishes and webhooks a client can make for its
-	// account in an hour: each is an event, and the limit keeps an account from pushing the events
-	// of others out of the instance log.
+	// ChangesPerAccount is how many changes of wishes and webhooks a client can make for its
+	// account in an hour. Each writes an event: the limit keeps an account from crowding others'
+	// events out of the instance log.
 	ChangesPerAccount = 30
 
 	changesWindow = time.Hour
 )
 
-// Wishes are what the user of an account chooses for it.
+// Wishes are the choices of an account's user.
 type Wishes struct {
-	Name     string          // what recipients see of the user; empty: nothing
-	Language string          // the tag of that of its pages and mails; empty: that of the browser
+	Name     string          // the name that recipients see; empty: none
+	Language string          // the language tag of its pages and mails; empty: the browser's language
 	Mails    record.EventSet // of MailedEvents
 }
 
@@ -252,8 +252,8 @@ func (s *Store) countChange(ctx context.Context, of record.AccountID) error {
 	return s.tries(ctx, limit.Count, record.LimitChangesPerAccount, []limit.Tally{made})
 }
 
-// checkAccountName refuses a name that could pass for more than a name: for markup, for an
-// address, or for a text that runs the other way. It is shown with the address of its account.
+// checkAccountName refuses a name that could look like more than a name: like markup, an address,
+// or text in the opposite direction. Pages show it with the address of its account.
 func checkAccountName(name string, bad *record.InvalidError) {
 	unseen := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) || email.IsUnseen(r) }
 	plain := email.Plain(name)
@@ -267,8 +267,8 @@ func checkAccountName(name string, bad *record.InvalidError) {
 	}
 }
 
-// isLikeHost reports whether mail programs may make a link of a word: it has a dot with
-// two letters behind it, at least. J.R. is an initial.
+// isLikeHost reports whether mail programs may turn a word into a link: it has a dot and at least
+// two letters behind it. So J.R. is allowed.
 func isLikeHost(word string) bool {
 	labels := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '-' })
 	return slices.ContainsFunc(labels, func(l string) bool {
@@ -297,8 +297,8 @@ func (s Sender) String() string {
 // senderOf is how recipients see the account.
 func senderOf(a record.Account) Sender { return Sender{a.Name, email.Shown(a.Email)} }
 
-// sender is whom recipients of a push see before they open it: no one, unless the account of
-// its owner has a name and a confirmed address.
+// sender returns the sender that recipients of a push see before they open it. It is zero unless
+// the owner's account has a name and a confirmed address.
 func (s *Store) sender(ctx context.Context, p record.Push) (Sender, error) {
 	if p.Owner == 0 || p.IsAnswer() {
 		return Sender{}, nil
@@ -310,5 +310,5 @@ func (s *Store) sender(ctx context.Context, p record.Push) (Sender, error) {
 	return senderOf(a), nil
 }
 
-// forgetWishes removes what only the person of the account's address wished.
+// forgetWishes removes the wishes of the person who had the account's old address.
 func forgetWishes(a *record.Account) { a.Name, a.Language, a.Mails = "", "", 0 }

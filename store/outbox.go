@@ -11,27 +11,26 @@ import (
 	"pushbox/store/record"
 )
 
-// HookOptions say what webhooks are told, and how many messages may wait.
+// HookOptions say what the instance's webhook receives, and how many messages may wait.
 type HookOptions struct {
-	Instance record.EventSet // what the webhook of the instance asks for
-	Queue    int             // messages that may wait; a new one beyond it is dropped
+	Instance record.EventSet // the events that the webhook of the instance asks for
+	Queue    int             // messages that may wait; further ones are dropped
 	GiveUp   time.Duration   // after which a message that was not delivered is dropped
 }
 
-// An outbox has the count of the messages that wait. The engine keeps them. Where several
-// servers have one outbox, each counts all of it every second (Store.Follow), and its own
-// changes in between.
+// An outbox counts the messages that wait. The engine stores them. If several servers share one,
+// each counts all messages every second (Store.Follow), and its own changes in between.
 type outbox struct {
 	most    int64
-	waiting atomic.Int64 // with those that a step is about to put there
+	waiting atomic.Int64 // including those that a step is about to add
 	dropped atomic.Uint64
 	changed map[record.Route]chan struct{} // each has a value when there are new messages
 
 	mu     sync.Mutex              // guards byHook
-	byHook map[record.HookID]int64 // messages that wait for each webhook; they decide only which webhooks may add more
+	byHook map[record.HookID]int64 // messages that wait for each webhook; used only to decide which webhooks may add more
 
 	aging sync.Mutex     // guards aged
-	aged  record.Message // behind which the next look for old mail begins; zero: at the first
+	aged  record.Message // the next search for old mail begins behind it; zero: at the start
 }
 
 func newOutbox(most int) *outbox {
@@ -50,8 +49,7 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// OutboxChanged returns a channel that has a value when there are new messages of that
-// route.
+// OutboxChanged returns a channel that has a value when there are new messages for a route.
 func (s *Store) OutboxChanged(by record.Route) <-chan struct{} { return s.outbox.changed[by] }
 
 // Waiting is how many messages wait in the outbox.
@@ -77,19 +75,19 @@ func (s *Store) WaitingFor(id record.HookID) int {
 	return int(s.outbox.byHook[id])
 }
 
-// Dropped is how many messages to webhooks found no room in the outbox since Open.
+// Dropped is how many messages to webhooks were dropped since Open, because the outbox was full.
 func (s *Store) Dropped() uint64 { return s.outbox.dropped.Load() }
 
-// sendWithin is how long a server has to send a message, or to put it off: longer than a
-// batch takes. After a crash another server sends it then.
+// sendWithin is how long a server has to send a message or to postpone it: longer than a batch
+// takes. If the server crashes, another one sends the message after that time.
 const sendWithin = 2 * time.Minute
 
 // longestWait is how long a caller waits at most before it asks for messages again.
 const longestWait = time.Minute
 
-// DueMessages lists the messages that q selects and that are due now, by the time of
-// their next try, and returns how long to wait for more. It sets q.Until. Where several
-// servers have one outbox, what it lists is this server's alone for sendWithin.
+// DueMessages lists the messages that q selects and that are due now, by the time of their next
+// try, and returns how long to wait for more. It sets q.Until. If several servers share one outbox,
+// the listed messages are reserved for this server for sendWithin.
 func (s *Store) DueMessages(ctx context.Context, q record.MessageQuery) (due []record.Message, wait time.Duration, err error) {
 	q.Until = s.time.Read().Now
 	q.Lease = q.Until.Add(sendWithin)
@@ -131,7 +129,7 @@ func (s *Store) RetryMessage(ctx context.Context, m record.Message, wait time.Du
 	return true, instead(cold.RetryMessage(ctx, s.engine, m, next), record.ErrNotFound, nil)
 }
 
-// patience is how long a message of a route is tried.
+// patience is how long a message of a route is retried.
 func (s *Store) patience(by record.Route) time.Duration {
 	if by == record.ByMail {
 		return s.options().Mail.GiveUp
@@ -139,9 +137,9 @@ func (s *Store) patience(by record.Route) time.Duration {
 	return s.options().Hooks.GiveUp
 }
 
-// GiveUp removes the messages of a route that have waited too long, and returns their
-// number. A clock in doubt gives up none. RetryMessage gives up messages to webhooks; here are
-// those whose next try is overdue for as long.
+// GiveUp removes the messages of a route that have waited too long, and returns their number. While
+// the clock is in doubt it removes none. RetryMessage gives up most messages to webhooks; GiveUp
+// removes those whose next try is overdue by that time.
 func (s *Store) GiveUp(ctx context.Context, by record.Route) (given int, err error) {
 	if by == record.ByMail {
 		return s.giveUpMail(ctx)
@@ -160,12 +158,12 @@ func (s *Store) GiveUp(ctx context.Context, by record.Route) (given int, err err
 	}
 }
 
-// mailPages is how many pages of the outbox one call looks for old mail in.
+// mailPages is how many pages of the outbox one call searches for old mail.
 const mailPages = 4
 
-// giveUpMail is GiveUp for mail, which waits from its creation, since no try counts while the
-// mail server does not answer. So old mail may be anywhere among what is due: a call looks at
-// some pages of it, and the next call continues behind them.
+// giveUpMail is GiveUp for mail. The age of mail counts from its creation, since tries do not count
+// while the mail server does not answer. So old mail may be anywhere among the due messages: a call
+// reads some pages, and the next call continues behind them.
 func (s *Store) giveUpMail(ctx context.Context) (given int, err error) {
 	s.outbox.aging.Lock()
 	defer s.outbox.aging.Unlock()
@@ -193,10 +191,9 @@ func (s *Store) giveUpMail(ctx context.Context) (given int, err error) {
 	return given, nil
 }
 
-// reserve reserves room for one message to each of the webhooks, and returns those that
-// got it. No webhook may take more of the outbox than it leaves to the others: one
-// whose receiver is gone takes half of it at most, and the pushes of one account keep
-// no other account from its messages.
+// reserve reserves room for one message to each of the webhooks, and returns those that got it. No
+// webhook may use more of the outbox than it leaves to the others. So a webhook whose receiver is
+// gone uses at most half of it, and one account cannot crowd out the messages of another.
 func (o *outbox) reserve(to []record.HookID) (room []record.HookID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -227,9 +224,8 @@ func (o *outbox) uncount(ids []record.HookID) {
 	}
 }
 
-// uncount takes messages that ended off the counts of their webhooks. n of them were in
-// the outbox until now; if not all were, it counts anew, since it is unknown which had
-// ended before.
+// uncount takes messages that ended off the counts of their webhooks. n of them were in the outbox
+// until now; if not all were, it recounts, since it is unknown which had ended before.
 func (s *Store) uncount(ctx context.Context, gone []record.Message, n int) error {
 	if n < len(gone) {
 		_, err := s.recount(context.WithoutCancel(ctx))
@@ -245,8 +241,8 @@ func (s *Store) uncount(ctx context.Context, gone []record.Message, n int) error
 	return nil
 }
 
-// recount counts the messages in the outbox, and returns their number. It may miss
-// those that a step is just putting there, which does little harm.
+// recount counts the messages in the outbox, and returns their number. It may miss messages that a
+// step is adding at that moment, which does little harm.
 func (s *Store) recount(ctx context.Context) (all int64, err error) {
 	counts, err := s.engine.CountMessages(ctx)
 	if err != nil {

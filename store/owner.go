@@ -10,18 +10,17 @@ import (
 	"pushbox/store/seal"
 )
 
-// A PushEdit is new limits of a push, and other words for its owner. What is nil stays.
+// A PushEdit has new limits of a push, and new words for its owner. A nil field stays as it is.
 type PushEdit struct {
-	Days  *int // from its creation on
-	Views *int // in all
+	Days  *int // counted from its creation
+	Views *int // all views, with those already counted
 
 	Name, Note *secret.Text
 }
 
-// EditPush changes limits, name and note of a live push and returns it. The new limits must
-// be within the terms of its kind, end in the future, and leave a view. Grants for its
-// files end no later than the push. A push that has expired stays as it is, which is no
-// error.
+// EditPush changes limits, name and note of a live push and returns it. The new limits must be
+// within the terms of its kind, end in the future, and leave a view. Grants for its files end no
+// later than the push. A push that has expired does not change, which is no error.
 //
 // Errors: ErrNotFound; ErrDenied for everyone but the owner; *InvalidError; ErrClock
 // while the clock is in doubt.
@@ -49,14 +48,14 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
 }
 
-// mayGrow returns a *RoomError where the account has no room for words that are longer than those
-// before. Edits at the same moment may go beyond it by what they add.
+// mayGrow returns a *RoomError if the account has no room for longer words. Concurrent edits
+// together may exceed the room by the length that they add.
 func (s *Store) mayGrow(ctx context.Context, by Actor, id record.ID, e PushEdit, policy Policy) error {
 	if e.Name == nil && e.Note == nil {
 		return nil
 	}
 	p, err := s.push(ctx, id)
-	if err != nil || !p.Live() || !ownedBy(p, by) { // the rule says what becomes of such an edit
+	if err != nil || !p.Live() || !ownedBy(p, by) { // the rule refuses or ignores such an edit
 		return err
 	}
 	d, err := s.openDetails(p)
@@ -76,7 +75,7 @@ func (s *Store) mayGrow(ctx context.Context, by Actor, id record.ID, e PushEdit,
 	return s.hasRoom(ctx, p, record.Room{Bytes: int64(more)}, policy.Room)
 }
 
-// rename returns the sealed details of a push with other words, and whether they differ.
+// rename returns the sealed details of a push with the words of the edit, and whether they changed.
 func (s *Store) rename(p record.Push, e PushEdit) (sealed []byte, changed bool, err error) {
 	if e.Name == nil && e.Note == nil {
 		return p.Details, false, nil
@@ -95,8 +94,8 @@ func (s *Store) rename(p record.Push, e PushEdit) (sealed []byte, changed bool, 
 	return next.seal(s.ring.Load(), p.ID), true, nil
 }
 
-// ThawPush lets a push that wrong passphrases have frozen be opened again, and returns it.
-// One that is not frozen, or has expired, stays as it is, which is no error.
+// ThawPush lets a push that wrong passphrases have frozen be opened again, and returns it. A push
+// that is not frozen, or has expired, does not change, which is no error.
 //
 // Errors: ErrNotFound; ErrDenied for everyone but the sender, who is the owner or has the code of the
 // receipt; ErrClock while the clock is in doubt.
@@ -114,23 +113,23 @@ func (s *Store) thawPush(ctx context.Context, by Actor, n Name) (PushInfo, error
 	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
 }
 
-// A History is a push for its owner, with a page of its audit log.
+// A History is a push as its owner sees it, with a page of its audit log.
 type History struct {
 	PushInfo
 	Log         []LogEntry  // oldest first; PushInfo.Seq counts all entries
-	Asked       secret.Text // the title of the request that the push answers; empty: of none, or it is gone
+	Asked       secret.Text // the title of the request that the push answers; empty: it answers none, or the request is gone
 	Summary     *Summary    // nil: the log has more than MaxSummed entries
 	Days, Views Range       // what EditPush accepts; the defaults are the limits in force
 }
 
-// MaxSummed is how many entries a log may have that is summed up.
+// MaxSummed is how many entries a log may have to get a Summary.
 const MaxSummed = 500
 
 // A Summary sums up an audit log.
 type Summary struct {
 	Opened      int       // by recipients
-	First, Last time.Time // of those; zero: never
-	Addresses   int       // that they came from
+	First, Last time.Time // of these views; zero: there was none
+	Addresses   int       // number of different clients
 	Guesses     int       // wrong passphrases
 }
 
@@ -203,9 +202,8 @@ func sentBy(p record.Push, a Actor) bool {
 	return subtle.ConstantTimeCompare(d[:], p.Receipt[:]) == 1
 }
 
-// Receipt returns a push for its sender, with a page, from 1, of its audit log. Its name and
-// its note are there for the owner alone. ErrNotFound if there is no such push, or the actor is not
-// its sender.
+// Receipt returns a push for its sender, with a page, from 1, of its audit log. Only the owner sees
+// its name and its note. ErrNotFound if there is no such push, or the actor is not its sender.
 func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (History, error) {
 	p, err := s.find(ctx, t)
 	if err != nil {
@@ -230,8 +228,8 @@ func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (Histo
 	return h, err
 }
 
-// MaxMinorEntries is how many minor audit entries a push keeps: those that callers can
-// cause without using it up.
+// MaxMinorEntries is how many minor audit entries a push keeps. Clients can cause such entries
+// without using up the push.
 const MaxMinorEntries = 2000
 
 // LogEntry is an opened line of an audit log.

@@ -69,7 +69,8 @@ func (s *Store) AskPasskey(ctx context.Context, session secret.Text, site passke
 	return s.request(toProve, c.session.Digest, func(challenge []byte) string { return site.Request(challenge, known) }), nil
 }
 
-// AskAnyPasskey asks a browser, which has a secret of its own, for any passkey of the site.
+// AskAnyPasskey asks a browser for any passkey of the site. The browser gets a secret that stands
+// in for a session.
 func (s *Store) AskAnyPasskey(browser secret.Text, site passkey.Site) PasskeyRequest {
 	return s.request(toSignIn, seal.Digest(browser), func(challenge []byte) string { return site.Request(challenge, nil) })
 }
@@ -91,8 +92,8 @@ func (s *Store) passkeyRefs(a record.Account) (refs []passkey.Ref, err error) {
 	return refs, err
 }
 
-// AddPasskey gives the account of a session a passkey, under a name that its user chose. What
-// proves it is as in EnableTOTP. If it is the first factor beside the password, the account also
+// AddPasskey gives the account of a session a passkey, under a name that its user chose. It needs
+// the same proof as EnableTOTP. If it is the first factor beside the password, the account also
 // gets recovery codes, and its sessions end: n is the new one. Else n and recovery are zero.
 //
 // Errors: as those of ChangePassword, ErrCredentials also for a wrong factor; *InvalidError for the name, for an answer that is not
@@ -119,7 +120,7 @@ func (s *Store) addPasskey(ctx context.Context, by Actor, session, password secr
 	}
 	made, err := in.Site.Made(in.Text, challenge)
 	if err != nil {
-		return NewSession{}, nil, invalidField("passkey", "is not what was asked for")
+		return NewSession{}, nil, invalidField("passkey", "does not match the request")
 	}
 	one := record.Passkey{ID: passkeyID(made.ID), Key: made.Key, Count: made.Count, Created: c.at.Now}
 	one.Sealed = s.sealPasskey(c.account.ID, one, passkeyDetails{name, made.Ref})
@@ -139,7 +140,7 @@ func addPasskeyTo(a *record.Account, one record.Passkey) error {
 	case at >= 0:
 		return record.ErrExists
 	case len(all) >= record.MaxPasskeys:
-		return invalidField("passkeys", fmt.Sprintf("are as many as an account may have (%d)", record.MaxPasskeys))
+		return invalidField("passkeys", fmt.Sprintf("are too many: an account may have %d", record.MaxPasskeys))
 	}
 	a.SetPasskeyList(append(all, one))
 	return nil
@@ -157,8 +158,8 @@ func checkPasskeyName(name string) error {
 	return bad.Err()
 }
 
-// RemovePasskey removes a passkey of the account of a session; with its last factor beside
-// the password go the recovery codes. What proves it, and the errors, are as those of DisableTOTP;
+// RemovePasskey removes a passkey of the account of a session. The recovery codes go with the last
+// factor beside the password. It needs the same proof as DisableTOTP and has the same errors;
 // ErrNotFound if the account has no such passkey.
 func (s *Store) RemovePasskey(ctx context.Context, by Actor, session, password secret.Text, f Factor, id record.PasskeyID) error {
 	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
@@ -192,17 +193,16 @@ func (s *Store) SignInPasskey(ctx context.Context, by Actor, pending secret.Text
 	return s.signInSecond(ctx, by, pending, Factor{Passkey: in})
 }
 
-// SignInAlone begins a session by a passkey alone, which names the account. Its device has
-// verified the user, so that it counts as two factors. An account that a sign-in provider
-// knows is refused: the provider decides whether its user may sign in. browser is the secret
-// that AskAnyPasskey got.
+// SignInAlone begins a session by a passkey alone, which names the account. It counts as two
+// factors, since its device has verified the user. An account with a sign-in provider is refused:
+// the provider decides whether its user may sign in. browser is the secret that AskAnyPasskey got.
 //
 // Errors: ErrCredentials; *LockedError after too many tries; ErrSession if the answer came too
 // late or was used before; ErrBusy; ErrClock while the clock is in doubt.
 func (s *Store) SignInAlone(ctx context.Context, by Actor, browser secret.Text, in PasskeyAnswer) (n NewSession, err error) {
 	var a record.Account
 	holder := seal.Digest(browser)
-	who := trier{by.Client, by.Client, "browser without session " + string(holder[:])} // wrong passkeys lock no account
+	who := trier{by.Client, by.Client, "browser without session " + string(holder[:])} // wrong passkeys do not lock an account
 	err = s.attempt(ctx, who, func() (record.AccountID, error) {
 		u, err := s.readUse(in, toSignIn, holder)
 		if err != nil {
@@ -221,7 +221,7 @@ func (s *Store) SignInAlone(ctx context.Context, by Actor, browser secret.Text, 
 	return n, s.refused(ctx, by, record.AdminSignInRefused, a, err)
 }
 
-// byHandle returns the account that a handle belongs to, or ErrCredentials.
+// byHandle returns the account of a handle, or ErrCredentials.
 func (s *Store) byHandle(ctx context.Context, handle []byte) (record.Account, error) {
 	if len(handle) < 8 {
 		return record.Account{}, record.ErrCredentials
@@ -234,7 +234,7 @@ func (s *Store) byHandle(ctx context.Context, handle []byte) (record.Account, er
 	return a, instead(err, record.ErrNotFound, record.ErrCredentials)
 }
 
-// A passkeyUse is an answer to a challenge that is the store's.
+// A passkeyUse is an answer to a challenge that the store made.
 type passkeyUse struct {
 	passkey.Use
 	site      passkey.Site
@@ -242,8 +242,8 @@ type passkeyUse struct {
 	asked, at time.Time
 }
 
-// readUse returns ErrCredentials if the answer is none, or not to a challenge of the store, and
-// ErrSession if it came too late.
+// readUse reads an answer. ErrCredentials if it is malformed or the store did not make its
+// challenge; ErrSession if it came too late.
 func (s *Store) readUse(in PasskeyAnswer, purpose string, holder record.SessionDigest) (u passkeyUse, err error) {
 	u.site, u.at = in.Site, s.time.Read().Now
 	if u.challenge, u.asked, err = s.readChallenge(in.Challenge, purpose, holder); err != nil {
@@ -281,23 +281,23 @@ func (u passkeyUse) prove(a record.Account, alone bool) (startRule, error) {
 		case count != 0 && count <= all[at].Count, count == 0 && all[at].Count != 0:
 			return a, false, errCopied
 		}
-		all[at].Count, all[at].Used = count, record.Later(u.asked, u.at) // servers with one database have clocks of their own
+		all[at].Count, all[at].Used = count, record.Later(u.asked, u.at) // the clocks of servers with one database differ
 		a.SetPasskeyList(all)
 		return a, false, nil
 	}, nil
 }
 
-// errCopied says that two devices seem to have one passkey, of a sort that cannot be copied.
+// errCopied says that two devices seem to have the same passkey, although passkeys of its kind
+// cannot be copied.
 var errCopied = fmt.Errorf("%w: the passkey counts fewer uses than before, so there may be a copy", record.ErrCredentials)
 
-// A Factor is what proves an account beside its password: a code, or if Passkey has a text, a
-// passkey.
+// A Factor proves an account beside its password: a passkey if Passkey is set, else a code.
 type Factor struct {
 	Code    secret.Text
 	Passkey PasskeyAnswer
 }
 
-// readFactor returns the rule that uses a factor up, and what it is, for the instance log.
+// readFactor returns the rule that uses a factor up, and the factor's name for the instance log.
 func (s *Store) readFactor(c caller, f Factor) (how string, r startRule, err error) {
 	if f.Passkey.Text.IsZero() {
 		p, err := s.readCode(c.account, f.Code)

@@ -13,14 +13,14 @@ import (
 
 // A passphraseTrier is the client that tries the passphrase of a push, as the limits count it.
 type passphraseTrier struct {
-	client string // what its wrong ones count for
-	known  bool   // its passphrase was right before, or it is the owner: strangers do not lock it out
+	client string // the name for which its wrong passphrases count
+	known  bool   // it gave the right passphrase before, or is the owner: strangers do not lock it out
 	marked bool   // a mark proves that: it may also open a push that is frozen
 }
 
-// passphraseTrier returns an actor as the limits of a push count it. Others may have the
-// address of a client whose passphrase was right, so an address alone opens no push that
-// is frozen.
+// passphraseTrier returns an actor as the limits of a push count it. Other people may share the
+// address of a client that gave the right passphrase, so an address alone cannot open a frozen
+// push.
 func (s *Store) passphraseTrier(ctx context.Context, by Actor, id record.ID) (passphraseTrier, error) {
 	if m := s.markOf(by, pushSubject(id)); !m.IsZero() {
 		return passphraseTrier{client: "browser " + m.Reveal(), known: true, marked: true}, nil
@@ -32,13 +32,13 @@ func (s *Store) passphraseTrier(ctx context.Context, by Actor, id record.ID) (pa
 	return passphraseTrier{client: by.Client}, err
 }
 
-// rightOf returns the tally of right passphrases of a client, which takes one.
+// rightOf returns the tally of right passphrases of a client, which counts one at most.
 func (s *Store) rightOf(by Actor, id record.ID) []limit.Tally {
 	return []limit.Tally{s.tally(rightPassphrases, string(id[:])+by.Client, 1, remembers)}
 }
 
-// countRight counts a right passphrase in the place of the one before it, so that the
-// client stays known from now on.
+// countRight counts a right passphrase in place of the one before it, so that the client stays
+// known for another while.
 func (s *Store) countRight(ctx context.Context, by Actor, id record.ID) error {
 	right := s.rightOf(by, id)
 	s.uncountTry(ctx, right)
@@ -46,8 +46,8 @@ func (s *Store) countRight(ctx context.Context, by Actor, id record.ID) error {
 	return err
 }
 
-// guessesOf returns the tallies of a push that a wrong passphrase counts for: that of
-// strangers, unless who is known, and those of the client.
+// guessesOf returns the tallies of a push that count a wrong passphrase: those of the client, and
+// that of strangers unless the client is known.
 func (s *Store) guessesOf(p record.Push, who passphraseTrier) (strangers, client []limit.Tally) {
 	most := s.opts.Load().Guessing
 	if !who.known {
@@ -58,9 +58,9 @@ func (s *Store) guessesOf(p record.Push, who passphraseTrier) (strangers, client
 	return strangers, s.clientTallies(passphrasesOfClient, string(p.ID[:]), who.client, most.PerClient, passphrasesPerClientWindow)
 }
 
-// tryPassphrase runs open, which tries the passphrase on a push, if the limits allow
-// another guess. Only a wrong one counts, and is recorded before the answer. It is the only
-// way to a passphrase, so no guess gets past the limits.
+// tryPassphrase runs open, which tries the passphrase on a push, if the limits allow another guess.
+// Only a wrong passphrase counts, and is recorded before the answer. All checks of a passphrase go
+// through it, so no guess gets past the limits.
 //
 // It returns a *PassphraseError if the passphrase is wrong or missing, a *LockedError
 // after too many wrong ones, and ErrFrozen. If the push ends meanwhile it returns nil and
@@ -81,7 +81,7 @@ func (s *Store) tryPassphrase(ctx context.Context, by Actor, p record.Push, pass
 	}
 	return doQueued(ctx, s.guess.passphrases, by.Client, func() error {
 		return s.guess.inTurn(ctx, string(p.ID[:]), func() error {
-			p, err := s.push(ctx, p.ID) // as the guesses before this one left it
+			p, err := s.push(ctx, p.ID) // as earlier guesses left it
 			if err != nil {
 				return err
 			}
@@ -121,8 +121,8 @@ func (s *Store) mayTry(ctx context.Context, p record.Push, who passphraseTrier) 
 	return lockedOut(stood, len(strangers))
 }
 
-// countGuess counts a guess as a wrong one, before it is tried, and returns the tallies that
-// it counted for. So no guess gets past the limits, on whichever server it is tried.
+// countGuess counts a guess as a wrong one, before it is tried, and returns the tallies that it
+// counted for. So no guess gets past the limits, even if several servers check guesses.
 func (s *Store) countGuess(ctx context.Context, p record.Push, who passphraseTrier) (counted []limit.Tally, err error) {
 	strangers, client := s.guessesOf(p, who)
 	counted = append(strangers, client...)
@@ -133,8 +133,8 @@ func (s *Store) countGuess(ctx context.Context, p record.Push, who passphraseTri
 	return counted, lockedOut(stood, len(strangers))
 }
 
-// lockedOut returns a *LockedError if a guess is not allowed. The first of the standings
-// are those of strangers.
+// lockedOut returns a *LockedError if a guess is not allowed. The standing of strangers comes
+// first.
 func lockedOut(stood []limit.Standing, strangers int) error {
 	if err := locked(record.LimitPassphrasesPerPush, stood[:strangers]); err != nil {
 		return err
@@ -142,8 +142,8 @@ func lockedOut(stood []limit.Standing, strangers int) error {
 	return locked(record.LimitPassphrasesPerClient, stood[strangers:])
 }
 
-// strangersWindow is the time in which strangers have Guessing.PerPush wrong passphrases.
-// It doubles each time that the push has had as many, up to ten hours.
+// strangersWindow is the time in which strangers may try Guessing.PerPush wrong passphrases. It
+// doubles with each Guessing.PerPush wrong passphrases of the push, up to ten hours.
 func (s *Store) strangersWindow(p record.Push) time.Duration {
 	each := s.opts.Load().Guessing.PerPush
 	if each <= 0 || p.Failed == 0 {

@@ -16,14 +16,14 @@ import (
 	"pushbox/store/record"
 )
 
-// How long the links are good that set a password.
+// How long links that set a password are valid.
 const (
-	ResetLasts  = time.Hour          // that of an account which has one
-	InviteLasts = 7 * 24 * time.Hour // that of an account which has none yet
+	ResetLasts  = time.Hour          // for an account with a password
+	InviteLasts = 7 * 24 * time.Hour // for an account without a password
 )
 
-// A PasswordLink lets its holder set the password of an account, once: it is authenticated
-// with an HMAC of the present password and address, so no link is kept anywhere.
+// A PasswordLink lets its holder set the password of an account once. An HMAC of the present
+// password and address authenticates it, so the store keeps no links.
 type PasswordLink struct {
 	Code  secret.Text      // the end of its path
 	Of    record.AccountID // the account that it is for
@@ -50,9 +50,9 @@ func (s *Store) passwordLink(a record.Account, now time.Time) PasswordLink {
 	return l
 }
 
-// passwordSum is another one after the password has changed, which ends a link. While the address of
-// the account is not confirmed it stays the same: a stranger may have made the account, and must not
-// end the link that the owner of the address asked for. That link ends when it is used.
+// passwordSum changes with the password, which ends a link. While the address is not confirmed it
+// does not change: a stranger who made the account must not be able to end the link that the owner
+// of the address asked for. That link ends when it is used.
 func (s *Store) passwordSum(a record.Account, until time.Time) [16]byte {
 	if a.Unconfirmed {
 		a.PasswordHash = ""
@@ -60,7 +60,7 @@ func (s *Store) passwordSum(a record.Account, until time.Time) [16]byte {
 	return s.ring.Load().MAC(fmt.Sprintf("password of account %d at %s until %d, before %s %q", a.ID, a.Email, until.Unix(), a.PasswordHash, string(a.Identities))) // no url_token has a space
 }
 
-// passwordCode reads a code. ok is false for a text that is none.
+// passwordCode reads a code. ok is false for any other text.
 func passwordCode(code secret.Text) (id record.AccountID, until time.Time, sum [16]byte, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(code.Reveal())
 	if err != nil || len(b) != passwordCodeSize || len(code.Reveal()) != base64.RawURLEncoding.EncodedLen(passwordCodeSize) { // it may have line breaks
@@ -70,14 +70,13 @@ func passwordCode(code secret.Text) (id record.AccountID, until time.Time, sum [
 	return record.AccountID(binary.BigEndian.Uint64(b)), time.Unix(seconds, 0).UTC(), [16]byte(b[16:]), true
 }
 
-// setsPassword reports whether a code sets the password of an account now.
+// setsPassword reports whether a code can set the password of an account now.
 func (s *Store) setsPassword(a record.Account, until time.Time, sum [16]byte, at clock.Instant) bool {
 	want := s.passwordSum(a, until)
 	return subtle.ConstantTimeCompare(sum[:], want[:]) == 1 && at.Denies.Before(until) && a.Active()
 }
 
-// ReadPasswordLink returns what a code is good for. ErrCode if it is wrong, or no
-// longer good.
+// ReadPasswordLink returns the link of a code. ErrCode if the code is wrong or has expired.
 func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (PasswordLink, error) {
 	id, until, sum, ok := passwordCode(code)
 	if !ok {
@@ -93,8 +92,8 @@ func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (Passwor
 	return PasswordLink{Code: code, Of: a.ID, Email: a.Email, First: a.Invited(), Anew: a.Unconfirmed, Until: until}, nil
 }
 
-// MakePasswordLink makes a link for an administrator, who passes it on. The account is told by
-// mail. ErrNotFound; ErrDenied for a client, and for an account that may not act; ErrOwnAccount.
+// MakePasswordLink makes a link for an administrator, who passes it on. A mail informs the account.
+// ErrNotFound; ErrDenied for a client, and for an account that may not act; ErrOwnAccount.
 func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l PasswordLink, err error) {
 	if !by.administers() {
 		return l, record.ErrDenied
@@ -140,9 +139,9 @@ func (s *Store) Invite(ctx context.Context, by Actor, email string, admin bool) 
 	return s.passwordLink(a, a.CreatedAt), nil
 }
 
-// AskForPassword mails a link that sets the password of an account. Where there is no such
-// account, or it may not act or signs in elsewhere, it does as if it had. base is the address of
-// the server.
+// AskForPassword mails a link that sets the password of an account. If there is no such account, or
+// it may not act or signs in elsewhere, AskForPassword behaves as if it had mailed one. base is the
+// address of the server.
 //
 // Errors: ErrNotFound if the server sends no mail; *LockedError after too many for a client; a
 // *QuotaError; ErrBusy; ErrFull; ErrClock while the clock is in doubt.
@@ -165,7 +164,7 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 		return err
 	}
 	if !a.Active() || a.SignsInElsewhere() || !s.canMail(a) || a.ID == 0 {
-		_, err := s.engine.KeepTime(ctx, at.Ends) // a commit, too: else the time would tell
+		_, err := s.engine.KeepTime(ctx, at.Ends) // commit here too, so that timing does not reveal whether the account exists
 		return err
 	}
 	err = s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.forgottenQuotas(a, at.Now))
@@ -176,13 +175,12 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 	return err
 }
 
-// maxForgotten is how many links for a password go to an address in a day, of those that are asked
-// for without signing in.
+// maxForgotten is how many password links an address gets in a day on requests without a sign-in.
 const maxForgotten = 5
 
-// forgottenQuotas are the quotas of such a link. It does not count among the other mails to the address:
-// a stranger must not use up what others send there. It counts for the address and not for the
-// account, of which one after the other may have the address.
+// forgottenQuotas are the quotas of such a link. It does not count against the address's other
+// mail, so that a stranger cannot exhaust that. It counts per address, not per account, because
+// several accounts may have the address one after another.
 func (s *Store) forgottenQuotas(a record.Account, now time.Time) []record.Quota {
 	own := record.Quota{To: s.ring.Load().MAC("forgotten password of " + strings.ToLower(a.Email)), Day: dayOf(now), Add: 1, Most: maxForgotten} // no url_token has a space
 	return append(s.shareOfCodes(a, s.ownQuotas(a.ID, now, 1)), own)
@@ -221,7 +219,7 @@ func (s *Store) mailPasswordLink(ctx context.Context, by Actor, a record.Account
 	return s.countMail(batch, at, func() error { return s.mailAbout(ctx, a, batch, event) })
 }
 
-// mailAbout sends mail with an event of an account, and changes nothing of it.
+// mailAbout sends mail with an event of an account, and does not change the account.
 func (s *Store) mailAbout(ctx context.Context, a record.Account, mail *record.MailBatch, event record.AdminEvent) error {
 	_, err := s.as(Actor{Role: System}).changeAccount(ctx, a.ID, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
 		return a, record.SessionChange{Mail: mail}, event, nil
@@ -229,11 +227,11 @@ func (s *Store) mailAbout(ctx context.Context, a record.Account, mail *record.Ma
 	return err
 }
 
-// SetPasswordByLink sets the password of the account that a code is for. All its sessions end,
-// with endTokens its API tokens and webhooks too. Its address is confirmed, since the link came there or
-// from an administrator. If it was not before, another person may have made the account: a new
-// one, which has nothing but the password and what administrators gave, takes its place, and the
-// old one is removed with all that it owns.
+// SetPasswordByLink sets the password of the account that a code is for. All its sessions end; with
+// endTokens, its API tokens and webhooks too. Its address is then confirmed, since the link came
+// there or from an administrator. If it was not confirmed before, another person may have made the
+// account. Then a new account takes its place, with only the password and what administrators set,
+// and the old one is removed with all that it owns.
 //
 // Errors: ErrCode; *InvalidError; ErrBusy; ErrClock while the clock is in doubt.
 func (s *Store) SetPasswordByLink(ctx context.Context, by Actor, code, password secret.Text, endTokens bool) error {

@@ -43,7 +43,7 @@ func TestALinkSetsAPasswordOnce(t *testing.T) {
 	if read, err := f.ReadPasswordLink(ctx, l.Code); err != nil || read.Email != email || read.First || !read.Until.Equal(l.Until) || l.Until.Sub(f.Clock.Now()) > store.ResetLasts {
 		t.Errorf("%+v, %v", read, err)
 	}
-	if err := signsIn(f, email, right); err != nil { // the present password is still good
+	if err := signsIn(f, email, right); err != nil { // the present password is still valid
 		t.Error(err)
 	}
 	var invalid *record.InvalidError

@@ -11,29 +11,29 @@ import (
 	"pushbox/store/record"
 )
 
-// Rules are what pushes must have beyond the Terms of their kind.
+// Rules are requirements of pushes beyond the Terms of their kind.
 type Rules struct {
-	Passphrase bool // each has one
-	Encryption bool // the sender encrypts them
-	NoMail     bool // no mail has their links
+	Passphrase bool // each push must have one
+	Encryption bool // the sender must encrypt them
+	NoMail     bool // their links must not be mailed
 }
 
-// A Policy says what the pushes of an account may be.
+// A Policy has the limits and rules of an account's pushes.
 type Policy struct {
-	Name   string                // empty: it is what holds for all
-	Groups []string              // of a provider: their people get the policy when they sign in; none: administrators give it
+	Name   string                // empty: the general settings
+	Groups []string              // of a provider: their members get the policy when they sign in; none: administrators assign it
 	Terms  map[record.Kind]Terms // a kind without terms is disabled
 	Files  FileLimits
 	Room   record.Room // that the account may have; 0: no limit
 
-	Unconfirmed bool // the address of the account is not: its pushes count for its client
+	Unconfirmed bool // the address of the account is not confirmed: its pushes count for its client
 	Rules
 }
 
 // Policies lists the policies that accounts can have.
 func (s *Store) Policies() []Policy { return s.options().Policies }
 
-// Policy returns the policy of that name. If there is none, it returns what holds for all.
+// Policy returns the policy of that name, or the general settings if there is none.
 func (s *Store) Policy(name string) Policy {
 	o := s.options()
 	if i := o.policy(name); i >= 0 {
@@ -42,7 +42,7 @@ func (s *Store) Policy(name string) Policy {
 	return Policy{Terms: o.Terms, Files: o.Files, Room: o.Space.Room.Account, Rules: o.Rules}
 }
 
-// LostPolicies lists the policies of accounts that the settings do not have.
+// LostPolicies lists the policies of accounts that the settings do not define.
 func (s *Store) LostPolicies(ctx context.Context) (names []string, err error) {
 	accounts, err := s.Accounts(ctx)
 	for _, a := range accounts {
@@ -61,23 +61,22 @@ func (s *Store) PolicyGroups() (all []string) {
 	return all
 }
 
-// policy returns the place of a policy in the list; -1 if there is none of that name.
+// policy returns the index of a policy in the list; -1 if no policy has that name.
 func (o *Options) policy(name string) int {
 	return slices.IndexFunc(o.Policies, func(p Policy) bool { return p.Name == name })
 }
 
-// PolicyOf returns the policy of the actor's account. What holds for all holds also for
-// anonymous clients.
+// PolicyOf returns the policy of the actor's account. Anonymous clients have the general settings.
 func (s *Store) PolicyOf(ctx context.Context, by Actor) (Policy, error) {
-	if by.Account == 0 || len(s.Policies()) == 0 && s.options().Space.Room.Client == (record.Room{}) { // all have the same
+	if by.Account == 0 || len(s.Policies()) == 0 && s.options().Space.Room.Client == (record.Room{}) { // all accounts have the same policy
 		return s.Policy(""), nil
 	}
 	a, err := cold.Account(ctx, s.engine, by.Account)
-	return s.policyFor(a), instead(err, record.ErrNotFound, nil) // the change that follows refuses an account that is gone
+	return s.policyFor(a), instead(err, record.ErrNotFound, nil) // the following change refuses a removed account
 }
 
-// policyFor is the policy of an account. One that is not confirmed has no more room than an
-// anonymous client: else signing up would lift the bounds of those.
+// policyFor returns the policy of an account. An unconfirmed account has no more room than an
+// anonymous client: else a client could sign up to avoid its bounds.
 func (s *Store) policyFor(a record.Account) Policy {
 	p := s.Policy(a.Policy)
 	if p.Unconfirmed = a.Unconfirmed; a.Unconfirmed {
@@ -86,9 +85,8 @@ func (s *Store) policyFor(a record.Account) Policy {
 	return p
 }
 
-// check adds to bad what the rules ask of a new push beyond the terms of its kind. They ask
-// nothing of an answer: only the owner of its request gets its link, and the request says
-// whether it is encrypted.
+// check adds to bad what a new push lacks by the rules. They do not apply to an answer: only the
+// owner of its request gets its link, and the request says whether it is encrypted.
 func (r Rules) check(p record.Push, in NewPush, bad *record.InvalidError) {
 	if p.Kind == 0 || !in.Request.IsZero() { // such pushes are disabled, or it is an answer
 		return
@@ -101,7 +99,7 @@ func (r Rules) check(p record.Push, in NewPush, bad *record.InvalidError) {
 	}
 }
 
-// checkMail refuses mail with a link where the rules do.
+// checkMail refuses mail with a link if the rules do.
 func (r Rules) checkMail(to []string, bad *record.InvalidError) {
 	if r.NoMail && len(to) > 0 {
 		bad.Add(FieldMailTo, "must be empty: by this server's rules, no mail has links")
@@ -114,7 +112,7 @@ func (r Rules) checkMail(to []string, bad *record.InvalidError) {
 // Errors: *InvalidError if the settings have none of that name; ErrNotFound; ErrDenied for a client.
 func (s *Store) SetPolicy(ctx context.Context, by Actor, email, name string) error {
 	if name != "" && s.options().policy(name) < 0 {
-		return invalidField(FieldPolicy, "is none of the policies of the settings")
+		return invalidField(FieldPolicy, "is not a policy of the settings")
 	}
 	a, err := s.account(ctx, email)
 	switch {
@@ -126,7 +124,7 @@ func (s *Store) SetPolicy(ctx context.Context, by Actor, email, name string) err
 	return s.setPolicy(ctx, by, a, name, "")
 }
 
-// setPolicy gives an account another policy, or none. how is the end of the event's detail.
+// setPolicy gives an account another policy, or none. how ends the event's detail.
 func (s *Store) setPolicy(ctx context.Context, by Actor, a record.Account, name, how string) error {
 	return s.keeping(ctx, func(ctx context.Context) error {
 		detail := name
@@ -142,9 +140,9 @@ func (s *Store) setPolicy(ctx context.Context, by Actor, a record.Account, name,
 	})
 }
 
-// followGroups gives an account the first policy that has one of the person's groups. Where
-// none has, a policy with groups is taken away. One that has none stays: an administrator
-// gave it.
+// followGroups gives an account the first policy that has one of the person's groups. If no policy
+// has one, a policy with groups is taken away. A policy without groups stays, because an
+// administrator assigned it.
 func (s *Store) followGroups(ctx context.Context, by Actor, a record.Account, x External) error {
 	o := s.options()
 	next, now := "", o.policy(a.Policy)
@@ -166,7 +164,7 @@ func (s *Store) followGroups(ctx context.Context, by Actor, a record.Account, x 
 	return s.setPolicy(ctx, by, a, next, ", "+x.by())
 }
 
-// atMost returns the lower of two limits, of which 0 is none.
+// atMost returns the lower of two limits; 0 means no limit.
 func atMost(r record.Room, o record.Room) record.Room {
 	if r.Pushes == 0 || o.Pushes != 0 && o.Pushes < r.Pushes {
 		r.Pushes = o.Pushes
@@ -177,8 +175,8 @@ func atMost(r record.Room, o record.Room) record.Room {
 	return r
 }
 
-// holder returns what the record of a push says of the client that makes it. To sign up must not
-// lift the bounds of a client, however many accounts it makes.
+// holder returns the Holder for the record of a push. It is the client also for an unconfirmed
+// account, so that a client cannot avoid its bounds with new accounts.
 func (s *Store) holder(by Actor, policy Policy) record.Holder {
 	if by.Account != 0 && !policy.Unconfirmed || by.Local || by.Client == "" {
 		return record.Holder{}
@@ -186,9 +184,9 @@ func (s *Store) holder(by Actor, policy Policy) record.Holder {
 	return s.ring.Load().MAC("anonymous client " + by.Client) // no url_token has a space
 }
 
-// HasRoom returns a *RoomError if a push with files of that size would be refused now:
-// an upload that asks need not run to its end. CreatePush decides. A caller without an
-// account has room, since only accounts may upload files.
+// HasRoom returns a *RoomError if a push with files of that size would be refused now, so that an
+// upload can be stopped early. CreatePush decides. A caller without an account has room, since only
+// accounts may upload files.
 func (s *Store) HasRoom(ctx context.Context, by Actor, bytes int64) error {
 	if by.Account == 0 {
 		return nil
@@ -200,8 +198,8 @@ func (s *Store) HasRoom(ctx context.Context, by Actor, bytes int64) error {
 	return s.hasRoom(ctx, record.Push{Owner: by.Account, Holder: s.holder(by, policy)}, record.Room{Pushes: 1, Bytes: bytes}, policy.Room)
 }
 
-// hasRoom returns a *RoomError if another push of that Owner and Holder that takes more would be refused
-// now, where they may have most: see Entry.Most.
+// hasRoom returns a *RoomError if another push of that Owner and Holder with that size would be
+// refused now. most is their limit: see Entry.Most.
 func (s *Store) hasRoom(ctx context.Context, of record.Push, more, most record.Room) error {
 	most = s.opts.Load().Space.Room.Most(of, most)
 	if most == (record.Room{}) {
@@ -238,12 +236,12 @@ func (s *Store) AccountRooms(ctx context.Context, of []record.AccountID) (map[re
 type Purge struct {
 	OlderThan  time.Duration // created longer ago than this
 	LargerThan int64         // with more bytes than this
-	DryRun     bool          // count them, and change nothing
+	DryRun     bool          // only count them
 }
 
-// PurgeAnonymous removes the pushes of a Purge, with their files and audit logs, and
-// returns what they took. Their links end at once. If it is cut short, those that are gone
-// stay gone. ErrDenied for a client.
+// PurgeAnonymous removes the pushes of a Purge, with their files and audit logs, and returns the
+// room that they used. Their links end at once. If it is interrupted, the pushes that it removed
+// stay removed. ErrDenied for a client.
 func (s *Store) PurgeAnonymous(ctx context.Context, by Actor, in Purge) (gone record.Room, err error) {
 	if !by.administers() {
 		return gone, record.ErrDenied

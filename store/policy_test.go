@@ -17,7 +17,7 @@ import (
 	"pushbox/store/storetest"
 )
 
-// strict is a policy that differs from what holds for all in everything.
+// strict is a policy that differs from the general settings in everything.
 func strict() store.Policy {
 	t := storetest.Terms()[record.Text]
 	t.Days, t.Views = store.Range{Default: 2, Min: 1, Max: 3}, store.Range{Default: 4, Min: 1, Max: 6}

@@ -19,13 +19,13 @@ import (
 // PageSize is how many pushes or audit entries a page of a list holds.
 const PageSize = 50
 
-// CreatePush keeps a new push and returns it with its token, once it is durable.
+// CreatePush stores a new push and returns it with its token once it is durable.
 //
-// Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too
-// many passphrases wait; ErrClock while the clock is in doubt; ErrToken if the actor's account was removed or disabled
-// meanwhile; a *QuotaError if it asks for more mail than may be sent today. For an answer to
-// a request also ErrNotFound if that is not live, ErrFileSize, and ErrNoAnswers in place of a
-// *RoomError; it is returned without its token.
+// Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too many
+// passphrases wait; ErrClock while the clock is in doubt; ErrToken if the actor's account was
+// removed or disabled meanwhile; a *QuotaError if it asks for more mail than may be sent today. For
+// an answer to a request also ErrNotFound if the request is not live, ErrFileSize, and ErrNoAnswers
+// in place of a *RoomError; the answer comes back without its token.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
 	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.createPush(ctx, by, in) })
 }
@@ -91,7 +91,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	return info, nil
 }
 
-// keepPush keeps a new push, which answers a request if it names one.
+// keepPush stores a new push, and as an answer if it names a request.
 func (s *Store) keepPush(ctx context.Context, p record.Push, payload []byte, e record.Entry, at clock.Instant) error {
 	if p.IsAnswer() {
 		return s.keepAnswer(ctx, p, payload, e, at)
@@ -102,8 +102,8 @@ func (s *Store) keepPush(ctx context.Context, p record.Push, payload []byte, e r
 	})
 }
 
-// begin gives a new push its token and its key. Those of a push with files come with
-// the upload, whose chunks are sealed under them.
+// begin gives a new push its token and its key. For a push with files the upload has them, because
+// its chunks are sealed under them.
 func (s *Store) begin(in NewPush, at clock.Instant) (Token, seal.DEK) {
 	if in.hasFiles() {
 		return in.Files.token, in.Files.dek
@@ -117,7 +117,7 @@ func (s *Store) Preview(ctx context.Context, t Token) (PushInfo, error) {
 	return PushInfo{Push: p, At: s.time.Read().Now, Token: t}, err
 }
 
-// ended returns p. If the time of p is over, it ends p first.
+// ended returns p, and ends it first if its time is over.
 func (s *Store) ended(ctx context.Context, p record.Push, at clock.Instant) (record.Push, error) {
 	if over, _ := isDue(p, at); !over {
 		return p, nil
@@ -143,24 +143,24 @@ func (s *Store) deletePush(ctx context.Context, by Actor, n Name) (PushInfo, err
 	return PushInfo{Push: c.Push, At: at.Now, Token: n.token(), Ended: c.Entry.Kind == record.EntryExpire}, err
 }
 
-// Pushes lists a page, from 1, of the actor's own pushes, newest first: the live ones,
-// or the expired ones, which have no Token. ErrBusy if more of them have just ended than can be
-// recorded at once.
+// Pushes lists a page, from 1, of the actor's own pushes, newest first: the live ones, or the
+// expired ones, which have no Token. ErrBusy if too many of them have just ended to record that at
+// once.
 func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]PushInfo, error) {
 	return s.ownPushes(ctx, by, live, (page-1)*PageSize, PageSize, s.time.Read())
 }
 
-// PushesBefore lists up to limit of the actor's own pushes that are older than the given
-// one, newest first, the live and the expired ones together; none if there are no more. The
-// zero ID is newer than each. So a walk through all of them finds each push once, whichever
-// begin, expire or go meanwhile. ErrBusy as Pushes.
+// PushesBefore lists up to limit of the actor's own pushes that are older than the given one,
+// newest first, the live and the expired ones together; none if there are no more. The zero ID is
+// newer than all pushes. So a walk finds each push once, even if pushes begin, expire or are
+// removed meanwhile. ErrBusy as in Pushes.
 func (s *Store) PushesBefore(ctx context.Context, by Actor, before record.ID, limit int) ([]PushInfo, error) {
 	at := s.time.Read()
 	live, err := s.currentPushes(ctx, by.Account, true, before, 0, limit, at)
 	if err != nil {
 		return nil, err
 	}
-	ended, err := s.engine.Pushes(ctx, by.Account, false, before, 0, limit) // after live: none can go from here to there
+	ended, err := s.engine.Pushes(ctx, by.Account, false, before, 0, limit) // after the live ones: a push cannot become live again
 	if err != nil {
 		return nil, err
 	}
@@ -201,12 +201,12 @@ func (s *Store) openOwn(p record.Push, at clock.Instant) (PushInfo, error) {
 	return info, err
 }
 
-// maxRounds is how often a list is read again because pushes in it have ended. More
-// than a few have only after a long stop, until the sweeper ends them.
+// maxRounds is how often a list is read again because pushes in it have ended. Many have ended only
+// after a long stop, until the sweeper has run.
 const maxRounds = 100
 
-// currentPushes reads a list of pushes. It first ends the live ones whose time is over: no
-// list shows a push as expired before that is durable.
+// currentPushes reads a list of pushes. It first ends live ones whose time is over, so that a list
+// shows a push as expired only once that is durable.
 func (s *Store) currentPushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int, at clock.Instant) ([]record.Push, error) {
 	for range maxRounds {
 		ps, err := s.engine.Pushes(ctx, owner, live, before, skip, limit)
@@ -263,8 +263,8 @@ func (s *Store) entries(ctx context.Context, p record.Push, skip, limit int) ([]
 // listBatch is how many items of a list are read at a time.
 const listBatch = 500
 
-// batches reads a list to its end. next reads up to listBatch items behind the last one
-// read, which is the zero T at first. An error ends the list.
+// batches reads a list to its end. next reads up to listBatch items after the last one, which is
+// the zero T at first. An error ends the list.
 func batches[T any](next func(last T) ([]T, error)) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		var last T
@@ -329,17 +329,17 @@ func (s *Store) Count(ctx context.Context) (c Counts, err error) {
 	return c, err
 }
 
-// PushInfo is a push as one caller may see it, at one instant.
+// PushInfo is a push as a caller may see it at one instant.
 type PushInfo struct {
 	record.Push
 	At         time.Time // the instant of the call
 	Token      Token
 	Name, Note secret.Text // only for the sender: at creation and in the owner's lists
-	Payload    secret.Text // only where a retrieval delivered it
-	Files      []FileInfo  // only where a retrieval delivered them
+	Payload    secret.Text // only after a retrieval that delivered it
+	Files      []FileInfo  // only after a retrieval that delivered them
 	Grant      secret.Text // lets Store.Download read those files
 	Ended      bool        // by DeletePush: there was something to end, the push or its files
-	Mark       secret.Text // only where a passphrase was right: see Actor.Marks
+	Mark       secret.Text // only after a right passphrase: see Actor.Marks
 	Mailed     int         // by CreatePush and MailPush: how many mails go out
 
 	ReceiptCode secret.Text // only at creation, and only if it was asked for

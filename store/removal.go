@@ -10,8 +10,8 @@ import (
 	"pushbox/store/record"
 )
 
-// ExpirePushes ends all live pushes of an account, as a delete does, and returns how many.
-// Their audit logs stay. If it is cut short, some have ended. ErrNotFound; ErrDenied for a
+// ExpirePushes ends all live pushes of an account, as a delete does, and returns how many. Their
+// audit logs stay. If it is interrupted, some pushes have ended. ErrNotFound; ErrDenied for a
 // client.
 func (s *Store) ExpirePushes(ctx context.Context, by Actor, email string) (n int, err error) {
 	if !by.administers() {
@@ -45,10 +45,9 @@ func (s *Store) deleteEach(ctx context.Context, by Actor, ps []record.Push) erro
 	})
 }
 
-// RemoveAccount removes an account with its API tokens, sessions, webhooks, pushes and
-// their audit logs; its links end at once. If it is cut short, the account can do
-// nothing, and a sweep finishes the removal. ErrNotFound; ErrLastAdmin; ErrDenied for a
-// client.
+// RemoveAccount removes an account with its API tokens, sessions, webhooks, pushes and their audit
+// logs; its links end at once. If it is interrupted, the account can do nothing, and a sweep
+// finishes the removal. ErrNotFound; ErrLastAdmin; ErrDenied for a client.
 func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error {
 	var a record.Account
 	err := s.changeHooks(ctx, func(*subscriptions) (err error) {
@@ -103,7 +102,7 @@ func (s *Store) finishRemoval(ctx context.Context, by Actor, a record.Account) e
 		}
 	}
 	return s.changeHooks(ctx, func(*subscriptions) error {
-		return instead(s.as(by).removeAccount(ctx, a), record.ErrNotFound, nil) // a sweep was faster
+		return instead(s.as(by).removeAccount(ctx, a), record.ErrNotFound, nil) // a sweep did it first
 	})
 }
 
@@ -116,8 +115,8 @@ func (s *Store) purge(ctx context.Context, ps []record.Push) error {
 	return err
 }
 
-// noteRemoval has the next sweep look for a removal that was cut short, if err says that one
-// began. It returns err.
+// noteRemoval makes the next sweep look for an interrupted removal, if err says that one began. It
+// returns err.
 func (s *Store) noteRemoval(err error) error {
 	if err == nil {
 		s.removing.Store(true)
@@ -125,9 +124,9 @@ func (s *Store) noteRemoval(err error) error {
 	return err
 }
 
-// finishRemovals finishes the removals that were cut short. It reads all accounts to find
-// them, so it does that only after one began here, and else now and then: a removal of
-// another server or of an earlier process may have been cut short.
+// finishRemovals finishes interrupted removals. It must read all accounts to find them, so it does
+// that only after one began here, and otherwise now and then: another server or an earlier process
+// may have been interrupted, too.
 func (s *Store) finishRemovals(ctx context.Context, at clock.Instant) error {
 	if !s.removing.Swap(false) && at.Ends.Sub(s.lookedForRemovals) < clearRest {
 		return nil

@@ -11,21 +11,20 @@ import (
 	"pushbox/store/seal"
 )
 
-// A Renewal is what became of the records after a rotation of the root key.
+// A Renewal is the result of resealing the records after a rotation of the root key.
 type Renewal struct {
 	Records int64 // records that were sealed or authenticated anew
-	// How many live pushes are still wrapped under a key from before, which is dropped with
-	// the last of them, and when that is due. An attacker can open such a push with its
+	// How many live pushes an earlier key still wraps, and when the last of them ends: then the key is dropped. An attacker can open such a push with its
 	// link, the old root key, and two copies of the database: from before and from after.
 	Live  int
 	Until time.Time
 }
 
-// renewed are the families of keys that a renewal drops: it seals everything under them
-// anew. That a ring has more than one key of such a family means that it is not complete.
+// renewed are the families of keys that a renewal drops, after it has resealed everything under
+// them. If a ring has more than one key of such a family, the renewal is not complete.
 func renewed() []seal.Family { return []seal.Family{seal.DetailKeys, seal.AuditKeys, seal.RowKeys} }
 
-// renewing reports whether a renewal was begun and is not complete.
+// renewing reports whether a renewal is incomplete.
 func renewing(ring *seal.Ring) bool {
 	for _, f := range renewed() {
 		if len(ring.Versions(f)) > 1 {
@@ -35,9 +34,9 @@ func renewing(ring *seal.Ring) bool {
 	return false
 }
 
-// FinishRenewal continues a rotation whose records are not all sealed anew yet, because
-// it was cut short or still runs; it waits for one that runs. Without one it does nothing.
-// It calls progress with bytes done; how many there are is not known.
+// FinishRenewal reseals the remaining records of a rotation that was interrupted. It waits for one
+// that runs, and does nothing if there is none. It calls progress with bytes done; the total is not
+// known.
 func (s *Store) FinishRenewal(ctx context.Context, progress func(done, total int64)) (r Renewal, err error) {
 	select {
 	case s.renewals <- struct{}{}:
@@ -52,16 +51,16 @@ func (s *Store) FinishRenewal(ctx context.Context, progress func(done, total int
 // next call.
 func (s *Store) RenewIfNeeded(ctx context.Context) (wait time.Duration, err error) {
 	_, err = s.FinishRenewal(ctx, func(int64, int64) {})
-	return tidyRest, instead(err, record.ErrStaleKeys, nil) // another server was first
+	return tidyRest, instead(err, record.ErrStaleKeys, nil) // another server did it first
 }
 
-// finishRenewal does the work. The caller has a place in renewals. It can be cut short at
-// any moment and begun again:
+// finishRenewal does the work. The caller has a place in renewals. It can be interrupted at any
+// moment and started again:
 //
-//  1. What was sealed before the newest keys were in use is waited for, until it is kept.
-//  2. Each record that is under an older key is put again.
-//  3. A second look finds none, or it begins again.
-//  4. The older keys are dropped.
+//  1. It waits until all that was sealed before the newest keys were in use is stored.
+//  2. It stores each record again that is sealed under an older key.
+//  3. It searches again, and starts over if it finds such records.
+//  4. It drops the older keys.
 func (s *Store) finishRenewal(ctx context.Context, progress func(done, total int64)) (r Renewal, err error) {
 	if !renewing(s.ring.Load()) {
 		return r, nil
@@ -90,17 +89,17 @@ func (s *Store) finishRenewal(ctx context.Context, progress func(done, total int
 // maxRenewalRounds bounds finishRenewal: the second round finds nothing to do.
 const maxRenewalRounds = 4
 
-// dropKeys drops all but the newest key of the families that were renewed; neither Drop nor
-// Retire drops that one.
+// dropKeys drops all but the newest key of the renewed families; neither Drop nor Retire drops the
+// newest.
 func (s *Store) dropKeys(ctx context.Context) error {
 	return s.changeRing(ctx, record.AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) {
 		dropped := 0
 		for _, f := range renewed() {
 			for _, v := range ring.Versions(f) {
 				before := ring
-				if f == seal.RowKeys { // for the engine, which reads each row in a moment
+				if f == seal.RowKeys { // the engine will soon read each row
 					ring = ring.Drop(f, v.Version)
-				} else { // a message may wait in memory to be sent, with what was sealed before
+				} else { // a message that waits in memory may still have the old sealed part
 					ring = ring.Retire(f, v.Version)
 				}
 				if ring != before {
@@ -112,8 +111,8 @@ func (s *Store) dropKeys(ctx context.Context) error {
 	})
 }
 
-// wrappedBefore counts the live pushes that are wrapped under a key from before the newest
-// audit key was made, and returns when the last of them ends.
+// wrappedBefore counts the live pushes whose KEK is older than the newest audit key, and returns
+// when the last of them ends.
 func (s *Store) wrappedBefore(ctx context.Context) (n int, until time.Time, err error) {
 	ring, now := s.ring.Load(), s.time.Read().Now
 	audit, old := ring.Versions(seal.AuditKeys), make(map[uint32]bool)
@@ -139,7 +138,7 @@ type resealer struct {
 	now  time.Time
 }
 
-// older reports whether something is sealed under another key of a family than the newest.
+// older reports whether sealed is under a key of the family that is not the newest.
 func (r resealer) older(f seal.Family, sealed []byte) bool {
 	if len(sealed) == 0 {
 		return false
@@ -149,7 +148,7 @@ func (r resealer) older(f seal.Family, sealed []byte) bool {
 	return !ok || v != all[len(all)-1].Version
 }
 
-// again returns sealed, or what it has sealed anew if it is under an older key.
+// again returns sealed, resealed if it is under an older key.
 func (r resealer) again(f seal.Family, sealed []byte, open func([]byte) ([]byte, error), close func([]byte) []byte) ([]byte, error) {
 	if !r.older(f, sealed) {
 		return sealed, nil
@@ -190,7 +189,7 @@ func (r resealer) kek() (version uint32) {
 	return version
 }
 
-// ResealEntry seals anew who caused an audit entry.
+// ResealEntry reseals the client of an audit entry.
 func (r resealer) ResealEntry(id record.ID, e record.Entry) (next record.Entry, err error) {
 	e.Sealed, err = r.again(seal.AuditKeys, e.Sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenEntry(id[:], b) },
@@ -198,10 +197,10 @@ func (r resealer) ResealEntry(id record.ID, e record.Entry) (next record.Entry, 
 	return e, err
 }
 
-// ResealRecord seals what a record of a table has sealed anew: the secret of the authenticator
-// app and the names of passkeys of an account, the address of a session, the target of a webhook,
-// the text and the token of a request, a message, and what an event says. The digest and the chain of an
-// event stay, since the text does.
+// ResealRecord reseals the sealed parts of a table's record: the secret of the authenticator app
+// and the names of passkeys of an account, the address of a session, the target of a webhook, the
+// text and the token of a request, a message, and the text of an event. The digest and the chain of
+// an event do not change, since the text does not.
 func (r resealer) ResealRecord(found record.Record) (record.Record, error) {
 	switch one := found.(type) {
 	case record.Account:
@@ -255,7 +254,7 @@ func (r resealer) account(a record.Account) (record.Account, error) {
 	return a, err
 }
 
-// part seals a part of an account anew.
+// part reseals a part of an account.
 func (r resealer) part(id, sealed []byte) ([]byte, error) {
 	return r.again(seal.AuditKeys, sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenAccount(id, b) },

@@ -20,8 +20,8 @@ const minRequestTime = 15 * time.Minute
 // RequestDays are how long a request is live.
 var RequestDays = Range{Default: 7, Min: 1, Max: 90}
 
-// A RequestToken is the part of a link that names a request, and lets its holder answer. It
-// is made as a url_token is, and finds no push; a url_token finds no request.
+// A RequestToken is the part of a link that names a request, and lets its holder answer. It is made
+// like a url_token, but it finds no push, and a url_token finds no request.
 type RequestToken struct{ secret.Text }
 
 // ParseRequestToken reads a RequestToken in upper or lower case. For any other text it
@@ -45,12 +45,12 @@ func ParseRequestID(s string) (record.RequestID, error) {
 	return record.RequestID(h), nil
 }
 
-// requestTakes reports whether an answer may be of that kind.
+// requestTakes reports whether a request accepts answers of a kind.
 func requestTakes(r record.Request, k record.Kind) bool {
 	return k == record.Text && r.Texts || k == record.File && r.Files
 }
 
-// endRequestRule ends a live request for its owner. One that has ended stays as it is.
+// endRequestRule ends a live request for its owner. A request that has ended does not change.
 func endRequestRule(by Actor, at clock.Instant) record.RequestRule {
 	return func(r record.Request) (record.Request, bool, error) {
 		switch {
@@ -63,8 +63,8 @@ func endRequestRule(by Actor, at clock.Instant) record.RequestRule {
 	}
 }
 
-// sweepRequestRule notes that the time of a request is over, and removes one that ended
-// before a time.
+// sweepRequestRule records that the time of a request is over, and removes a request that ended
+// before a given time.
 func sweepRequestRule(at clock.Instant, before time.Time) record.RequestRule {
 	return func(r record.Request) (record.Request, bool, error) {
 		if r.EndedAt.IsZero() && !at.Ends.Before(r.ExpiresAt) {
@@ -74,25 +74,25 @@ func sweepRequestRule(at clock.Instant, before time.Time) record.RequestRule {
 	}
 }
 
-// NewRequest is what an account asks for. Nil and zero fields take defaults.
+// NewRequest has the fields of a new request. Nil and zero fields take defaults.
 type NewRequest struct {
-	Text         secret.Text // what is asked for
-	Texts, Files bool        // what answers may be; neither: both
+	Text         secret.Text // the text of the request
+	Texts, Files bool        // the kinds of answers; neither: both
 	MaxAnswers   *int        // 1 to MaxAnswers; nil: 1
 
 	Days     *int          // the request's own time limit
 	Lifetime time.Duration // instead of Days, which wins when both are given
 
-	// The limits of the pushes that come.
+	// The limits of the answers.
 	AnswerDays     *int
 	AnswerLifetime time.Duration
 	AnswerViews    *int
 	RetrievalStep  *bool
 
-	X25519, P256 []byte // public keys, for answers that their sender encrypts
+	X25519, P256 []byte // public keys with which senders encrypt answers
 }
 
-// RequestInfo is a request as one caller may see it, at one instant.
+// RequestInfo is a request as a caller may see it at one instant.
 type RequestInfo struct {
 	record.Request
 	At    time.Time // the instant of the call
@@ -100,12 +100,12 @@ type RequestInfo struct {
 	Token RequestToken // only for the owner, while the request is live
 	Asker string       // only for the sender of an answer: the address of the owner
 
-	Policy Policy // only for the sender of an answer: that of the owner
+	Policy Policy // only for the sender of an answer: the policy of the owner
 
-	Unread int // only where the owner lists requests: answers that are live, and that the owner has not opened
+	Unread int // only in the owner's lists: live answers that the owner has not opened
 
-	// Only where the owner asks for one request: the pushes that came and are not purged,
-	// oldest first, as in the owner's lists.
+	// Only in the owner's view of one request: the answers that are not purged, oldest first, as in
+	// the owner's lists.
 	Pushes []PushInfo
 }
 
@@ -133,7 +133,7 @@ func (s *Store) openRequest(r record.Request, at clock.Instant) (RequestInfo, er
 	in := record.Reader{Rest: plain}
 	info := RequestInfo{Request: r, At: at.Denies, Text: in.Text(), Token: RequestToken{in.Text()}}
 	if err != nil || in.End() != nil {
-		return RequestInfo{}, fmt.Errorf("%w: request %s does not open", record.ErrCorrupt, r.ID)
+		return RequestInfo{}, fmt.Errorf("%w: request %s cannot be decrypted", record.ErrCorrupt, r.ID)
 	}
 	if !info.Live() {
 		info.Token = RequestToken{}
@@ -150,7 +150,7 @@ func (s *Store) answer(ctx context.Context, p record.Push, at clock.Instant) (Pu
 	return s.openOwn(p, at)
 }
 
-// asked returns the title of the request that a push answers, if it is there.
+// asked returns the title of the request that a push answers, if the request exists.
 func (s *Store) asked(ctx context.Context, p record.Push) (secret.Text, error) {
 	if !p.IsAnswer() {
 		return secret.Text{}, nil
@@ -163,8 +163,8 @@ func (s *Store) asked(ctx context.Context, p record.Push) (secret.Text, error) {
 	return info.Title(), err
 }
 
-// RequestHasRoom returns ErrFileSize or ErrNoAnswers if an answer with files of that size
-// would be refused now: an upload that asks need not run to its end. CreatePush decides.
+// RequestHasRoom returns ErrFileSize or ErrNoAnswers if an answer with files of that size would be
+// refused now, so that an upload can be stopped early. CreatePush decides.
 func (s *Store) RequestHasRoom(ctx context.Context, r RequestInfo, bytes int64) error {
 	if err := s.checkAnswer(bytes); err != nil {
 		return err
@@ -172,8 +172,7 @@ func (s *Store) RequestHasRoom(ctx context.Context, r RequestInfo, bytes int64) 
 	return answerError(s.hasRoom(ctx, record.Push{Owner: r.Owner}, record.Room{Pushes: 1, Bytes: bytes}, r.Policy.Room))
 }
 
-// checkAnswer refuses an answer that is larger than all that one anonymous client may have
-// live.
+// checkAnswer refuses an answer that is larger than the room of one anonymous client.
 func (s *Store) checkAnswer(bytes int64) error {
 	if most := s.options().Space.Room.Client.Bytes; most != 0 && bytes > most {
 		return record.ErrFileSize
@@ -181,14 +180,14 @@ func (s *Store) checkAnswer(bytes int64) error {
 	return nil
 }
 
-// answerError is an error for the sender of an answer, who learns nothing of the owner.
+// answerError returns an error for the sender of an answer. It reveals nothing about the owner.
 func answerError(err error) error {
 	err = instead(err, record.ErrRoom, record.ErrNoAnswers)
 	return instead(err, record.ErrToken, record.ErrNotFound)
 }
 
-// answering returns a new push that answers a request, as the request says, and the request.
-// It adds to bad what the request does not take.
+// answering returns a new push with the limits of the request that it answers, and the request. It
+// adds to bad what the request does not accept.
 func (s *Store) answering(ctx context.Context, in NewPush, bad *record.InvalidError) (NewPush, RequestInfo, error) {
 	r, err := s.FindRequest(ctx, in.Request)
 	if err != nil {
@@ -207,21 +206,21 @@ func (s *Store) answering(ctx context.Context, in NewPush, bad *record.InvalidEr
 	envelope := isEnvelope(in.Kind, in.Payload)
 	switch {
 	case !requestTakes(r.Request, in.Kind):
-		bad.Add(FieldKind, "is not what the request asks for")
+		bad.Add(FieldKind, "is not a kind that the request asks for")
 	case in.hasFiles() && !r.Files:
-		bad.Add(FieldFiles, "are not what the request asks for")
+		bad.Add(FieldFiles, "are not a kind that the request asks for")
 	case r.Encrypted() != envelope:
 		bad.Add(FieldPayload, "must be encrypted for the request, or not at all where it has no public key")
 	case envelope && !endtoend.IsWrappedKey(in.WrappedKey):
-		bad.Add(FieldPayload, "comes without its key, or with a wrong one")
+		bad.Add(FieldPayload, "has no key, or a wrong one")
 	case !envelope && in.WrappedKey != nil:
-		bad.Add(FieldWrappedKey, "is for an encrypted payload alone")
+		bad.Add(FieldWrappedKey, "is only for an encrypted payload")
 	}
 	return out, r, nil
 }
 
-// lifetimeWithin returns the time limit of a push that comes now: what the owner of the
-// request chose, or the default, within bounds that may have changed since.
+// lifetimeWithin returns the time limit of an answer: the choice of the request's owner, or the
+// default, within bounds that may have changed since.
 func lifetimeWithin(r record.Request, days Range) time.Duration {
 	if r.Lifetime == 0 {
 		return time.Duration(days.Default) * record.Day
@@ -229,11 +228,11 @@ func lifetimeWithin(r record.Request, days Range) time.Duration {
 	return min(max(r.Lifetime, time.Duration(days.Min-1)*record.Day+1), time.Duration(days.Max)*record.Day)
 }
 
-// near is the number within the bounds that is nearest to n.
+// near returns the number within the bounds that is nearest to n.
 func (r Range) near(n int) int { return min(max(n, r.Min), r.Max) }
 
-// keepAnswer keeps a push that answers a request, with what tells its owner: a mail, and
-// messages to webhooks. Nothing about these keeps the answer out.
+// keepAnswer stores a push that answers a request, with a mail and messages to webhooks for the
+// owner. A failure of these does not refuse the answer.
 func (s *Store) keepAnswer(ctx context.Context, p record.Push, payload []byte, e record.Entry, at clock.Instant) error {
 	if err := s.checkAnswer(p.Room().Bytes); err != nil {
 		return err
@@ -255,7 +254,7 @@ func (s *Store) keepAnswer(ctx context.Context, p record.Push, payload []byte, e
 	return answerError(err)
 }
 
-// hasAnswer reports whether the record of a push that came is still there.
+// hasAnswer reports whether the record of an answer still exists.
 func (s *Store) hasAnswer(ctx context.Context, r record.Request) (bool, error) {
 	ps, err := s.engine.PushesByID(ctx, r.Answers)
 	return len(ps) > 0, err

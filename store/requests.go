@@ -13,8 +13,8 @@ import (
 	"pushbox/store/record"
 )
 
-// CreateRequest keeps a new request of the actor's account and returns it with its token,
-// once it is durable.
+// CreateRequest stores a new request of the actor's account and returns it with its token once it
+// is durable.
 //
 // Errors: ErrDenied without an account; ErrUnconfirmed; *InvalidError; ErrRequests; ErrToken if
 // the account was removed or disabled meanwhile; ErrFull; ErrClock while the clock is in doubt.
@@ -54,8 +54,8 @@ func (s *Store) requestID(t RequestToken) record.RequestID {
 	return record.RequestID(newID(Token(t), s.ring.Load().MAC("request "+t.Reveal())))
 }
 
-// resolve makes the record of a request, without ID, owner and sealed parts. It adds to bad
-// what cannot be.
+// resolve makes the record of a request, without ID, owner and sealed parts. It adds invalid fields
+// to bad.
 func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *record.InvalidError) record.Request {
 	all := policy.Terms
 	r := record.Request{CreatedAt: at.Now, Texts: in.Texts, Files: in.Files, X25519: in.X25519, P256: in.P256}
@@ -75,27 +75,26 @@ func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *record.Invali
 	}
 	r.ExpiresAt = at.Now.Add(lifetime)
 	if policy.Encryption && !r.Encrypted() {
-		bad.Add(FieldP256, "is required: this server takes only answers that are encrypted")
+		bad.Add(FieldP256, "is required: this server accepts only encrypted answers")
 	}
 	checkRequestKeys(r, bad)
 	limitAnswer(&r, in, all, bad)
 	return r
 }
 
-// checkRequestKeys refuses public keys that no key can be agreed on with.
+// checkRequestKeys refuses public keys that cannot be used for key agreement.
 func checkRequestKeys(r record.Request, bad *record.InvalidError) {
 	if !r.Encrypted() {
 		return
 	}
 	if err := endtoend.CheckPublicKeys(r.P256, nil); err != nil {
-		bad.Add(FieldP256, "must be a public key of that curve: not every browser has X25519")
+		bad.Add(FieldP256, "must be a public key of that curve, because not every browser has X25519")
 	} else if err := endtoend.CheckPublicKeys(r.P256, r.X25519); err != nil {
 		bad.Add(FieldX25519, "must be a public key of that curve")
 	}
 }
 
-// limitAnswer fills in the limits of the pushes that come. They must be within the terms of each
-// kind.
+// limitAnswer fills in the limits of the answers. They must be within the terms of each kind.
 func limitAnswer(r *record.Request, in NewRequest, all map[record.Kind]Terms, bad *record.InvalidError) {
 	for i, k := range []record.Kind{record.Text, record.File} {
 		if !requestTakes(*r, k) {
@@ -121,7 +120,7 @@ func limitAnswer(r *record.Request, in NewRequest, all map[record.Kind]Terms, ba
 		r.RetrievalStep = r.RetrievalStep || t.RetrievalStep.pick(in.RetrievalStep)
 	}
 	if !r.Texts && !r.Files && bad.Fields[FieldKinds] == nil {
-		bad.Add(FieldKinds, "cannot be taken: text and file pushes are disabled")
+		bad.Add(FieldKinds, "cannot be accepted: text and file pushes are disabled")
 	}
 }
 
@@ -134,9 +133,9 @@ func (s *Store) Requests(ctx context.Context, by Actor, page int) ([]RequestInfo
 	return s.ownRequests(ctx, by, record.Request{}, (page-1)*PageSize, PageSize)
 }
 
-// RequestsAfter lists up to limit of the requests that Requests lists, behind the given
-// one; none if there are no more. So a walk through all of them misses none, whichever begin
-// or end meanwhile. It finds one that ends a second time, with the time of its end.
+// RequestsAfter lists up to limit of the requests that Requests lists, behind the given one; none
+// if there are no more. So a walk misses none, even if requests begin or end meanwhile. A request
+// that ends during the walk is found a second time, with the time of its end.
 func (s *Store) RequestsAfter(ctx context.Context, by Actor, after record.Request, limit int) ([]RequestInfo, error) {
 	return s.ownRequests(ctx, by, after, 0, limit)
 }
@@ -162,7 +161,7 @@ func (s *Store) ownRequests(ctx context.Context, by Actor, after record.Request,
 	return list, nil
 }
 
-// unread counts the answers of a request that are live and that its owner has not opened.
+// unread counts the live answers of a request that its owner has not opened.
 func (s *Store) unread(ctx context.Context, r record.Request, at clock.Instant) (n int, err error) {
 	ps, err := s.engine.PushesByID(ctx, r.Answers)
 	for _, p := range ps {
@@ -173,8 +172,8 @@ func (s *Store) unread(ctx context.Context, r record.Request, at clock.Instant) 
 	return n, err
 }
 
-// Request returns a request of the actor's account, with the pushes that came. ErrNotFound
-// also for one of another account.
+// Request returns a request of the actor's account, with its answers. ErrNotFound also for one of
+// another account.
 func (s *Store) Request(ctx context.Context, by Actor, id record.RequestID) (RequestInfo, error) {
 	r, err := cold.Request(ctx, s.engine, id)
 	switch {
@@ -208,8 +207,8 @@ func (s *Store) Request(ctx context.Context, by Actor, id record.RequestID) (Req
 	return info, nil
 }
 
-// EndRequest ends a request of the actor's account: no answer comes after it returns. What
-// came stays. One that has ended stays as it is, which is no error. ErrNotFound.
+// EndRequest ends a request of the actor's account: once it returns, the request accepts no answer.
+// Earlier answers stay. To end it twice is no error. ErrNotFound.
 func (s *Store) EndRequest(ctx context.Context, by Actor, id record.RequestID) (RequestInfo, error) {
 	at := s.time.Read()
 	r, err := s.changeRequest(ctx, id, endRequestRule(by, at))
@@ -219,9 +218,9 @@ func (s *Store) EndRequest(ctx context.Context, by Actor, id record.RequestID) (
 	return s.openRequest(r, at)
 }
 
-// FindRequest returns a live request for the sender of an answer. ErrNotFound if there is
-// none, it has ended, or its owner may not act or is not confirmed; the ID is returned then,
-// too, if the request exists. ErrClock if a jump of the clock leaves open whether it has ended.
+// FindRequest returns a live request for the sender of an answer. ErrNotFound if there is none, it
+// has ended, or its owner may not act or is not confirmed; the ID comes back also then, if the
+// request exists. ErrClock if a jump of the clock leaves open whether it has ended.
 func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, error) {
 	if t.IsZero() {
 		return RequestInfo{}, record.ErrNotFound
@@ -253,13 +252,13 @@ func (s *Store) changeRequest(ctx context.Context, id record.RequestID, r record
 	return sealing(ctx, s, func(ctx context.Context) (record.Request, error) { return cold.ChangeRequest(ctx, s.engine, id, r) })
 }
 
-// clearRequests notes which requests are over, and removes those that ended as long ago as
-// pushes stay, unless the record of an answer is still there.
+// clearRequests records which requests are over. It removes a request as long after its end as
+// expired pushes stay, unless the record of an answer still exists.
 func (s *Store) clearRequests(ctx context.Context, at clock.Instant) error {
 	if at.Now != at.Ends || at.Ends.Sub(s.clearedRequests) < clearRest {
 		return nil
 	}
-	before := time.Time{} // none ended before it
+	before := time.Time{} // no request ended before it
 	if stay := s.options().PurgeAfter; stay > 0 {
 		before = at.Ends.Add(-stay)
 	}
@@ -296,7 +295,7 @@ func (s *Store) clearRequest(ctx context.Context, r record.Request, at clock.Ins
 	return instead(err, record.ErrNotFound, nil)
 }
 
-// endRequests ends all live requests: some may have been answered or ended since a backup
+// endRequests ends all live requests, because some may have been answered or ended since the backup
 // was made.
 func (s *Store) endRequests(ctx context.Context) error {
 	at := s.time.Read()
@@ -309,7 +308,7 @@ func (s *Store) endRequests(ctx context.Context) error {
 				continue
 			}
 			_, err := s.changeRequest(ctx, r.ID, func(r record.Request) (record.Request, bool, error) {
-				r.EndedAt = at.Now // also of one whose time is over: a clock that is set back must not revive it
+				r.EndedAt = at.Now // also one whose time is over: a clock that is set back must not revive it
 				return r, false, nil
 			})
 			if err != nil {

@@ -13,22 +13,22 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Restored is what Restore did.
+// Restored counts the pushes that Restore changed.
 type Restored struct {
 	Pushes int // all of them
-	Live   int // those that were live in the backup, whether they are kept or not
+	Live   int // those that were live in the backup, kept or not
 }
 
 // mostParallel is how many changes of changeEach may share a commit.
 const mostParallel = 512
 
-// Restore prepares a store that was opened over a copy of a backup. It ends every live
-// push as by a delete, since the push may have been viewed after the backup was made,
-// or keeps it live if keepLive is set; its audit log shows which. It ends all requests, and
-// removes sessions, grants, messages that wait, and files that waited for their last download.
+// Restore prepares a store that was opened over a copy of a backup. It ends every live push as by a
+// delete, since the push may have been viewed after the backup was made, or keeps it live if
+// keepLive is set; its audit log shows which. It ends all requests, and removes sessions, grants,
+// waiting messages, and the files of expired pushes.
 //
-// ErrCorrupt if a check of the copy finds a problem; then nothing was changed. A
-// Restore that was cut short must begin again from the backup.
+// ErrCorrupt if a check of the copy finds a problem; then nothing was changed. After an interrupted
+// Restore, the caller must begin again with the backup.
 func (s *Store) Restore(ctx context.Context, keepLive bool) (r Restored, err error) {
 	if err := verify(ctx, s.engine, s.ring.Load()); err != nil {
 		return r, err
@@ -68,7 +68,7 @@ func (s *Store) restoreAll(ctx context.Context, ps []record.Push, keepLive bool)
 	return s.changeEach(ctx, ps, func(id record.ID) record.Rule { return restoreRule(at, s.sealActor(id, by), keepLive) })
 }
 
-// changeEach changes each push that still exists by a rule of its own, many in one commit.
+// changeEach applies a rule to each push that still exists, many in one commit.
 func (s *Store) changeEach(ctx context.Context, ps []record.Push, rule func(record.ID) record.Rule) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(mostParallel)
@@ -81,27 +81,26 @@ func (s *Store) changeEach(ctx context.Context, ps []record.Push, rule func(reco
 	return g.Wait()
 }
 
-// A MovePart is a part of a move.
+// A MovePart is a phase of a move.
 type MovePart uint8
 
-// The parts of a move, in their order.
+// The phases of a move, in their order.
 const (
 	MoveCopies MovePart = iota
 	MoveCompares
 )
 
-// A MoveWatch is called by a move, from one goroutine, with bytes done and bytes in all of a
-// part. The total of the first part is an estimate.
+// A move calls a MoveWatch, from one goroutine, with the bytes done and the total of a phase. The
+// total of the first phase is an estimate.
 type MoveWatch func(part MovePart, done, total int64)
 
-// Move copies all that an engine keeps into an empty one, and compares the two record by
-// record. Nothing else may use them meanwhile. Then it calls last, and keeps the copy for
-// good if that returns nil. It returns the number of records.
+// Move copies all records of an engine into an empty one, and compares the two record by record.
+// Nothing else may use them meanwhile. Then it calls last, and commits the copy if that returns
+// nil. It returns the number of records.
 //
 // Errors: ErrExists if the other engine is not empty; ErrSchema if an older version of
 // pushbox wrote the first one; ErrKey; ErrCorrupt if the copy differs. After an error the
-// first engine is as it was, and what was copied must not be used: DumpEngine.Load says what
-// became of it.
+// first engine is unchanged, and the copy must not be used: see DumpEngine.Load.
 func Move(ctx context.Context, from, to record.DumpEngine, key seal.RootKey, last func() error, watch MoveWatch) (n int64, err error) {
 	ring, have, err := unlock(ctx, from, key, clock.NewSystem())
 	switch {
@@ -115,7 +114,7 @@ func Move(ctx context.Context, from, to record.DumpEngine, key seal.RootKey, las
 	case err != nil:
 		return 0, err
 	case there != nil:
-		return 0, fmt.Errorf("the database to move to %w: it has a key ring, so it is in use or was", record.ErrExists)
+		return 0, fmt.Errorf("the target database %w: it has a key ring, so another installation uses or used it", record.ErrExists)
 	}
 	if err := to.Unlock(ctx, ring, nil, nil); err != nil {
 		return 0, err
@@ -138,7 +137,7 @@ func Move(ctx context.Context, from, to record.DumpEngine, key seal.RootKey, las
 	return n, err
 }
 
-// watched calls done with the bytes of the records that were taken.
+// watched yields the records and calls done with their bytes.
 func watched(all record.Records, done func(bytes int64)) record.Records {
 	return func(yield func(record.DumpRecord, error) bool) {
 		bytes := int64(0)

@@ -13,11 +13,10 @@ import (
 	"pushbox/store/seal"
 )
 
-// A Reserve reserves what an answer with a payload needs, before a view is counted. It
-// is called once, outside of all transactions, with the kind of the push and the length
-// of its sealed payload in bytes, which is slightly more than that of the payload; 0 if
-// there is none. Its error ends the operation, and no view is counted. A nil Reserve
-// reserves nothing.
+// A Reserve reserves the memory for an answer with a payload, before a view is counted. It runs
+// once, outside of transactions, with the kind of the push and the length of its sealed payload in
+// bytes, which is slightly more than the payload's; 0 if there is none. If it returns an error, the
+// operation ends and no view is counted. A nil Reserve reserves nothing.
 type Reserve func(k record.Kind, payload int64) error
 
 // Retrieve returns the payload of a push to a caller with its link, and counts a view
@@ -53,7 +52,7 @@ func (s *Store) Reveal(ctx context.Context, by Actor, t Token, passphrase secret
 	if err != nil {
 		return Viewing{}, err
 	}
-	before.Count = info.Views // others may have been counted since the history was read
+	before.Count = info.Views // other views may have been counted since the history was read
 	if info.Live() && !ownedBy(info.Push, by) {
 		before.Count-- // this one
 	}
@@ -68,7 +67,8 @@ func (s *Store) sized(ctx context.Context, t Token) (p record.Push, payload int,
 	return s.engine.Push(ctx, s.id(t))
 }
 
-// sizedFor is sized for any name that a caller gave. What a handle names has no payload.
+// sizedFor is sized for any name that a caller gave. A push that is named by its handle has no
+// payload.
 func (s *Store) sizedFor(ctx context.Context, by Actor, n Name) (p record.Push, payload int, err error) {
 	if t, ok := n.(Token); ok {
 		return s.sized(ctx, t)
@@ -77,7 +77,7 @@ func (s *Store) sizedFor(ctx context.Context, by Actor, n Name) (p record.Push, 
 	return p, 0, err
 }
 
-// An opening is a push as it was found, and how a caller opens it.
+// An opening is a push as it was found, with what the caller gave to open it.
 type opening struct {
 	push       record.Push
 	token      Token
@@ -95,14 +95,14 @@ func (s *Store) retrieve(ctx context.Context, by Actor, o opening) (PushInfo, er
 	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.view(ctx, by, o) })
 }
 
-// view is retrieve once all is reserved.
+// view is the part of retrieve after the reservation.
 func (s *Store) view(ctx context.Context, by Actor, o opening) (PushInfo, error) {
 	p, t := o.push, o.token
 	dek, err := s.unwrap(ctx, by, p, t, o.passphrase)
 	if err != nil {
 		return PushInfo{}, err
 	}
-	at := s.time.Read() // only now: the passphrase may have waited its turn
+	at := s.time.Read() // read only now: the passphrase may have waited in a queue
 	files, err := s.issue(p, dek, at)
 	if err != nil {
 		return PushInfo{}, err
@@ -163,7 +163,7 @@ func (s *Store) change(ctx context.Context, id record.ID, r record.Rule) (record
 // A sweep then frees their space, and need not wait for its time.
 func (s *Store) OrphansChanged() <-chan struct{} { return s.orphaned }
 
-// issued is what a retrieval delivers beside the payload.
+// issued has the grant that a retrieval delivers beside the payload.
 type issued struct {
 	infos []FileInfo
 	token secret.Text
@@ -175,7 +175,7 @@ func (s *Store) issue(p record.Push, dek seal.DEK, at clock.Instant) (i issued, 
 	if dek.IsZero() || !p.HoldsFiles() {
 		return issued{}, nil
 	}
-	if at.Jumped { // no view may be spent on a grant whose end is unknown
+	if at.Jumped { // a view must not be used up for a grant whose end is unknown
 		return issued{}, record.ErrClock
 	}
 	key := dek.FilesKey()
@@ -210,7 +210,8 @@ func (s *Store) unwrap(ctx context.Context, by Actor, p record.Push, t Token, pa
 	return dek, err
 }
 
-// over reports whether a push has ended, recorded or not. ErrClock if that is in doubt.
+// over reports whether a push has ended, even if that is not recorded yet. ErrClock if that is in
+// doubt.
 func (s *Store) over(p record.Push) (bool, error) {
 	ended, doubtful := isDue(p, s.time.Read())
 	if doubtful {
@@ -228,16 +229,16 @@ type ViewHistory struct {
 	Last  []time.Time // at most five, the latest first
 }
 
-// A Viewing is a push that was looked at or revealed, with the views before that.
+// A Viewing is a push that Look or Reveal returned, with the views before that.
 type Viewing struct {
 	PushInfo
 	Before ViewHistory
 	Sender Sender // only from Look; zero: recipients see none
 }
 
-// Look returns a push without its payload, for a page that may say that it has expired:
-// if its time is over, that is durable when Look returns. Otherwise Look writes
-// nothing. ErrNotFound, and any error of a write.
+// Look returns a push without its payload, for a page that may say that it has expired. If its time
+// is over, that is durable when Look returns; otherwise Look writes nothing. ErrNotFound, and any
+// error of a write.
 func (s *Store) Look(ctx context.Context, t Token) (Viewing, error) {
 	p, err := s.find(ctx, t)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"pushbox/store/seal"
 )
 
-// A RootKeeper is where the root key is kept.
+// A RootKeeper says where the root key is kept.
 type RootKeeper struct {
 	File  string // the key file, which RotateKey replaces
 	Fixed string // where the key comes from, in words, if it cannot be replaced; empty: it can
@@ -24,10 +24,10 @@ type root struct {
 	sync.Mutex // held while the ring is sealed, so that it is never sealed under a key that is being replaced
 	key        seal.RootKey
 	keeper     RootKeeper
-	unfinished *rotation // the last one of this process; nil: it has ended, or there was none
+	unfinished *rotation // the last rotation of this process; nil: it has ended, or there was none
 }
 
-// A rotation has replaced the root key. It ends when the old one no longer opens anything.
+// A rotation has replaced the root key. It ends when the old key no longer opens anything.
 type rotation struct {
 	KeyRotation
 	old seal.RootKey
@@ -43,7 +43,7 @@ func (s *Store) rootKey() seal.RootKey {
 	return s.root.key
 }
 
-// A KeyRotation is what RotateKey did.
+// A KeyRotation is the result of RotateKey.
 type KeyRotation struct {
 	File  string // the key file, links followed
 	Old   string // the file with the old key; empty if it was not kept
@@ -54,19 +54,19 @@ type KeyRotation struct {
 	Renewal
 }
 
-// RotateKey makes a new root key, and new keys of the ring for all that is sealed or
-// authenticated from now on. It seals the ring under the new root key, which it puts into
-// the key file. Then it seals what there is anew, drops the old keys, erases what they
-// sealed from the file, and searches the file for a key ring that the old root key opens.
-// When it returns nil there is none. Unless discardOld is set, the old key is kept beside
-// the key file, since older copies of the database open with that one alone. It calls
-// progress, from one goroutine, with bytes done and bytes in all; 0 if that is not known.
+// RotateKey makes a new root key, and new keys of the ring for everything that is sealed or
+// authenticated from now on. It seals the ring under the new root key, and puts that into the key
+// file. Then it reseals all records, drops the old keys, and erases from the file what they sealed.
+// At last it searches the file for a key ring that the old root key opens. When it returns nil
+// there is none. Unless discardOld is set, the old key is kept beside the key file, since only that
+// key opens older copies of the database. RotateKey calls progress, from one goroutine, with bytes
+// done and the total; 0 if that is not known.
 //
-// It can be cut short at any moment: the new key is durable before the ring is sealed
-// under it, and replaces the old one after; FinishRotation and FinishRenewal do the rest.
-// ErrDenied for a client, and if the key file cannot be replaced, ErrFull if its disk is
-// full: then nothing was changed. After another error, and if ErrFull comes later, the new
-// key may be in use: the text says so.
+// It can be interrupted at any moment: the new key is durable before the ring is sealed under it,
+// and replaces the old key only after that. FinishRotation and FinishRenewal complete the rest.
+// ErrDenied for a client, and if the key file cannot be replaced, ErrFull if its disk is full: then
+// nothing was changed. After any other error, or a later ErrFull, the new key may be in use; the
+// text says so.
 func (s *Store) RotateKey(ctx context.Context, by Actor, discardOld bool, progress func(done, total int64)) (KeyRotation, error) {
 	if err := s.as(by).may(0); err != nil {
 		return KeyRotation{}, err
@@ -102,8 +102,8 @@ func (s *Store) endRotation() {
 	s.root.unfinished = nil
 }
 
-// replaceRoot makes a new root key and a ring with new keys, and returns the old root key. If
-// the last rotation is not complete, it continues that one: its key is as new.
+// replaceRoot makes a new root key and a ring with new keys, and returns the old root key. If the
+// last rotation is not complete it continues that one, since its key is new enough.
 func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r KeyRotation, old seal.RootKey, err error) {
 	s.root.Lock()
 	defer s.root.Unlock()
@@ -111,20 +111,20 @@ func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r K
 	if err != nil {
 		return r, old, err
 	}
-	if u := s.root.unfinished; u != nil && u.ID == s.root.key.ID() { // no other server has replaced it since
+	if u := s.root.unfinished; u != nil && u.ID == s.root.key.ID() { // other servers have not replaced it since
 		return u.KeyRotation, u.old, nil
 	}
 	at := s.time.Read().Now
 	old, next := s.root.key, seal.NewRootKey()
 	ring, ok := s.ring.Load().Renew(at)
 	if !ok {
-		return r, old, fmt.Errorf("%w: the key ring has no number left for a new key", record.ErrDenied)
+		return r, old, fmt.Errorf("%w: the key ring has no version number left for a new key", record.ErrDenied)
 	}
 	if err := slot.Stage(next); err != nil {
 		return r, old, notStaged(slot.Path(), err)
 	}
 	if err := s.as(by).setKeyRing(ctx, next, ring, record.AdminKeyRotate, old.ID()+" by "+next.ID()); err != nil {
-		if !errors.Is(err, record.ErrFailed) && !errors.Is(err, record.ErrUnavailable) { // else it is unknown which key opens the ring: see keySlot and FinishRotation
+		if !errors.Is(err, record.ErrFailed) && !errors.Is(err, record.ErrUnavailable) { // otherwise it is unknown which key opens the ring: see keySlot and FinishRotation
 			err = errors.Join(err, slot.Unstage())
 		}
 		return r, old, err
@@ -133,7 +133,7 @@ func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r K
 	s.ring.Store(ring)
 	kept, err := slot.Adopt(at, discardOld)
 	if err != nil {
-		return r, old, fmt.Errorf("the database is sealed under a new key, which is in %s and not yet in its place: %w", slot.NextPath(), err)
+		return r, old, fmt.Errorf("the database is sealed under a new key, which is in %s and not yet in the key file: %w", slot.NextPath(), err)
 	}
 	r = KeyRotation{File: slot.Path(), Old: kept, ID: next.ID(), OldID: old.ID()}
 	s.root.unfinished = &rotation{r, old}
@@ -149,12 +149,11 @@ func notStaged(file string, err error) error {
 	return fmt.Errorf("%w: the key file %s cannot be replaced: %w", kind, file, err)
 }
 
-// errRingLeft says that the old root key still opens something.
+// errRingLeft says that the old root key still opens a key ring in the file.
 var errRingLeft = errors.New("a key ring that the old key opens is still in the database file; stop the server, and run `pushbox key rotate` again")
 
-// eraseRings erases what was deleted, with the copies that upgrades have kept, and makes
-// sure that nothing is left in the file that old opens. The copies go first: they may take
-// the room that the compaction needs.
+// eraseRings erases deleted data and the copies that upgrades kept, and makes sure that old opens
+// nothing in the file. It removes the copies first, because the compaction may need their space.
 func (s *Store) eraseRings(ctx context.Context, old seal.RootKey, progress func(done, total int64)) (copies int, err error) {
 	if s.file == nil { // what dead rows, the log and backups of a database still hold is out of reach
 		return 0, nil
@@ -172,8 +171,8 @@ func (s *Store) eraseRings(ctx context.Context, old seal.RootKey, progress func(
 	return copies, err
 }
 
-// keySlot returns the place of the root key, after it finished a rotation that was cut
-// short. The caller holds root.
+// keySlot finishes an interrupted rotation and returns the place of the root key. The caller holds
+// root.
 func (s *Store) keySlot(ctx context.Context) (slot seal.KeySlot, err error) {
 	if keeper := s.root.keeper; keeper.Fixed != "" || keeper.File == "" {
 		return slot, fmt.Errorf("%w: the master key comes from %s, which pushbox cannot write to", record.ErrDenied, keeper.Fixed)
@@ -198,7 +197,7 @@ func (s *Store) keySlot(ctx context.Context) (slot seal.KeySlot, err error) {
 	return slot, err
 }
 
-// opensWith reports of a root key whether a sealed key ring opens with it.
+// opensWith returns a function that reports whether a root key opens a sealed key ring.
 func opensWith(sealed []byte) func(seal.RootKey) bool {
 	return func(k seal.RootKey) bool {
 		_, err := seal.OpenRing(k, sealed)
@@ -206,9 +205,9 @@ func opensWith(sealed []byte) func(seal.RootKey) bool {
 	}
 }
 
-// openFollowed opens a key ring that another server kept, with the root key in use, the one
-// in the key file, or one that waits beside it: a rotation of this server whose outcome was
-// unknown may have happened.
+// openFollowed opens a key ring that another server stored, with the root key in use, the one in
+// the key file, or the next one beside it: a rotation of this server with an unknown outcome may
+// have succeeded.
 func (s *Store) openFollowed(sealed []byte) (ring *seal.Ring, key seal.RootKey, err error) {
 	ring, err = openRing(s.root.key, sealed)
 	if !errors.Is(err, record.ErrKey) || s.root.keeper.File == "" {
@@ -244,22 +243,21 @@ func (s *Store) CheckKey(ctx context.Context, root seal.RootKey) error {
 	return CheckKey(root, sealed)
 }
 
-// A RotationOutcome is how FinishRotation ended a rotation that was cut short.
+// A RotationOutcome says how FinishRotation ended an interrupted rotation.
 type RotationOutcome int
 
 // The outcomes of FinishRotation.
 const (
 	NothingToFinish RotationOutcome = iota
 	KeyTakenBack                    // the ring was not sealed under the new key, which was removed
-	KeyAdopted                      // it was, and the new key is now in the key file
-	KeyPending                      // it was, and the key file could not be replaced
+	KeyAdopted                      // the ring was sealed under the new key, which is now in the key file
+	KeyPending                      // the ring was sealed under the new key, but the key file could not be replaced
 )
 
-// FinishRotation ends a rotation of the root key that was cut short, before the store is
-// opened. It returns the key that opens the store: the one in the key file, or the new
-// one beside it. If neither does, it changes nothing and returns the former, and Open
-// then fails. With KeyPending comes the reason why the key file stays as it is; the key
-// that it returns is good all the same.
+// FinishRotation ends an interrupted rotation of the root key before the store is opened. It
+// returns the key that opens the store: the one in the key file, or the new one beside it. If
+// neither does, it changes nothing and returns the former, and Open then fails. With KeyPending it
+// also returns the reason why the key file could not be replaced; the returned key is valid.
 func FinishRotation(ctx context.Context, e record.Engine, file string, now time.Time) (key seal.RootKey, how RotationOutcome, err error) {
 	if key, err = seal.LoadKeyFile(file); err != nil {
 		return key, NothingToFinish, err
@@ -282,14 +280,14 @@ func FinishRotation(ctx context.Context, e record.Engine, file string, now time.
 	return key, how, err
 }
 
-// finishRotation ends a rotation whose new key waits in slot.
+// finishRotation ends a rotation whose new key is in slot.
 func finishRotation(slot seal.KeySlot, opens func(seal.RootKey) bool, now time.Time) (RotationOutcome, error) {
 	next, err := slot.Next()
 	if errors.Is(err, fs.ErrNotExist) {
 		return NothingToFinish, nil
 	}
 	if err != nil {
-		return NothingToFinish, fmt.Errorf("the key of a rotation that was cut short: %w", err)
+		return NothingToFinish, fmt.Errorf("the key of an interrupted rotation: %w", err)
 	}
 	current, err := slot.Key()
 	switch {

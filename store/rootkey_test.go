@@ -369,7 +369,7 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 	s := k.withRinger(func() error { return os.Rename(k.key, away) })
 	p, err := s.CreatePush(ctx, anonymous, store.NewPush{Kind: record.Text, Payload: secret.New("s3cret")})
 	env.OK(t, err)
-	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); err == nil || !strings.Contains(err.Error(), "is in "+k.key+".next and not yet in its place") {
+	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); err == nil || !strings.Contains(err.Error(), "is in "+k.key+".next and not yet in the key file") {
 		t.Errorf("the error is %v", err)
 	}
 	env.OK(t, os.Rename(away, k.key))

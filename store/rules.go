@@ -7,20 +7,19 @@ import (
 	"pushbox/store/record"
 )
 
-// isDue reports whether the time of a live push is over, and else whether that is in
-// doubt because the clock is.
+// isDue reports whether the time of a live push is over, or otherwise whether that is in doubt
+// because the clock is.
 func isDue(p record.Push, at clock.Instant) (ended, doubtful bool) {
 	ended = p.Live() && !at.Ends.Before(p.ExpiresAt)
 	doubtful = p.Live() && !ended && !at.Denies.Before(p.ExpiresAt)
 	return ended, doubtful
 }
 
-// keptDetails is how many bytes of name and note outlive a push that counts for its client:
-// what has ended takes no room, and an account that no one confirmed costs nothing.
+// keptDetails is how many bytes of name and note outlive a push that counts for its client. Ended
+// pushes use no room, so without this bound unconfirmed accounts could store data for free.
 const keptDetails = 512
 
-// endPush makes a live push one that expired at expiredAt, and removes its keys and its
-// link.
+// endPush marks a live push as expired at expiredAt, and removes its keys and its link.
 func endPush(p *record.Push, s record.State, expiredAt, now time.Time) {
 	p.State, p.ExpiredAt, p.UpdatedAt = s, expiredAt, now
 	p.Wrap, p.Link, p.WrappedKey = nil, nil, nil
@@ -42,8 +41,7 @@ func endIfDue(p *record.Push, at clock.Instant) {
 	}
 }
 
-// logEntry counts an entry of that kind, unless the push has all minor entries that it may
-// have.
+// logEntry counts an entry of that kind, unless the push has MaxMinorEntries.
 func logEntry(p *record.Push, k record.EntryKind, at clock.Instant) {
 	if k.Minor() {
 		if p.Minor >= MaxMinorEntries {
@@ -64,7 +62,7 @@ func endOrDoubt(p *record.Push, at clock.Instant) error {
 	return nil
 }
 
-// expireRule ends a push whose time is over and leaves any other as it is.
+// expireRule ends a push whose time is over, and does not change any other.
 func expireRule(at clock.Instant) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		endIfDue(&p, at)
@@ -72,10 +70,9 @@ func expireRule(at clock.Instant) record.Rule {
 	}
 }
 
-// retrieveRule decides a retrieval by a caller who has proved the link and the
-// passphrase. The entry is the outcome: a counted view, a view by the owner, or a
-// failed view of an expired push. issue is the grant to download its files, which
-// outlives the last view.
+// retrieveRule decides a retrieval by a caller with the link and the right passphrase. The entry is
+// the outcome: a counted view, a view by the owner, or a failed view of an expired push. issue is
+// the grant to download its files, which outlives the last view.
 func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *record.NewGrant) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		if err := endOrDoubt(&p, at); err != nil {
@@ -104,8 +101,8 @@ func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *record.NewGr
 	}
 }
 
-// wrongPassphraseRule records a wrong passphrase. After most of them (0: any number) the
-// push is frozen. One that has ended already stays as it is, without an entry.
+// wrongPassphraseRule records a wrong passphrase. After most of them (0: no limit) the push is
+// frozen. A push that has ended does not change and gets no entry.
 func wrongPassphraseRule(at clock.Instant, sealed []byte, most int) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		if err := endOrDoubt(&p, at); err != nil {
@@ -124,8 +121,8 @@ func wrongPassphraseRule(at clock.Instant, sealed []byte, most int) record.Rule 
 	}
 }
 
-// thawRule lets a frozen push be opened again, for its sender. Wrong passphrases count from
-// 0. A push that is not frozen stays as it is.
+// thawRule unfreezes a push for its sender and counts wrong passphrases from 0 again. A push that
+// is not frozen does not change.
 func thawRule(by Actor, at clock.Instant, sealed []byte) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		if !sentBy(p, by) {
@@ -143,9 +140,9 @@ func thawRule(by Actor, at clock.Instant, sealed []byte) record.Rule {
 	}
 }
 
-// deleteRule ends a push for its sender, for an administrator, or for any client with the
-// link if the sender allowed that. A push that has expired only loses its files. The entry has kind
-// EntryExpire, appended or not, if there was anything to end.
+// deleteRule ends a push for its sender, for an administrator, or for any client with the link if
+// the sender allowed that. A push that has expired only loses its files. If there was anything to
+// end, the entry has kind EntryExpire, even if it is not appended.
 func deleteRule(by Actor, at clock.Instant, sealed []byte) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		if !sentBy(p, by) && !by.administers() && !p.DeletableByViewer {
@@ -186,16 +183,16 @@ func purgeRule(from record.ExpiryQueue) record.Rule {
 	}
 }
 
-// purgeAlways removes a push, whatever its state.
+// purgeAlways removes a push in any state.
 func purgeAlways(p record.Push) (record.Push, record.Entry, error) {
 	p.State = record.Purged
 	return p, record.Entry{}, nil
 }
 
-// restoreRule decides what becomes of a push of a restored backup. A live one ends as
-// by a delete of the operator. With keepLive it stays live, with an entry that says so.
-// That entry ignores MaxMinorEntries, since no outsider can cause it. Grants of the
-// time of the backup are gone, so the files of an expired push go too.
+// restoreRule decides the state of a push in a restored backup. A live push ends as by a delete of
+// the operator. With keepLive it stays live and gets an entry that says so. That entry ignores
+// MaxMinorEntries, since only the operator can cause it. A restore removes grants, so the files of
+// an expired push go too.
 func restoreRule(at clock.Instant, sealed []byte, keepLive bool) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		endIfDue(&p, at)
@@ -218,9 +215,9 @@ func restoreRule(at clock.Instant, sealed []byte, keepLive bool) record.Rule {
 	}
 }
 
-// editRule changes limits, name and note of a live push for its owner. A limit that does not
-// change need not be within the terms, which may have been others when the push was
-// made. A push that has expired stays as it is. rename returns the sealed details.
+// editRule changes limits, name and note of a live push for its owner. An unchanged limit need not
+// be within the terms, which may have changed since the push was made. A push that has expired does
+// not change. rename returns the sealed details.
 func editRule(by Actor, at clock.Instant, sealed []byte, terms map[record.Kind]Terms, e PushEdit, rename func(record.Push, PushEdit) ([]byte, bool, error)) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		if !ownedBy(p, by) {
@@ -241,7 +238,7 @@ func editRule(by Actor, at clock.Instant, sealed []byte, terms map[record.Kind]T
 		next := p
 		if renamed {
 			next.Details = details
-			next.Size += int64(len(details) - len(p.Details)) // it counts for the room of the owner
+			next.Size += int64(len(details) - len(p.Details)) // its length counts for the room of the owner
 			e.check(&bad)
 		}
 		days, views := editBounds(p, termsOf(terms, p.Kind, p.HoldsFiles()), at)
@@ -271,21 +268,20 @@ func (e PushEdit) check(bad *record.InvalidError) {
 	}
 }
 
-// setsDays reports whether a number of days is another time limit than the push has,
-// which may be less than whole days.
+// setsDays reports whether a number of days differs from the time limit of the push, which may be
+// less than whole days.
 func setsDays(p record.Push, days *int) bool { return days != nil && (*days != p.Days || !p.InDays()) }
 
-// editBounds returns what the limits of a live push may become: within the terms, with
-// its end in the future and a view left. The defaults are the limits that it has.
+// editBounds returns the allowed limits of a live push: within the terms, with its end in the
+// future and a view left. The defaults are the limits that it has.
 func editBounds(p record.Push, t Terms, at clock.Instant) (days, views Range) {
-	begun := int(at.Denies.Sub(p.CreatedAt)/record.Day) + 1 // days, with the one that has begun
+	begun := int(at.Denies.Sub(p.CreatedAt)/record.Day) + 1 // days, including the current one
 	days = Range{Default: p.Days, Min: max(t.Days.Min, begun), Max: t.Days.Max}
 	views = Range{Default: p.ViewLimit, Min: max(t.Views.Min, p.Views+1), Max: t.Views.Max}
 	return days, views
 }
 
-// mailRule sends mail for a live push. It leaves one that has expired as it is, and
-// sends no mail.
+// mailRule sends mail for a live push. For a push that has expired it does nothing.
 func mailRule(by Actor, at clock.Instant, e record.Entry) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
 		if !ownedBy(p, by) {

@@ -27,9 +27,9 @@ func (s *Store) find(ctx context.Context, t Token) (record.Push, error) {
 	return s.push(ctx, s.id(t))
 }
 
-// findFor returns the record of a push by a name that a caller gave, or ErrNotFound. A
-// handle is the name of a push that has ended, and for its owner alone: for all others
-// it is as unknown as any other text.
+// findFor returns the record of a push by a name that a caller gave, or ErrNotFound. Only the owner
+// can use a handle, which names a push that has ended: other callers get ErrNotFound, as for any
+// other text.
 func (s *Store) findFor(ctx context.Context, by Actor, n Name) (record.Push, error) {
 	switch n := n.(type) {
 	case Token:
@@ -56,9 +56,9 @@ func (s *Store) idFor(ctx context.Context, by Actor, n Name) (record.ID, error) 
 
 func (s *Store) id(t Token) record.ID { return newID(t, s.ring.Load().MAC(t.Reveal())) }
 
-// damaged returns the error for a sealed part that does not open.
+// damaged returns the error for a sealed part that cannot be decrypted.
 func damaged(id record.ID, part string) error {
-	return fmt.Errorf("%w: the %s of push %s does not open", record.ErrCorrupt, part, id)
+	return fmt.Errorf("%w: the %s of push %s cannot be decrypted", record.ErrCorrupt, part, id)
 }
 
 // sealPush fills in the sealed parts of a push, under the keys of that moment, and
@@ -78,7 +78,7 @@ func (s *Store) sealPush(ctx context.Context, by Actor, p *record.Push, t Token,
 		p.Files = in.Files.key.SealList(p.ID[:], encodeFiles(in.Files.files))
 		p.Stored = in.Files.stored
 	}
-	if p.Owner != 0 { // no other person can read them again
+	if p.Owner != 0 { // only an owner can read them again
 		p.Link = ring.SealLink(now, p.ID[:], t.Text)
 		p.Details = details{in.Name, in.Note}.seal(ring, p.ID)
 	}
@@ -94,7 +94,7 @@ func (s *Store) openLink(p record.Push) (Token, error) {
 	return Token{text}, nil
 }
 
-// details are what the owner of a push can read again, also when it has ended.
+// details are the words of a push, which its owner can read even after it has ended.
 type details struct{ name, note secret.Text }
 
 // seal returns nil if there are none.
@@ -124,8 +124,7 @@ func (s *Store) openDetails(p record.Push) (d details, err error) {
 // maxAgent is how many bytes of a user agent or referrer are kept.
 const maxAgent = 255
 
-// sealActor seals who does something, and what else the entry says, for the audit log
-// of a push.
+// sealActor seals the client and the further details of an entry for the audit log of a push.
 func (s *Store) sealActor(id record.ID, by Actor, more ...string) []byte {
 	b := make([]byte, 0, 256)
 	for _, text := range [...]string{by.IP, cut(by.UserAgent), cut(by.Referrer.Reveal())} {
@@ -156,7 +155,7 @@ func (s *Store) openEntry(id record.ID, e record.Entry) (LogEntry, error) {
 	return l, nil
 }
 
-// cut shortens a text to maxAgent bytes, in front of a character.
+// cut shortens a text to at most maxAgent bytes, at the end of a character.
 func cut(text string) string {
 	if len(text) <= maxAgent {
 		return text
@@ -168,14 +167,14 @@ func cut(text string) string {
 	return text[:end]
 }
 
-// maxStale is how often an operation begins again because another server has replaced the
-// keys meanwhile. That happens twice in a rotation.
+// maxStale is how often an operation begins again because another server has replaced the keys. A
+// rotation replaces them twice.
 const maxStale = 4
 
-// sealing runs op, which seals something and has the engine keep it. Keys that it may have
-// used are not dropped before it ends. If another server has replaced them, nothing of op was
-// kept, and it runs again: it must begin by reading and sealing anew. Calls may be nested:
-// then the outermost op runs again.
+// sealing runs op, which seals something and passes it to the engine. Keys that op may use are not
+// dropped before it ends. If another server has replaced them, the engine stored nothing, and op
+// runs again: it must read and seal from the start. Calls may be nested: then the outermost op runs
+// again.
 func sealing[T any](ctx context.Context, s *Store, op func(ctx context.Context) (T, error)) (v T, err error) {
 	defer s.epochs.leave(s.epochs.enter())
 	if _, nested := record.SealedUnder(ctx); nested {
@@ -196,7 +195,7 @@ func (s *Store) keeping(ctx context.Context, op func(ctx context.Context) error)
 	return err
 }
 
-// instead returns other where err is is, else err.
+// instead returns other if err is is, else err.
 func instead(err, is, other error) error {
 	if errors.Is(err, is) {
 		return other
@@ -208,20 +207,19 @@ func invalidField(field, message string) error {
 	return &record.InvalidError{Fields: map[string][]string{field: {message}}}
 }
 
-// epochs count the operations that seal something and keep it, so that those which took
-// their keys from an older ring are waited for before these keys are dropped. A method
-// that seals enters before it loads the ring, and leaves after the engine has answered.
-// The zero value is ready.
+// epochs count the operations that seal and store something. Before keys are dropped, the store
+// waits for operations that may use them. A method that seals enters before it loads the ring, and
+// leaves after the engine has answered. The zero value is ready.
 type epochs struct {
 	mu  sync.Mutex
-	now *epoch // the one that begins operations; nil before the first
+	now *epoch // the current one; nil before the first operation
 }
 
 // An epoch is the time between two turns.
 type epoch struct {
 	running int
 	over    bool
-	ended   chan struct{} // closed when it is over and the last of its operations has ended
+	ended   chan struct{} // closed when the epoch is over and its last operation has ended
 }
 
 // enter begins an operation. The caller passes the result to leave when it ends.
@@ -242,8 +240,8 @@ func (e *epochs) leave(p *epoch) {
 	p.end()
 }
 
-// turn returns a channel that is closed once every operation that began before has ended.
-// Those that begin from now on are not waited for.
+// turn begins a new epoch. It returns a channel that is closed once every operation of the epochs
+// before has ended.
 func (e *epochs) turn() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -261,7 +259,7 @@ func (e *epochs) current() *epoch {
 	return e.now
 }
 
-// end closes ended if the epoch is over and nothing runs in it. After that no operation begins in it.
+// end closes ended if the epoch is over and no operation of it runs.
 func (p *epoch) end() {
 	if p.over && p.running == 0 {
 		close(p.ended)

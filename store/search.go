@@ -12,20 +12,19 @@ import (
 	"pushbox/store/record"
 )
 
-// A Search says which of an account's pushes a list has. The zero Search has those that
-// have ended.
+// A Search selects pushes of an account for a list. The zero Search selects those that have ended.
 type Search struct {
 	Live  bool        // those that are live
 	Words string      // the name or the note has all of these; none match every push
 	Kind  record.Kind // only of this kind; 0: of any
-	News  News        // only with this news; 0: with or without
-	ByEnd bool        // in the order of their ends, the nearest to now first; else the newest push first
+	News  News        // only with this news; 0: any
+	ByEnd bool        // by the time of their end, the nearest to now first; else the newest push first
 }
 
-// all reports whether the list has every push, the newest first.
+// all reports whether the search selects every push, the newest first.
 func (q Search) all() bool { return q.Kind == 0 && q.News == 0 && !q.ByEnd && q.Words == "" }
 
-// News is what a push has that its owner may want to know.
+// News is a state of a push that its owner may want to know.
 type News uint8
 
 // The news of pushes.
@@ -33,11 +32,12 @@ const (
 	NotOpened News = 1 + iota
 	Opened
 	Guessed  // wrong passphrases
-	EndsSoon // it is live, and its time is up within a day
+	EndsSoon // it is live and ends within a day
 	LastView // it is live and was opened, and one view is left
 )
 
-// wasOpened reports whether a recipient has opened the push. That of an answer is its owner.
+// wasOpened reports whether a recipient has opened the push. The recipient of an answer is its
+// owner.
 func wasOpened(p record.Push) bool { return p.Views > 0 || !p.ReadAt.IsZero() }
 
 // Has reports whether the push has that news.
@@ -61,11 +61,11 @@ func (p PushInfo) Has(n News) bool {
 const (
 	// MaxSearched is how many of an account's newest pushes are searched.
 	MaxSearched = 10_000
-	// MaxCounted is how far the pushes of an account are counted.
+	// MaxCounted is up to which number the pushes of an account are counted.
 	MaxCounted = 1000
 
 	searchBatch = 100
-	maxSearches = 32 // that may wait, of one account an eighth
+	maxSearches = 32 // that may wait; of one account an eighth
 )
 
 // Found is a page of the pushes that a search found.
@@ -78,8 +78,8 @@ type Found struct {
 }
 
 // SearchPushes lists a page, from 1, of the actor's own pushes that q selects. Case does not
-// matter. Names are sealed, so a search opens push after push, and only one search runs at
-// a time; those of accounts take turns. ErrBusy as Pushes, and if too many searches wait.
+// matter. Names are sealed, so a search must open each push; therefore one search runs at a time,
+// and accounts take turns. ErrBusy as in Pushes, and if too many searches wait.
 func (s *Store) SearchPushes(ctx context.Context, by Actor, q Search, page int) (f Found, err error) {
 	at, skip := s.time.Read(), (page-1)*PageSize
 	q.Words = strings.ToLower(strings.TrimSpace(q.Words))
@@ -92,19 +92,18 @@ func (s *Store) SearchPushes(ctx context.Context, by Actor, q Search, page int) 
 			return err
 		})
 	}
-	for _, count := range []struct {
-		live bool
-		n    *int
-	}{{true, &f.Live}, {false, &f.Ended}} {
-		if err == nil {
-			*count.n, err = s.engine.CountPushes(ctx, by.Account, count.live, MaxCounted+1)
-		}
+	if err != nil {
+		return f, err
 	}
+	if f.Live, err = s.engine.CountPushes(ctx, by.Account, true, MaxCounted+1); err != nil {
+		return f, err
+	}
+	f.Ended, err = s.engine.CountPushes(ctx, by.Account, false, MaxCounted+1)
 	return f, err
 }
 
-// search reads the list in batches: until it has a page and one push more, or all of it if
-// it must be sorted.
+// search reads the list in batches until it has a page and one push more. If the list must be
+// sorted, it reads all of it.
 func (s *Store) search(ctx context.Context, by Actor, q Search, skip int, at clock.Instant) (f Found, err error) {
 	var places []place
 	most := skip + PageSize + 1
@@ -159,7 +158,7 @@ func endsAt(p record.Push) time.Time {
 // reports whether it left out pushes because there are more than MaxSearched.
 func (s *Store) walk(ctx context.Context, by Actor, q Search, at clock.Instant, visit func(record.Push) bool) (cut bool, err error) {
 	words := strings.Fields(q.Words)
-	var last record.ID // the oldest seen: pushes that begin or end meanwhile move no other
+	var last record.ID // the oldest seen: so pushes that begin or end meanwhile do not move the others
 	for seen := 0; seen < MaxSearched; seen += searchBatch {
 		batch, err := s.currentPushes(ctx, by.Account, q.Live, last, 0, searchBatch, at)
 		if err != nil {

@@ -42,8 +42,8 @@ func (s *Store) SignOut(ctx context.Context, by Actor, session secret.Text) erro
 	return instead(err, record.ErrNotFound, nil)
 }
 
-// Sessions lists the sessions of the account of a session, newest first, without
-// pending ones. ErrSession.
+// Sessions lists the sessions of the account of a session, newest first, except pending ones.
+// ErrSession.
 func (s *Store) Sessions(ctx context.Context, session secret.Text) ([]SessionInfo, error) {
 	c, err := s.signedIn(ctx, Actor{}, session)
 	if err != nil {
@@ -86,7 +86,7 @@ type caller struct {
 	at      clock.Instant
 }
 
-// caller returns the caller with a session that has not ended. ErrSession.
+// caller returns the actor with its session. ErrSession if the session has ended.
 func (s *Store) caller(ctx context.Context, by Actor, session secret.Text) (caller, error) {
 	found, a, err := cold.Session(ctx, s.engine, seal.Digest(session))
 	at := s.time.Read()
@@ -99,7 +99,7 @@ func (s *Store) caller(ctx context.Context, by Actor, session secret.Text) (call
 	return caller{by.proved(a.ID), found, a, at}, nil
 }
 
-// signedIn is caller for what a pending session does not allow.
+// signedIn is caller for actions that a pending session does not allow.
 func (s *Store) signedIn(ctx context.Context, by Actor, session secret.Text) (caller, error) {
 	c, err := s.caller(ctx, by, session)
 	if err == nil && c.session.Pending {
@@ -108,10 +108,9 @@ func (s *Store) signedIn(ctx context.Context, by Actor, session secret.Text) (ca
 	return c, err
 }
 
-// startSession begins a session by a change of its account, in place of the session
-// asks, unless that is zero. how is the detail of the event, and via notes the
-// provider that the user came from, if there is one. ErrClock while the clock is in
-// doubt.
+// startSession begins a session in a change of its account. The session replaces the session asks,
+// unless that is zero. how is the detail of the event, and via records the provider at which the
+// user signed in, if any. ErrClock while the clock is in doubt.
 func (s *Store) startSession(ctx context.Context, by Actor, of record.Account, asks record.SessionDigest, how string, via func(*record.Session), r startRule) (NewSession, error) {
 	return sealing(ctx, s, func(ctx context.Context) (NewSession, error) {
 		at := s.time.Read()
@@ -150,7 +149,7 @@ func (s *Store) startSession(ctx context.Context, by Actor, of record.Account, a
 	})
 }
 
-// newSession makes a secret, and the session that it opens, without times.
+// newSession makes a secret and its session, without times.
 func (s *Store) newSession(by Actor) (NewSession, record.Session) {
 	n := NewSession{Secret: secret.New(randomText(sessionSize))}
 	digest := seal.Digest(n.Secret)
@@ -161,7 +160,7 @@ func (s *Store) newSession(by Actor) (NewSession, record.Session) {
 // inside an AccountRule.
 type startRule func(a record.Account) (next record.Account, pending bool, err error)
 
-// sealOrigin seals where a session begins.
+// sealOrigin seals the client with which a session begins.
 func (s *Store) sealOrigin(d record.SessionDigest, by Actor) []byte {
 	return s.ring.Load().SealAccount(d[:], record.AppendBytes(record.AppendBytes(nil, by.IP), cut(by.UserAgent)))
 }
@@ -171,14 +170,14 @@ func (s *Store) sessionInfo(of record.Session, a record.Account) (SessionInfo, e
 	r := record.Reader{Rest: plain}
 	info := SessionInfo{Session: of, IP: string(r.Bytes()), UserAgent: string(r.Bytes()), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", RecoveryCodes: len(a.Recovery) / record.RecoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere(), Language: a.Language}
 	if err != nil || r.End() != nil {
-		return SessionInfo{}, fmt.Errorf("%w: the origin of session %d does not open", record.ErrCorrupt, of.ID)
+		return SessionInfo{}, fmt.Errorf("%w: the origin of session %d cannot be decrypted", record.ErrCorrupt, of.ID)
 	}
 	return info, nil
 }
 
 const (
 	clearBatch = 256              // sessions read in one step
-	clearRest  = 10 * time.Minute // between two times that all are read: an ended session allows nothing anyway
+	clearRest  = 10 * time.Minute // between two reads of all sessions: an ended session allows nothing anyway
 )
 
 // clearSessions removes the sessions that have ended, unless the clock is in doubt.
@@ -199,11 +198,10 @@ func (s *Store) clearSessions(ctx context.Context, at clock.Instant) error {
 }
 
 const (
-	// MaxSessions is how many sessions an account may have: a new one replaces the
-	// oldest.
+	// MaxSessions is how many sessions an account may have: another one replaces the oldest.
 	MaxSessions = 100
-	// maxPending is how many pending sessions an account may have. They replace no
-	// other session: a password alone must not end sessions.
+	// maxPending is how many pending sessions an account may have. They do not replace other
+	// sessions: a password alone must not end sessions.
 	maxPending = 10
 	// pendingLasts is how long a pending session waits for its code.
 	pendingLasts = 10 * time.Minute
@@ -224,7 +222,7 @@ type SessionInfo struct {
 	Admin       bool // the account administers
 	NoPassword  bool // the account signs in elsewhere
 
-	Language string // of the account; empty: that of the browser
+	Language string // of the account; empty: the browser's
 	Own      bool   // in Sessions: it is the caller's
 }
 
@@ -233,10 +231,10 @@ type SessionInfo struct {
 type NewSession struct {
 	SessionInfo
 	Secret secret.Text
-	Mark   secret.Text // by which the browser is known from now on: see Actor.Marks; zero if the session is pending
+	Mark   secret.Text // identifies the browser from now on: see Actor.Marks; zero if the session is pending
 }
 
-// SessionLimits say how long sessions last. 0: for good.
+// SessionLimits say how long sessions last. 0: no limit.
 type SessionLimits struct {
 	Idle   time.Duration // without use
 	MaxAge time.Duration // in all
@@ -258,7 +256,7 @@ func (l SessionLimits) start(s record.Session, t time.Time) record.Session {
 // over reports whether a session has ended by t.
 func (l SessionLimits) over(s record.Session, t time.Time) bool { return l.cutoff(t).Ended(s) }
 
-// cutoff says which sessions have ended by t.
+// cutoff returns which sessions have ended by t.
 func (l SessionLimits) cutoff(t time.Time) record.SessionCutoff {
 	c := record.SessionCutoff{Expired: t, Begun: t.Add(clock.BelievedJump)}
 	if l.Idle > 0 {

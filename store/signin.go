@@ -13,8 +13,8 @@ import (
 	"pushbox/store/seal"
 )
 
-// SignIn begins a session of the account of that address, a pending one if the account
-// has a second factor. An address without an account takes as long.
+// SignIn begins a session of the account of that address, a pending one if the account has a second
+// factor. For an address without an account it takes the same time.
 //
 // Errors: ErrCredentials; *LockedError after too many tries; ErrBusy if too many
 // passwords wait; ErrClock while the clock is in doubt.
@@ -26,7 +26,7 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 	exists := err == nil
 	err = s.attempt(ctx, s.trier(by, a, accountKey(email)), func() (record.AccountID, error) {
 		if !exists {
-			s.options().Argon2.HashPassword(password) // else the time would tell
+			s.options().Argon2.HashPassword(password) // so that timing does not reveal whether the account exists
 			return 0, record.ErrCredentials
 		}
 		if err := s.checkCredentials(a, password); err != nil {
@@ -42,7 +42,7 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 	return n, s.refused(ctx, by, record.AdminSignInRefused, a, err)
 }
 
-// trier returns the client that tries to sign in to an account, or to an address without one.
+// trier returns the trier that signs in to an account, or to an address without one.
 func (s *Store) trier(by Actor, a record.Account, email string) trier {
 	if m := s.markOf(by, accountSubject(a)); !m.IsZero() {
 		return asKnown("browser "+string(nonceOf(m)), by.Client)
@@ -90,12 +90,12 @@ func (s *Store) signInSecond(ctx context.Context, by Actor, pending secret.Text,
 		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, how, c.session.SameVia, r)
 		return c.account.ID, err
 	})
-	return n, s.refused(ctx, by, record.AdminSignInRefused, c.account, err) // without the code, the client has not proved the account
+	return n, s.refused(ctx, by, record.AdminSignInRefused, c.account, err) // without the code, the client is not authenticated
 }
 
-// ChangePassword replaces the password of the account of a session. All its sessions
-// end, the caller's too, since its secret may be stolen; with endTokens, its API tokens
-// too. A new session begins.
+// ChangePassword replaces the password of the account of a session. All its sessions end, also the
+// caller's, since its secret may be stolen; with endTokens, its API tokens too. A new session
+// begins.
 //
 // Errors: ErrSession; *InvalidError; ErrCredentials if old is not the password;
 // *LockedError after too many tries; ErrBusy; ErrDenied for an account that signs in elsewhere;
@@ -126,7 +126,7 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 	})
 }
 
-// freshFor is how long a sign-in at a provider proves as much as a password that is given again.
+// freshFor is how long a sign-in at a provider replaces a password that the user must give again.
 const freshFor = 10 * time.Minute
 
 // checkAgain checks a password that the caller gives again. Without a password the caller must have
@@ -152,18 +152,18 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 	return c, s.refused(ctx, c.by, record.AdminSignInRefused, c.account, err)
 }
 
-// trier is the client that gives the password of a session's account again. Strangers cannot
+// trier returns the trier that gives the password of a session's account again. Strangers cannot
 // use up its tries.
 func (c caller) trier() trier { return asKnown("session "+string(c.session.Digest[:]), c.by.Client) }
 
-// factorTrier is the client that gives a second factor after the password: each new password makes a
-// new session, which must not make new tries.
+// factorTrier returns the trier that gives a second factor after the password. Its tries do not
+// count per session, since a client that knows the password can begin any number of sessions.
 func (c caller) factorTrier() trier {
 	return asKnown("factor of account "+strconv.FormatUint(uint64(c.account.ID), 10), c.by.Client)
 }
 
-// provenTwice is proven for a caller who also gives a second factor, if the account needs one. In
-// the change that they prove, use uses the factor up.
+// provenTwice is proven for a caller who also gives a second factor, if the account needs one. use
+// uses the factor up, in the change that the caller makes.
 func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor, needs func(record.Account) bool) (c caller, use func(*record.Account) error, err error) {
 	c, err = s.signedIn(ctx, by, session)
 	if err != nil {
@@ -216,13 +216,13 @@ func (s *Store) renew(ctx context.Context, c caller, k record.AdminKind, detail 
 		begins = s.options().Sessions.start(begins, c.at.Now)
 		c.session.SameVia(&begins)
 		if c.account.SignsInElsewhere() {
-			begins.CreatedAt = c.session.CreatedAt // what proves the account is the sign-in there
+			begins.CreatedAt = c.session.CreatedAt // the sign-in at the provider replaces the password
 		}
 		ends := record.SessionChange{Revoke: record.RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
 		err := s.endingTokens(ctx, endTokens, func() error {
 			_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *record.Account) (record.SessionChange, error) {
 				err := change(a)
-				if !known.IsZero() { // else each change would make a browser that is known, with tries of its own
+				if !known.IsZero() { // else each change would make a known browser with its own tries
 					n.Mark = s.markWith(nonceOf(known), accountSubject(*a))
 				}
 				n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
@@ -241,7 +241,7 @@ func (s *Store) renew(ctx context.Context, c caller, k record.AdminKind, detail 
 // password is wrong.
 func (s *Store) checkCredentials(a record.Account, password secret.Text) error {
 	if a.PasswordHash == "" {
-		s.options().Argon2.HashPassword(password) // else the time would tell
+		s.options().Argon2.HashPassword(password) // so that timing does not reveal whether the account exists
 		return record.ErrCredentials
 	}
 	ok, err := seal.VerifyPassword(a.PasswordHash, password)

@@ -14,32 +14,32 @@ import (
 	"pushbox/store/record"
 )
 
-// An External is what a provider says of a person who signed in there, and what the settings
-// make of it.
+// An External describes a person who signed in at a provider, and what the settings allow that
+// person.
 type External struct {
 	record.Identity
 	Provider string   // its name, for the instance log
-	Name     string   // what the provider calls its session: Session.ViaName; may be empty
+	Name     string   // the provider's name for its session: Session.ViaName; may be empty
 	Email    string   // may be empty
 	Verified bool     // the provider says that the address is the person's
-	Groups   []string // those of the person that a policy may name
-	Admin    *bool    // whether the person administers; nil: the provider does not decide it
+	Groups   []string // the person's groups that a policy may name
+	Admin    *bool    // whether the person is an administrator; nil: the provider does not decide that
 	Strong   bool     // the provider asked for a second factor
 
 	Denied bool   // the settings do not let the person in
-	Why    string // of Denied, for the instance log
-	Link   bool   // an account with a verified address may be the person's
+	Why    string // why Denied is set, for the instance log
+	Link   bool   // an account with the verified address may be linked to the person
 	Create bool   // a person without an account gets one
 }
 
-// SignInAs begins a session for a person whom a provider vouches for: of the account that has
-// the identity; else of the account with the address, if that may be linked; else of a new
-// account. It is pending if the account has a second factor and the provider asked for none.
+// SignInAs begins a session for a person who signed in at a provider. The account is the one with
+// the identity; else the one with the address, if it may be linked; else a new one. It is pending
+// if the account has a second factor and the provider asked for none.
 //
-// An account whose address is not confirmed is never linked: another person may have made it,
-// and knows its password. Nor is one that the provider knows already, as another person; nor one
-// with a second factor, unless the provider asked for one. What the provider decides of the role
-// does not take the last administrator away.
+// An account whose address is not confirmed is never linked: another person may have made it and
+// know its password. Nor is an account that already has an identity of this provider; nor one with
+// a second factor, unless the provider asked for one. A provider cannot demote the last
+// administrator.
 //
 // Errors: ErrCredentials if the person may not sign in; ErrFull; ErrClock while the clock is in
 // doubt.
@@ -50,7 +50,7 @@ func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (NewSession,
 
 // signInAs returns the account, too, if there is one.
 func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSession, a record.Account, err error) {
-	by = by.proved(0) // who was signed in before does not matter
+	by = by.proved(0) // an earlier session of the browser does not matter
 	a, err = s.accountFor(ctx, by, x)
 	if err == nil && x.Admin != nil && *x.Admin != a.Admin {
 		a, err = s.setRole(ctx, by, a, x)
@@ -64,16 +64,16 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 	return n, a, instead(err, record.ErrNotFound, record.ErrCredentials)
 }
 
-// An Elsewhere finds whose login it is at a provider that checks passwords, such as a directory.
-// The identity is zero if it is no one's. check checks the password, also that of no one, so that
-// the time does not tell.
+// An Elsewhere finds the identity of a login at a provider that checks passwords, such as a
+// directory. The identity is zero if the login is unknown. check checks the password, also for an
+// unknown login, so that timing does not reveal which logins exist.
 type Elsewhere func(ctx context.Context) (whose record.Identity, check func(context.Context) (External, error), err error)
 
 // SignInAt is SignIn for a person whose password a provider checks. With local, where the account
 // of an address has a password here, that alone decides. A try that ends with ErrCredentials counts
 // as a wrong password of the person whom the provider finds, whatever was typed, and of what was
-// typed if it finds none. A slow provider holds up no sign-ins but those that ask it. ErrBusy if too
-// many ask it.
+// typed if it finds none. A slow provider delays only sign-ins that use it. ErrBusy if too many use
+// it.
 //
 // Errors: those of SignIn, and any other of the provider.
 func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, local bool, at Elsewhere) (n NewSession, err error) {
@@ -97,11 +97,11 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 	return n, s.refusedOf(ctx, by, record.AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
-// findElsewhere asks a provider whose login it is. It returns the trier of that person's password, and
-// the account that has the identity. typed is the account whose address was typed.
+// findElsewhere asks a provider for the identity of a login. It returns the trier of that person's
+// password, and the account that has the identity. typed is the account whose address was typed.
 func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Account, login string, at Elsewhere) (who trier, a record.Account, check func(context.Context) (External, error), err error) {
 	tries := s.triesOf(by.Client)
-	if len(by.Marks) == 0 { // else it may be known to the account, which has tries of its own for it
+	if len(by.Marks) == 0 { // else the browser may be known to the account, which has separate tries for it
 		err = s.guess.afterOthers(ctx, by.Client, func() error { return s.tries(ctx, limit.Look, record.LimitSignInsPerClient, tries) })
 		if err != nil {
 			return trier{}, typed, nil, err
@@ -116,7 +116,7 @@ func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Accoun
 		return trier{}, typed, nil, err
 	}
 	if err != nil {
-		_ = s.tries(context.WithoutCancel(ctx), limit.Count, record.LimitSignInsPerClient, tries) // what the client is told is why the provider fails
+		_ = s.tries(context.WithoutCancel(ctx), limit.Count, record.LimitSignInsPerClient, tries) // the client gets the reason why the provider fails
 		return trier{}, typed, nil, err
 	}
 	if whose == (record.Identity{}) {
@@ -130,9 +130,9 @@ func (s *Store) findElsewhere(ctx context.Context, by Actor, typed record.Accoun
 	return s.trier(by, a, a.Email), a, check, err
 }
 
-// Recheck applies what a provider says now of a person who has an account: if it denies the
-// person, the account is disabled until an administrator enables it; else role and policy
-// follow. An identity without an account is no error.
+// Recheck applies the present answer of a provider about a person with an account. If the provider
+// denies the person, the account is disabled until an administrator enables it; else role and
+// policy follow the answer. An identity without an account is no error.
 //
 // Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
 func (s *Store) Recheck(ctx context.Context, x External) error {
@@ -167,16 +167,16 @@ func (x External) rule(a record.Account) (record.Account, bool, error) {
 	return a, a.MFA() && !x.Strong, nil
 }
 
-// note notes in a session that it is the person's.
+// note records the person's identity in a session.
 func (x External) note(s *record.Session) { s.Via, s.ViaName, s.Strong = x.Identity, x.Name, x.Strong }
 
-// by is the detail of events.
+// by returns the detail of events.
 func (x External) by() string { return "by " + x.Provider }
 
 // refuse returns ErrCredentials with the cause.
 func (x External) refuse(why string) error { return &record.RefusedError{Why: why} }
 
-// whom is the detail of refusals; empty if no provider named a person.
+// whom returns the detail of refusals; empty if the provider named no person.
 func (x External) whom() string {
 	switch {
 	case x.Provider == "":
@@ -191,7 +191,7 @@ func (x External) whom() string {
 // accountFor returns the account of the person, which it may link or create.
 func (s *Store) accountFor(ctx context.Context, by Actor, x External) (record.Account, error) {
 	if !x.Valid() {
-		return record.Account{}, x.refuse("its subject is empty or too long")
+		return record.Account{}, x.refuse("the subject is empty or too long")
 	}
 	a, err := cold.AccountByIdentity(ctx, s.engine, x.Digest())
 	switch {
@@ -213,22 +213,22 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (record.Ac
 	case !errors.Is(err, record.ErrNotFound):
 		return record.Account{}, err
 	case !email.IsAddress(address):
-		return record.Account{}, x.refuse("it gives no e-mail address")
+		return record.Account{}, x.refuse("the provider gives no e-mail address")
 	case !email.IsClear(address):
-		return record.Account{}, x.refuse("its e-mail address " + unclear)
+		return record.Account{}, x.refuse("the e-mail address " + unclear)
 	case !x.Create:
-		return record.Account{}, x.refuse("no account has the address, and create_accounts is off")
+		return record.Account{}, x.refuse("the address has no account, and create_accounts is off")
 	}
 	a = record.Account{Email: address, CreatedAt: s.time.Read().Now, Unconfirmed: !x.Verified, Identities: record.Identities("").With(x.Identity)}
 	a.ID, err = s.as(by).createAccountBy(ctx, a, x.by())
-	if errors.Is(err, record.ErrExists) || errors.Is(err, record.ErrIdentityTaken) { // another request was faster
+	if errors.Is(err, record.ErrExists) || errors.Is(err, record.ErrIdentityTaken) { // a concurrent request made the account
 		return cold.AccountByIdentity(ctx, s.engine, x.Digest())
 	}
 	return a, err
 }
 
-// deny takes from a person who may no longer sign in what an earlier sign-in gave: the
-// sessions, and the role if the provider decides it. It returns a *RefusedError.
+// deny removes what an earlier sign-in gave to a person who may no longer sign in: the sessions,
+// and the role if the provider decides that. It returns a *RefusedError.
 func (s *Store) deny(ctx context.Context, by Actor, a record.Account, x External) error {
 	if x.Admin != nil && a.Admin {
 		x.Admin = new(bool)
@@ -242,13 +242,13 @@ func (s *Store) deny(ctx context.Context, by Actor, a record.Account, x External
 	return x.refuse(x.Why)
 }
 
-// link gives the account with the person's address the identity, if that is allowed.
+// link adds the identity to the account with the person's address, if that is allowed.
 func (s *Store) link(ctx context.Context, by Actor, a record.Account, x External) (record.Account, error) {
 	switch {
 	case !x.Link:
 		return a, x.refuse("the address has an account already, and link_by_email is off")
 	case !x.Verified:
-		return a, x.refuse("the address has an account already, and is not verified there")
+		return a, x.refuse("the address has an account already, and the provider has not verified the address")
 	}
 	return s.changeBy(ctx, by, a, record.AdminIdentityLink, x.by(), func(a *record.Account) (record.SessionChange, error) {
 		switch {
@@ -259,8 +259,8 @@ func (s *Store) link(ctx context.Context, by Actor, a record.Account, x External
 		case a.Identities.Has(x.Identity):
 			return record.SessionChange{}, nil
 		case a.Identities.Without(x.Issuer) != a.Identities:
-			return record.SessionChange{}, x.refuse("the account is another person's there")
-		case a.MFA() && !x.Strong: // the link would be made before the second factor is given
+			return record.SessionChange{}, x.refuse("the account belongs to another person at the provider")
+		case a.MFA() && !x.Strong: // else the link would be made before the second factor is given
 			return record.SessionChange{}, x.refuse("the account has a second factor, and trust_mfa is off")
 		}
 		a.Identities = a.Identities.With(x.Identity)
@@ -268,7 +268,7 @@ func (s *Store) link(ctx context.Context, by Actor, a record.Account, x External
 	})
 }
 
-// setRole makes the account what the provider says: an administrator's, or a member's.
+// setRole gives the account the role that the provider decides.
 func (s *Store) setRole(ctx context.Context, by Actor, a record.Account, x External) (record.Account, error) {
 	kind := record.AdminRevoke
 	if *x.Admin {
@@ -298,10 +298,10 @@ func (s *Store) changeBy(ctx context.Context, by Actor, a record.Account, k reco
 	})
 }
 
-// EndSessionsOf ends the sessions that a provider says have ended: those of an identity, or
-// those that the provider calls by that name, or those to which both apply. Sessions that began
-// after that moment stay, so the message may come again. An identity without an account, or
-// a name without a session, is no error. provider is the provider's name, for the instance log.
+// EndSessionsOf ends sessions on the word of a provider: those of an identity, or with the
+// provider's name for them, or with both. Sessions that began after that moment stay, so a repeated
+// message does no harm. An identity without an account, or a name without a session, is no error.
+// provider is the provider's name, for the instance log.
 func (s *Store) EndSessionsOf(ctx context.Context, of record.Identity, name string, at time.Time, provider string) error {
 	if of.Subject != "" {
 		a, err := cold.AccountByIdentity(ctx, s.engine, of.Digest())
@@ -321,7 +321,7 @@ func (s *Store) EndSessionsOf(ctx context.Context, of record.Identity, name stri
 	return err
 }
 
-// endSessionsOf ends the selected sessions of an account. Without one there is no event.
+// endSessionsOf ends the selected sessions of an account. If there are none it writes no event.
 func (s *Store) endSessionsOf(ctx context.Context, a record.Account, v record.ViaSelection, detail string) error {
 	list, err := cold.Sessions(ctx, s.engine, a.ID, MaxSessions+maxPending)
 	if err != nil || !slices.ContainsFunc(list, v.Has) {

@@ -366,13 +366,13 @@ func TestAnAccountWithASecondFactorIsNotLinkedBeforeItIsGiven(t *testing.T) {
 func TestTheInstanceLogSaysWhyAPersonIsRefused(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*store.External){
-		"link_by_email is off":            func(x *store.External) { x.Link = false },
-		"not verified there":              func(x *store.External) { x.Verified = false },
-		"is not confirmed":                func(x *store.External) { x.Email = "new@example.com" },
-		"create_accounts is off":          func(x *store.External) { x.Email, x.Create = "another@example.com", false },
-		"it gives no e-mail address":      func(x *store.External) { x.Email = "" },
-		"its subject is empty":            func(x *store.External) { x.Subject = "" },
-		"the account is another person's": func(x *store.External) { x.Email = "known@example.com" },
+		"link_by_email is off":                  func(x *store.External) { x.Link = false },
+		"has not verified the address":          func(x *store.External) { x.Verified = false },
+		"is not confirmed":                      func(x *store.External) { x.Email = "new@example.com" },
+		"create_accounts is off":                func(x *store.External) { x.Email, x.Create = "another@example.com", false },
+		"the provider gives no e-mail address":  func(x *store.External) { x.Email = "" },
+		"the subject is empty":                  func(x *store.External) { x.Subject = "" },
+		"the account belongs to another person": func(x *store.External) { x.Email = "known@example.com" },
 	} {
 		f := storetest.New(t)
 		storetest.AddMember(t, f, email)

@@ -20,11 +20,11 @@
 //     session, second factor, name or note in clear. It holds url_tokens of owned pushes
 //     alone, sealed.
 //
-// Every change of a push is a Rule: a pure function that an Engine applies and audits
-// in one atomic, durable step (rules.go). The store seals, opens, keeps the time, and
-// bounds guessing. It never logs and knows nothing of HTTP. An engine sees sealed bytes
-// and decides nothing. What becomes of accounts, sessions, API tokens, webhooks, requests
-// and events is decided in package cold, over the tables of an engine.
+// Every change of a push is a Rule: a pure function that an Engine applies and audits in one
+// atomic, durable step (rules.go). The store seals, opens, keeps the time, and bounds guessing. It
+// never logs and knows nothing of HTTP. An engine sees sealed bytes and decides nothing. Package
+// cold decides the changes of accounts, sessions, API tokens, webhooks, requests and events, over
+// the tables of an engine.
 //
 // A file named in the plural (pushes.go) holds the operations on a record. Its form is in the
 // file of package record that is named in the singular (record/push.go).
@@ -133,7 +133,7 @@ func (s *Store) open(ctx context.Context, ring *seal.Ring, have keptRing) (err e
 	switch have {
 	case noRing:
 		err = s.firstRing(ctx, ring)
-	case olderRing: // now the database can no longer pass for an older one
+	case olderRing: // from now on the database cannot be mistaken for an older one
 		err = s.setRing(ctx, ring, record.AdminKeysRenew, "sealed anew after an upgrade")
 	}
 	if err == nil {
@@ -142,9 +142,9 @@ func (s *Store) open(ctx context.Context, ring *seal.Ring, have keptRing) (err e
 	return err
 }
 
-// followRing takes a key ring that another server kept. If that server replaced the root
-// key, too, the new one must have come into the key file. Messages and webhooks may be in
-// memory under keys that it dropped.
+// followRing loads a key ring that another server stored. If that server also replaced the root
+// key, the new one must be in the key file here. Messages and webhooks in memory may be sealed
+// under keys that the server dropped.
 func (s *Store) followRing(sealed []byte) (record.RowKeys, error) {
 	s.root.Lock()
 	defer s.root.Unlock()
@@ -217,13 +217,13 @@ func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
 	case errors.Is(err, seal.ErrKey):
 		return nil, fmt.Errorf("%w: it was sealed under a different key than this one (ID %s)", record.ErrKey, root.ID())
 	case err != nil:
-		return nil, fmt.Errorf("%w: its key ring does not open", record.ErrCorrupt)
+		return nil, fmt.Errorf("%w: its key ring cannot be decrypted", record.ErrCorrupt)
 	}
 	return ring, nil
 }
 
-// firstRing keeps the key ring of a new store. A store with pushes and no key ring has
-// lost it.
+// firstRing stores the key ring of a new store. A store with pushes but without a key ring has lost
+// it.
 func (s *Store) firstRing(ctx context.Context, r *seal.Ring) error {
 	ps, err := s.engine.Scan(ctx, record.ID{}, 1)
 	if err != nil {
@@ -330,8 +330,8 @@ type Options struct {
 	SignIns    SignInLimits
 	Hooks      HookOptions
 	Mail       MailOptions
-	Space      record.SpaceLimits // Open has an engine that was opened with the same; Configure bounds it
-	Root       RootKeeper         // for Open alone
+	Space      record.SpaceLimits // must equal that of the opened engine; Configure bounds it
+	Root       RootKeeper         // for Open only
 	File       record.FileUpkeep  // the engine, if it has a file of its own; for Open alone
 	Shared     bool               // other servers use the same database
 	Issuer     string             // the name of this server in authenticator apps, which show 64 characters of it; empty: pushbox

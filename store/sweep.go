@@ -29,11 +29,11 @@ const (
 	retrySleep    = 10 * time.Second // after a sweep that failed
 )
 
-// Sweep does what is due: it ends pushes whose time is over, purges expired ones that
-// have stayed long enough, frees the space of orphans, finishes removals of accounts,
-// removes ended sessions, requests that ended long ago and counts of mail of the days before, adds a key encryption key once a month, drops those that are
-// no longer needed, counts refusals that became no event, and keeps the time.
-// It returns how long to wait before the next sweep; an earlier one does no harm.
+// Sweep does all due work. It ends pushes whose time is over, and purges those that expired long
+// enough ago. It frees orphans, finishes removals of accounts, and removes ended sessions, old
+// requests and counts of mail. It adds a key encryption key once a month, and drops keys that are
+// no longer needed. It counts refusals without an event, and stores the time. Sweep returns how
+// long to wait before the next sweep; an earlier one does no harm.
 func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -45,7 +45,7 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 		switch {
 		case next.After(task.until):
 			wait = min(wait, next.Sub(task.until))
-		case !next.IsZero(): // what is left does not move
+		case !next.IsZero(): // the remaining pushes cannot be changed now
 			wait = min(wait, retrySleep)
 		}
 	}
@@ -85,9 +85,9 @@ func (s *Store) sweepTasks(at clock.Instant) []sweepTask {
 	return all
 }
 
-// clear applies a task's rule until nothing in its queue is due, or nothing of what is
-// due moves. A push whose change fails stays and does not hold up the others; the error
-// is the first of those.
+// clear applies a task's rule batch by batch. It stops when no push in its queue is due, or when a
+// batch moved no push. A push whose change fails stays in the queue and does not delay the others;
+// clear returns the first such error.
 func (s *Store) clear(ctx context.Context, t sweepTask) (next time.Time, err error) {
 	for {
 		ids, next, dueErr := s.engine.Due(ctx, t.queue, t.until, sweepBatch)
@@ -104,9 +104,9 @@ func (s *Store) clear(ctx context.Context, t sweepTask) (next time.Time, err err
 	}
 }
 
-// changeAll applies r to each push that still exists, many in one commit. It returns
-// how many are then as they should be, and the first error.
-func (s *Store) changeAll(ctx context.Context, ids []record.ID, r record.Rule, should func(record.Push) bool) (n int, err error) {
+// changeAll applies r to each push that still exists, many in one commit. It returns how many
+// pushes are done then, and the first error.
+func (s *Store) changeAll(ctx context.Context, ids []record.ID, r record.Rule, done func(record.Push) bool) (n int, err error) {
 	var g errgroup.Group
 	var count atomic.Int64
 	g.SetLimit(sweepParallel)
@@ -116,7 +116,7 @@ func (s *Store) changeAll(ctx context.Context, ids []record.ID, r record.Rule, s
 			switch {
 			case errors.Is(err, record.ErrNotFound):
 				return nil
-			case err == nil && should(c.Push):
+			case err == nil && done(c.Push):
 				count.Add(1)
 			}
 			return err
@@ -126,9 +126,9 @@ func (s *Store) changeAll(ctx context.Context, ids []record.ID, r record.Rule, s
 	return int(count.Load()), err
 }
 
-// renewKeys adds a key encryption key when the newest is a month old. At most once a
-// day it drops those whose time is over and that nothing is sealed under: copies of
-// what they sealed then open no more.
+// renewKeys adds a key encryption key when the newest is a month old. At most once a day it drops
+// the expired keys under which nothing is sealed, so that copies of what they sealed can no longer
+// be opened.
 func (s *Store) renewKeys(ctx context.Context, at clock.Instant) error {
 	if at.Now != at.Ends { // the clock is in doubt
 		return nil
@@ -138,7 +138,7 @@ func (s *Store) renewKeys(ctx context.Context, at clock.Instant) error {
 	if err != nil || len(over) == 0 && !renewed {
 		return err
 	}
-	err = s.changeRing(ctx, record.AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced it
+	err = s.changeRing(ctx, record.AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced the key
 		ring, _ = ring.Rotate(at.Now)
 		for _, version := range over {
 			ring = ring.Drop(seal.KEKs, version)
@@ -148,8 +148,8 @@ func (s *Store) renewKeys(ctx context.Context, at clock.Instant) error {
 	return instead(err, record.ErrStaleKeys, nil) // another server was first; the next sweep looks again
 }
 
-// keysToDrop lists the versions of key encryption keys whose time is over and that
-// nothing is sealed under. It lists none if it was asked within the last day.
+// keysToDrop lists the versions of expired key encryption keys under which nothing is sealed. It
+// lists none if it was called within the last day.
 func (s *Store) keysToDrop(ctx context.Context, ring *seal.Ring, at clock.Instant) (over []uint32, err error) {
 	for _, v := range ring.Versions(seal.KEKs) {
 		if !v.To.IsZero() && v.To.Before(at.Now.Add(-keySlack)) {
@@ -167,9 +167,8 @@ func (s *Store) keysToDrop(ctx context.Context, ring *seal.Ring, at clock.Instan
 	return slices.DeleteFunc(over, func(version uint32) bool { return used[version] }), nil
 }
 
-// keysInUse returns the versions of all key encryption keys that something is sealed
-// under, grants aside. The creation time of a push does not tell, since the clock may
-// have been wrong.
+// keysInUse returns the versions of all key encryption keys that are in use, except by grants. It
+// cannot use the creation times of pushes, since the clock may have been wrong.
 func (s *Store) keysInUse(ctx context.Context) (map[uint32]bool, error) {
 	used := make(map[uint32]bool)
 	for ps, err := range s.scan(ctx) {

@@ -25,8 +25,7 @@ const (
 // A Range is a default, and the bounds of other values.
 type Range struct{ Default, Min, Max int }
 
-// A Choice is a default, and whether the sender may choose. Where it is not enabled,
-// the answer is no.
+// A Choice is a default, and whether the sender may choose. If it is not enabled, the answer is no.
 type Choice struct{ Enabled, Default bool }
 
 // Terms are the defaults and bounds of what a sender may ask for, for one kind of push.
@@ -37,8 +36,8 @@ type Terms struct {
 	Deletable     Choice
 }
 
-// termsOf returns the terms of a push. One with files keeps those of files, too, whatever its
-// kind.
+// termsOf returns the terms of a push. A push of any kind with files must also meet the terms of
+// file pushes.
 func termsOf(all map[record.Kind]Terms, k record.Kind, files bool) Terms {
 	t := all[k]
 	if !files || k == record.File {
@@ -50,8 +49,8 @@ func termsOf(all map[record.Kind]Terms, k record.Kind, files bool) Terms {
 	return t
 }
 
-// within returns the bounds that are within both. Where none are, the lower of the two most is
-// all that there is. The default is the one of r, or what is nearest to it.
+// within returns the intersection of both bounds. If it is empty, the lower maximum is the only
+// value. The default is that of r, or the nearest value within the bounds.
 func (r Range) within(o Range) Range {
 	r.Max = min(r.Max, o.Max)
 	r.Min = min(max(r.Min, o.Min), r.Max)
@@ -59,8 +58,8 @@ func (r Range) within(o Range) Range {
 	return r
 }
 
-// resolve makes the record of a new push, without ID, owner and sealed parts. It fills in
-// the defaults, and adds to bad what the terms do not allow.
+// resolve makes the record of a new push, without ID, owner and sealed parts. It fills in the
+// defaults, and adds fields to bad that the terms do not allow.
 func (t Terms) resolve(in NewPush, at clock.Instant, bad *record.InvalidError) record.Push {
 	if !t.Enabled {
 		bad.Add(FieldKind, in.Kind.String()+" pushes are disabled")
@@ -211,12 +210,11 @@ const FieldPolicy = "policy"
 // FieldPassword is the field of an account's password in an *InvalidError.
 const FieldPassword = "password"
 
-// NewPush is what a sender asks for. Nil and zero fields take the defaults of the
-// kind's Terms.
+// NewPush has the fields of a new push. Nil and zero fields take the defaults of the kind's Terms.
 type NewPush struct {
 	Kind       record.Kind
 	Payload    secret.Text
-	Files      *Upload     // of a push of any kind; nil: none; an upload has drawn the token of its push
+	Files      *Upload     // of a push of any kind; nil: none; an upload has the token of its push
 	Passphrase secret.Text // empty: none
 	Name, Note secret.Text
 
@@ -227,12 +225,12 @@ type NewPush struct {
 	RetrievalStep     *bool
 	DeletableByViewer *bool
 
-	Mail    *MailRequest // who gets its link by mail; nil: no mail
-	Receipt bool         // with the code of a receipt, for its sender
+	Mail    *MailRequest // the recipients of its link by mail; nil: no mail
+	Receipt bool         // makes a receipt with a code, for the sender
 
-	// An answer to a request has only kind, payload and files from its sender. The request
-	// says all else, and its owner owns the push.
-	Request    RequestToken // that it answers; zero: none
+	// The sender of an answer to a request gives only kind, payload and files. The request sets the
+	// rest, and its owner owns the push.
+	Request    RequestToken // the request that it answers; zero: none
 	WrappedKey []byte       // of an envelope that answers a request with public keys
 }
 

@@ -15,27 +15,27 @@ import (
 	"pushbox/store/record"
 )
 
-// The sorts of tries that are counted.
+// The kinds of tries that are counted.
 const (
-	passphrasesOfClient uint8 = 1 + iota // wrong ones, by push and client
-	passphrasesOfPush                    // wrong ones of strangers, by push
+	passphrasesOfClient uint8 = 1 + iota // wrong passphrases, by push and client
+	passphrasesOfPush                    // wrong passphrases of strangers, by push
 	rightPassphrases                     // by push and client: one makes the client known
 	signInsOfClient
 	signUpsOfClient
 	wrongCredentials // by address, browser or session
 	tokensOfAccount
 	changesOfAccount
-	signInsOfAccount // right ones, by account and client
+	signInsOfAccount // right sign-ins, by account and client
 )
 
-// tally returns the tally of a sort for a key.
+// tally returns the tally of a kind for a key.
 func (s *Store) tally(of uint8, key string, most int, span time.Duration) limit.Tally {
 	key = "tries " + string(rune('0'+of)) + " " + key // no url_token has a space
 	return limit.Tally{Of: of, Key: s.ring.Load().MAC(key), Most: most, Span: span}
 }
 
-// clientTallies returns the tallies of a sort for what a client does to a subject: one for
-// the client, and one for each network around it.
+// clientTallies returns the tallies of a kind for the tries of a client at a subject: one for the
+// client, and one for each network around it.
 func (s *Store) clientTallies(of uint8, subject, client string, most int, span time.Duration) (ts []limit.Tally) {
 	for _, n := range limit.Steps(client) {
 		ts = append(ts, s.tally(of, subject+n.Key, most*n.Times, span))
@@ -43,11 +43,12 @@ func (s *Store) clientTallies(of uint8, subject, client string, most int, span t
 	return ts
 }
 
-// triedAt is the time by which tries count. It never runs back, so that a clock which was
-// wrong at a start and is put right leaves no try that counts until the wrong time comes.
+// triedAt is the time by which tries count. It never runs back. Otherwise, after a wrong clock is
+// corrected, a try would count until the wrong time comes.
 func (s *Store) triedAt() time.Time { return s.time.Read().Ends }
 
-// tries does a turn to tallies. It returns a *LockedError of that limit if one of them had no try left.
+// tries applies a turn to tallies. It returns a *LockedError with the limit's name if one of them
+// had no try left.
 func (s *Store) tries(ctx context.Context, turn limit.Turn, name string, ts []limit.Tally) error {
 	stood, err := s.engine.Tries(ctx, turn, s.triedAt(), ts)
 	if err != nil {
@@ -56,8 +57,8 @@ func (s *Store) tries(ctx context.Context, turn limit.Turn, name string, ts []li
 	return locked(name, stood)
 }
 
-// uncountTry takes back a try that was counted. If that fails the try stays counted, which
-// ends nothing but a later try.
+// uncountTry takes back a try that was counted. If that fails the try stays counted: at worst one
+// later try is refused.
 func (s *Store) uncountTry(ctx context.Context, ts []limit.Tally) {
 	_, _ = s.engine.Tries(context.WithoutCancel(ctx), limit.Uncount, s.triedAt(), ts)
 }
@@ -86,30 +87,30 @@ func fewest(stood []limit.Standing) int {
 // A trier is the client that tries a password or a code, as the limits count it.
 type trier struct {
 	client string // Actor.Client, for the queue
-	tries  string // what its tries count for: the client, or what is known of it
-	wrong  string // what its wrong ones count for: the address, or what is known of it
+	tries  string // the name for which its tries count: the client, or its mark
+	wrong  string // the name for which its wrong tries count: the address, or the client's mark
 }
 
-// asStranger is a client that was never signed in to the account of that address.
+// asStranger returns the trier of a client that never signed in to the account of an address.
 func asStranger(email, client string) trier { return trier{client, client, "address " + email} }
 
-// asKnown is a client that proved before that it may sign in, by a mark or a session. It
-// has limits of its own, which no other client uses up.
+// asKnown returns the trier of a client that has signed in before, as its mark or session proves.
+// It has its own limits, which other clients cannot use up.
 func asKnown(by, client string) trier { return trier{client, by, by} }
 
-// attempt runs try, which tries a password or a code, if the limits allow another try. It
-// returns the account that a right one signs in to; 0 if it signs in to none. Each try counts
-// for the client, and one with ErrCredentials also for the address. A right one gives the client
-// its try back, so that the people behind one address do not use up each other's. A try for
-// which the queue has no room counts for nothing.
+// attempt runs try, which tries a password or a code, if the limits allow another try. It returns
+// the account of a right try; 0 if there is none. Each try counts for the client, and one with
+// ErrCredentials also for the address. A right try is given back to the client, so that people
+// behind one address do not use up each other's tries. A try does not count if the queue has no
+// room.
 func (s *Store) attempt(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
 	return s.inTries(ctx, who, func() (record.AccountID, error) {
 		return tryQueued(ctx, s.guess.passwords, who, func() (record.AccountID, error) { return s.tryInTurn(ctx, who, who.wrong, try) })
 	})
 }
 
-// attemptElsewhere is attempt for a password that another server checks. That server may be slow, so
-// a try takes a place in a queue of its own, and only after its turn, which is none of those of attempt.
+// attemptElsewhere is attempt for a password that another server checks. That server may be slow,
+// so these tries have their own queue and their own turns.
 func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
 	return s.inTries(ctx, who, func() (record.AccountID, error) {
 		return s.tryInTurn(ctx, who, "elsewhere, "+who.wrong, func() (record.AccountID, error) { return tryQueued(ctx, s.guess.elsewhere, who, try) })
@@ -143,20 +144,20 @@ func (s *Store) inTries(ctx context.Context, who trier, try func() (record.Accou
 	return err
 }
 
-// triesOf returns the tallies of what a client tries, or what is known of it.
+// triesOf returns the tallies of a client's tries, or of its mark.
 func (s *Store) triesOf(client string) []limit.Tally {
 	return s.clientTallies(signInsOfClient, "", client, s.opts.Load().SignIns.PerClient, signInsPerClientWindow)
 }
 
-// countRightSignIn counts a right try for the account at that client, which then need not count for
-// all that the client tries. Each sign-in is an event: the limit keeps an account from pushing the
-// events of others out of the instance log.
+// countRightSignIn counts a right try for the account and client, so that it need not count for all
+// tries of the client. Each sign-in writes an event: the limit keeps an account from crowding
+// others' events out of the instance log.
 func (s *Store) countRightSignIn(ctx context.Context, who trier, of record.AccountID) error {
 	subject := "account " + strconv.FormatUint(uint64(of), 10) + " "
 	return s.tries(context.WithoutCancel(ctx), limit.Count, record.LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))
 }
 
-// tryInTurn runs try behind the others of the same turn, and counts it if it is wrong.
+// tryInTurn runs try after the others of the same turn, and counts it if it is wrong.
 func (s *Store) tryInTurn(ctx context.Context, who trier, turn string, try func() (record.AccountID, error)) (of record.AccountID, err error) {
 	wrong := s.wrongOf(who)
 	err = s.guess.inTurn(ctx, turn, func() error {
@@ -172,13 +173,13 @@ func (s *Store) tryInTurn(ctx context.Context, who trier, turn string, try func(
 	return of, err
 }
 
-// wrongOf returns the tallies of what a trier got wrong.
+// wrongOf returns the tallies of a trier's wrong tries.
 func (s *Store) wrongOf(who trier) []limit.Tally {
 	return []limit.Tally{s.tally(wrongCredentials, who.wrong, s.opts.Load().SignIns.PerAccount, signInsPerAccountWindow)}
 }
 
-// signUp runs f, which makes an account, in the queue of passwords, if the limits allow the
-// client another sign-up. One for which the queue has no room counts for nothing.
+// signUp runs f, which makes an account, in the queue of passwords, if the limits allow the client
+// another sign-up. A sign-up does not count if the queue has no room.
 func (s *Store) signUp(ctx context.Context, client string, f func() error) error {
 	place, err := s.guess.passwords.Join(client)
 	if err != nil {
@@ -206,15 +207,15 @@ func (s *Store) countWrong(ctx context.Context, who trier, err error) error {
 	return err
 }
 
-// How many refusals of clients are events: an attacker must not push other events out of
-// the instance log, nor fill the disk. The rest is counted, and one event an hour has the
-// count.
+// How many refusals of clients become events: an attacker must not crowd other events out of the
+// instance log, nor fill the disk. Further refusals are counted, and one event an hour has their
+// number.
 const (
 	RefusalEventsPerClient = 5  // in an hour, by Actor.Client
 	RefusalEvents          = 30 // in an hour, in all
 
 	refusalsWindow = time.Hour
-	refusalClients = 1000 // that are remembered
+	refusalClients = 1000 // clients that are remembered
 )
 
 // refusals bound which refusals are events.
@@ -235,7 +236,7 @@ func newRefusals(c clock.Clock) *refusals {
 	}
 }
 
-// take reports whether a refusal of a client becomes an event; else it counts it.
+// take reports whether a refusal of a client becomes an event; otherwise it counts the refusal.
 func (r *refusals) take(client string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,8 +263,8 @@ func (r *refusals) count(now bool) (left int) {
 	return left
 }
 
-// refused returns err, the outcome of a try to prove who the actor is. If that refuses
-// the actor, it adds an event or counts it. What the client sent is no part of the event.
+// refused returns err, the outcome of an authentication. If err refuses the actor, it adds an event
+// or counts the refusal. The event does not contain what the client sent.
 func (s *Store) refused(ctx context.Context, by Actor, k record.AdminKind, of record.Account, err error) error {
 	return s.refusedOf(ctx, by, k, about(of), err)
 }
@@ -286,15 +287,15 @@ func (s *Store) refusedOf(ctx context.Context, by Actor, k record.AdminKind, of 
 	if !s.refusals.take(by.Client) {
 		return err
 	}
-	// A client that does not wait for the answer does not get around the event.
+	// A client cannot avoid the event by not waiting for the answer.
 	if noteErr := s.as(by).note(context.WithoutCancel(ctx), k, of.with(strings.Trim(of.detail+": "+why, ": "))); noteErr != nil {
 		return noteErr
 	}
 	return err
 }
 
-// countRefusals adds an event with the number of refusals that became none. now is for
-// the end of the store.
+// countRefusals adds an event with the number of refusals that have no event. now is set when the
+// store closes.
 func (s *Store) countRefusals(ctx context.Context, now bool) error {
 	left := s.refusals.count(now)
 	if left == 0 {

@@ -22,12 +22,11 @@ import (
 
 const (
 	freeBatch   = 256              // chunks removed in a step: 16 MiB
-	discardTime = 10 * time.Second // for freeing what an upload took; the sweeper frees the rest
+	discardTime = 10 * time.Second // for freeing the chunks of an upload; the sweeper frees the rest
 )
 
-// An Upload keeps the files of a push that is to be created, sealed as they are read.
-// They belong to nothing until CreatePush, and go if there is none. It is not safe for
-// concurrent use.
+// An Upload stores the files of a new push, sealed as they are read. They are orphans until
+// CreatePush, and are removed without it. It is not safe for concurrent use.
 type Upload struct {
 	store  *Store
 	policy Policy // of the uploader
@@ -37,7 +36,7 @@ type Upload struct {
 	key    seal.FilesKey
 	files  []FileInfo
 	stored int64
-	broken bool // a file was cut off: its chunks must not be sealed again
+	broken bool // a file was cut off: its chunks must not be sealed again under the same numbers
 	kept   bool // the push was created
 }
 
@@ -77,7 +76,7 @@ func (u *Upload) Add(ctx context.Context, content io.Reader) error {
 	return nil
 }
 
-// Describe sets the name and the media type of the file added last, made harmless.
+// Describe sets the name and the media type of the last file, after it made them harmless.
 func (u *Upload) Describe(name, mediaType string) {
 	f := &u.files[len(u.files)-1]
 	f.Name, f.ContentType = secret.New(safename.Shown(name, maxFileName)), contentType(mediaType)
@@ -98,8 +97,8 @@ func (u *Upload) mayAdd() error {
 	return bad.Err()
 }
 
-// Close ends the upload. Unless its push was created, it frees what the files took,
-// even if ctx has ended; if that fails, the sweeper does it.
+// Close ends the upload. Unless its push was created, it frees the chunks of the files, even if ctx
+// has ended; if that fails, the sweeper does it.
 func (u *Upload) Close(ctx context.Context) error {
 	defer u.store.uploads.remove(u.id)
 	if u.kept {
@@ -110,7 +109,7 @@ func (u *Upload) Close(ctx context.Context) error {
 	return u.store.free(ctx, u.id)
 }
 
-// free removes the orphans of an ID, in steps that hold up no other work.
+// free removes the orphans of an ID, in steps that do not delay other work.
 func (s *Store) free(ctx context.Context, id record.ID) error {
 	for {
 		more, err := s.engine.FreeOrphans(ctx, id, freeBatch)
@@ -120,8 +119,8 @@ func (s *Store) free(ctx context.Context, id record.ID) error {
 	}
 }
 
-// freeOrphans removes the chunks of uploads that were cut short, and of pushes that
-// no longer hold files. An error of one does not hold up the others.
+// freeOrphans removes the chunks of interrupted uploads, and of pushes that no longer hold files.
+// An error of one does not stop the others.
 func (s *Store) freeOrphans(ctx context.Context) (err error) {
 	orphans := func(last record.ID) ([]record.ID, error) { return s.engine.Orphans(ctx, last, listBatch) }
 	for ids, listErr := range batches(orphans) {
@@ -144,11 +143,11 @@ func (s *Store) freeOrphans(ctx context.Context) (err error) {
 	return err
 }
 
-// longestUpload is how long the upload of another server is waited for.
+// longestUpload is how long an upload on another server may take.
 const longestUpload = 24 * time.Hour
 
-// mayBeOfOthers reports whether orphans may be of an upload that runs on another server: no
-// push has them, and they are not a day old.
+// mayBeOfOthers reports whether orphans may belong to an upload that runs on another server: no
+// push has them, and they are less than a day old.
 func (s *Store) mayBeOfOthers(ctx context.Context, id record.ID) (bool, error) {
 	if !s.options().Shared || s.time.Read().Ends.Sub(createdAt(id)) > longestUpload {
 		return false, nil
@@ -182,8 +181,8 @@ func (u *activeUploads) remove(id record.ID) {
 	delete(u.ids, id)
 }
 
-// budget returns how many chunks a step of each upload has, and how many steps of it
-// may be in flight: all uploads together hold about two commits in memory.
+// budget returns the number of chunks in a step and of steps in flight for each upload, such that
+// all uploads together hold about two commits in memory.
 func (u *activeUploads) budget() (length, inFlight int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -207,7 +206,7 @@ type FileLimits struct {
 // FileInfo describes a file of a push.
 type FileInfo struct {
 	Name        secret.Text // harmless: no path, no invisible characters, at most 200 bytes
-	ContentType string      // as the sender says, which may be untrue
+	ContentType string      // as the sender says, which may be wrong
 	Size        int64       // bytes
 }
 
@@ -239,8 +238,8 @@ func blobID(id record.ID, file int) []byte {
 	return binary.BigEndian.AppendUint16(id[:], uint16(file))
 }
 
-// entityTag returns a text that differs between files. The content of a file never
-// changes.
+// entityTag returns a text that differs between files. It need not depend on the content, which
+// never changes.
 func entityTag(id record.ID, file int) string {
 	sum := sha256.Sum256(blobID(id, file))
 	return hex.EncodeToString(sum[:12])

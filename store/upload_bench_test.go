@@ -141,7 +141,7 @@ func keepChunks(b *testing.B, f *storetest.Fixture, size int64) {
 	}
 }
 
-// small is what became of small operations.
+// small has the results of small operations.
 type small struct {
 	p99, longest time.Duration
 	perSecond    float64

@@ -29,8 +29,8 @@ const (
 // 45 bits of creation time in milliseconds (see nextToken) and 125 random bits, is never
 // stored in clear, and prints as "[redacted]".
 //
-// The url_token of an imported push is shorter and has another alphabet, so the two
-// cannot be confused. NewToken never makes such a one.
+// The url_token of an imported push is shorter and has a different alphabet, so the two cannot be
+// confused. NewToken never makes such a token.
 type Token struct{ secret.Text }
 
 // NewToken returns a token for a push created at t.
@@ -48,18 +48,18 @@ func NewToken(t time.Time) Token {
 	return Token{secret.New(string(b[:]))}
 }
 
-// mostAhead is how many milliseconds the time in a url_token may be ahead of the creation.
+// mostAhead is how many milliseconds the time in a url_token may be later than its creation.
 const mostAhead = 250
 
-// nextToken returns a token for what is created at t. Lists have the order of the times in
-// tokens. So that they have the order of the creations, each token gets a millisecond of its
-// own, after that of the token before. Only where for some time more than a thousand are
-// created in a second, several share one.
+// nextToken returns a token for a push that is created at t. Lists are sorted by the times in
+// tokens. To sort them by creation, each token gets its own millisecond, later than the token
+// before. Only if more than a thousand pushes a second are created for some time, several share
+// one.
 func (s *Store) nextToken(t time.Time) Token {
 	now := t.UnixMilli()
 	for {
 		last, next := s.lastToken.Load(), now
-		if last >= now && last <= now+mostAhead { // else the clock, which was in doubt, was set back
+		if last >= now && last <= now+mostAhead { // else a clock in doubt was set back
 			next = min(last+1, now+mostAhead)
 		}
 		if s.lastToken.CompareAndSwap(last, next) {
@@ -90,8 +90,8 @@ func ParseToken(s string) (Token, error) {
 	return Token{secret.New(s)}, nil
 }
 
-// milliseconds is the creation time in the token, since 1970; 0 for an imported push,
-// whose token does not tell.
+// milliseconds is the creation time in the token, since 1970; 0 for an imported push, whose token
+// does not contain it.
 func (t Token) milliseconds() uint64 {
 	if t.Len() != tokenLength {
 		return 0
@@ -114,7 +114,7 @@ func createdAt(id record.ID) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16))
 }
 
-// A Name is how a caller names a push: by its Token, or by its Handle.
+// A Name names a push in a request: by its Token, or by its Handle.
 type Name interface{ token() Token }
 
 // A Handle names a push that has ended, for its owner alone. It is the ID in lower-case
@@ -127,7 +127,7 @@ const handleLength = 36
 // String is the handle as it is written.
 func (h Handle) String() string { return record.Encoding.EncodeToString(h[:]) }
 
-// token returns no token, which no push has.
+// token returns the zero Token, which matches no push.
 func (h Handle) token() Token { return Token{} }
 
 func (t Token) token() Token { return t }

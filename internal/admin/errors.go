@@ -18,8 +18,8 @@ var (
 	// ErrPathTooLong says that a path is longer than this platform allows for a Unix
 	// socket.
 	ErrPathTooLong = errors.New("the path of the socket is too long")
-	// ErrNotSocket says that the path of a socket is taken by something else.
-	ErrNotSocket = errors.New("the path of the socket is taken by something that is not a socket")
+	// ErrNotSocket says that the path of a socket exists, but is not a socket.
+	ErrNotSocket = errors.New("the path of the socket exists, but is not a socket")
 )
 
 type code struct {
@@ -73,7 +73,7 @@ func codes() []code {
 
 type failure struct {
 	Code    string              // empty: an error of no special meaning
-	Message string              // what the error says
+	Message string              // text of the error
 	Fields  map[string][]string // of an InvalidError
 }
 

@@ -14,8 +14,8 @@ import (
 // the whole database.
 const Longest = 10 * time.Minute
 
-// A Progress is called with what an operation has done and with the total, which may grow.
-// It is not called after the operation has ended.
+// A Progress is called with the progress of an operation and with the total, which may grow. It is
+// not called after the operation has ended.
 type Progress func(done, total int64)
 
 // An Op is one operation on a store. Its input and its output can be sent as JSON.
@@ -32,8 +32,8 @@ type Op[In, Out any] struct {
 // Reads reports whether the operation changes nothing.
 func (o Op[In, Out]) Reads() bool { return o.reads }
 
-// AsIs reports whether the operation must not upgrade a database of an older schema: to look
-// at it changes nothing, and the last backup before an upgrade comes before it.
+// AsIs reports whether the operation must not upgrade a database of an older schema: reading it
+// changes nothing, and a backup must be possible before an upgrade.
 func (o Op[In, Out]) AsIs() bool { return o.reads || o.asIs }
 
 // Reading returns the operation for an input with which it changes nothing.
@@ -49,14 +49,14 @@ func (o Op[In, Out]) WithProgress(tell Progress) Op[In, Out] {
 	return o
 }
 
-// By returns the operation, for Serve, with do as what the server does.
+// By returns the operation for Serve, which then calls do.
 func (o Op[In, Out]) By(do func(ctx context.Context, in In) (Out, error)) Op[In, Out] {
 	o.do = func(ctx context.Context, _ *store.Store, in In) (Out, error) { return do(ctx, in) }
 	return o
 }
 
-// Do does the operation to a store. It returns ErrNoServer for an operation that only a
-// server does.
+// Do runs the operation on a store. It returns ErrNoServer for an operation that only a server
+// does.
 func (o Op[In, Out]) Do(ctx context.Context, s *store.Store, in In) (out Out, err error) {
 	if o.long == nil && o.do == nil {
 		return out, ErrNoServer
@@ -69,10 +69,9 @@ func (o Op[In, Out]) Do(ctx context.Context, s *store.Store, in In) (out Out, er
 	return o.do(ctx, s, in)
 }
 
-// Call makes a server do the operation. The server ends it when ctx ends. The errors are
-// those of Do, in the sense of errors.Is and errors.As; ErrNoServer if no server listens,
-// ErrUnknown if the server does not have the operation, and ErrSilent if it has stopped
-// reporting progress.
+// Call makes a server run the operation. The server ends it when ctx ends. The errors are those of
+// Do, in the sense of errors.Is and errors.As; ErrNoServer if no server listens, ErrUnknown if the
+// server does not have the operation, and ErrSilent if it has stopped reporting progress.
 func (o Op[In, Out]) Call(ctx context.Context, c *Client, in In) (out Out, err error) {
 	if o.long != nil {
 		err = c.follow(ctx, o.name, in, &out, o.note)
@@ -104,7 +103,7 @@ func (o Op[In, Out]) answer(ctx context.Context, s *store.Store, body io.Reader,
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		return nil, errors.New("the request makes no sense") // and err may quote it
+		return nil, errors.New("the request is malformed") // and err may quote it
 	}
 	return o.WithProgress(tell).Do(ctx, s, in)
 }

@@ -21,7 +21,7 @@ var (
 	UserPasswd = change("user/passwd", func(ctx context.Context, s *store.Store, in Credentials) error {
 		return s.SetPassword(ctx, operator, in.Email, in.Password.Text, !in.KeepTokens)
 	})
-	// UserResetMFA takes an account's second factor away: record.ErrNotFound.
+	// UserResetMFA removes an account's second factor: record.ErrNotFound.
 	UserResetMFA = onAccount("user/reset-mfa", (*store.Store).ResetFactors)
 	// UserInvite adds an account without a password, and makes the link that sets one:
 	// *record.InvalidError, record.ErrExists.
@@ -38,7 +38,7 @@ var (
 	// UserPasswordLink makes a link that sets the password of an account: record.ErrNotFound,
 	// record.ErrDenied for one that is disabled.
 	UserPasswordLink = Op[Address, PasswordLink]{name: "user/password-link", do: userPasswordLink}
-	// UserRole makes an account an administrator's or a member's: record.ErrNotFound,
+	// UserRole makes an account an administrator or a member: record.ErrNotFound,
 	// record.ErrLastAdmin.
 	UserRole = change("user/role", func(ctx context.Context, s *store.Store, in Role) error {
 		return s.SetAdmin(ctx, operator, in.Email, in.Admin, in.EvenLast)
@@ -93,7 +93,7 @@ var (
 	// bytes copied: record.ErrBusy if a compaction runs, record.ErrFull if there is no room
 	// for the copy.
 	Compact = Op[None, CompactResult]{name: "compact", long: compact}
-	// Purge removes live pushes without an account, and returns what they took.
+	// Purge removes live pushes without an account, and returns their room.
 	Purge = Op[store.Purge, record.Room]{name: "purge", do: purge}
 	// Backup makes a verified copy of the store in a file beside the database. The caller
 	// moves the file away or removes it. Its progress is in bytes copied: record.ErrBusy if
@@ -105,8 +105,8 @@ var (
 var (
 	// KeyID returns the ID of the master key that the store is open under.
 	KeyID = Op[None, Key]{name: "key/id", do: keyID, reads: true}
-	// KeyRotate replaces the master key with a new one, and seals everything anew. Its
-	// progress is in bytes: record.ErrDenied if the key file cannot be replaced.
+	// KeyRotate replaces the master key with a new one, and reseals everything. Its progress is in
+	// bytes: record.ErrDenied if the key file cannot be replaced.
 	KeyRotate = Op[Rotation, store.KeyRotation]{name: "key/rotate", long: keyRotate}
 )
 
@@ -118,7 +118,7 @@ var Reload = Op[None, Reloaded]{name: "reload"}
 var (
 	// Health has the store of the server write and read, and returns nil if both work.
 	Health = Op[None, None]{name: "health"}
-	// Failing lists the webhooks that took no message at the last try.
+	// Failing lists the webhooks whose last try failed.
 	Failing = Op[None, []Receiver]{name: "webhook/failing"}
 	// Examine returns the state of the server.
 	Examine = Op[None, Facts]{name: "examine"}
@@ -218,7 +218,7 @@ func events(ctx context.Context, s *store.Store, in EventQuery) (EventList, erro
 	list, err := s.AdminEvents(ctx, in.Since, in.After, EventsPage)
 	out := EventList{Events: each(list, store.AdminEventInfo.Line), More: err != nil || len(list) == EventsPage}
 	if len(list) > 0 {
-		err = nil // the next call meets it again
+		err = nil // the next call finds it again
 	}
 	return out, err
 }
@@ -249,8 +249,8 @@ func checkDeep(ctx context.Context, s *store.Store, _ None, tell Progress) (Deep
 	return DeepResult{Problems: problems, Coverage: c}, err
 }
 
-// backup makes a copy. If the caller has gone, it removes the copy, which would otherwise
-// stay until the next start of the store.
+// backup makes a copy. If the caller has left, it removes the copy, which would otherwise stay
+// until the next start of the store.
 func backup(ctx context.Context, s *store.Store, _ None, tell Progress) (b store.Backup, err error) {
 	if b, err = s.Backup(ctx, operator, "", tell); err != nil {
 		return b, err

@@ -47,10 +47,10 @@ func TestRequestsThatMakeNoSenseDoNothing(t *testing.T) {
 	for _, test := range []struct{ name, method, op, body, want string }{
 		{"an operation that is not there", "POST", "user/promote", "{}", "unknown"},
 		{"another method", "GET", "user/list", "", "unknown"},
-		{"no JSON", "POST", "user/add", "secret-marker", "makes no sense"},
-		{"no input", "POST", "user/add", "", "makes no sense"},
-		{"a field that is not there", "POST", "user/add", `{"Email":"` + alice + `","Secret-marker":1}`, "makes no sense"},
-		{"an input without end", "POST", "user/add", `{"Email":"` + strings.Repeat("x", 64<<10) + `"}`, "makes no sense"},
+		{"no JSON", "POST", "user/add", "secret-marker", "is malformed"},
+		{"no input", "POST", "user/add", "", "is malformed"},
+		{"a field that is not there", "POST", "user/add", `{"Email":"` + alice + `","Secret-marker":1}`, "is malformed"},
+		{"an input without end", "POST", "user/add", `{"Email":"` + strings.Repeat("x", 64<<10) + `"}`, "is malformed"},
 	} {
 		status, answer := raw(t, path, test.method, test.op, test.body)
 		if status != http.StatusUnprocessableEntity || !strings.Contains(answer, test.want) || strings.Contains(answer, "marker") {
@@ -82,7 +82,7 @@ func fake(t *testing.T, handler http.HandlerFunc) *admin.Client {
 func TestAnswersThatMakeNoSenseAreErrors(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
-		"makes no sense":           func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
+		"is malformed":             func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
 		"status 502":               func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 		"ended before it answered": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"ended while it answered": func(w http.ResponseWriter, _ *http.Request) {

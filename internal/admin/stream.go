@@ -17,9 +17,9 @@ const (
 	maxSilence  = time.Minute            // for which a client waits for a line
 )
 
-// A line is a part of the answer of a long operation, which is lines of JSON. Lines are
-// sent even without progress, so that each end knows that the other one is there. The last
-// line has the outcome or the failure.
+// A line is a part of the answer of a long operation, which is lines of JSON. Lines are sent even
+// without progress, so that each end knows that the other one is alive. The last line has the
+// outcome or the failure.
 type line struct {
 	At      *position       `json:",omitempty"`
 	Outcome json.RawMessage `json:",omitempty"`
@@ -53,8 +53,8 @@ func (s *stream) reply(ctx context.Context, work func(context.Context, Progress)
 	_ = s.send(last) // the caller may have gone
 }
 
-// during does the work, and sends lines meanwhile. If a line cannot be sent, the caller
-// has gone, and the context of the work ends.
+// during does the work, and sends lines meanwhile. If a line cannot be sent, the caller has left,
+// and the context of the work ends.
 func (s *stream) during(ctx context.Context, work func(context.Context, Progress) (any, error)) (any, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -148,4 +148,4 @@ func hear(text []byte, out any, tell Progress) (last bool, err error) {
 	return true, nil
 }
 
-var errNonsense = errors.New("the server's answer makes no sense")
+var errNonsense = errors.New("the server's answer is malformed")

@@ -246,7 +246,7 @@ func TestAServerThatSaysNothingIsGivenUp(t *testing.T) {
 
 func TestAStreamMakesSenseOrIsAnError(t *testing.T) {
 	t.Parallel()
-	const nonsense, ended = "makes no sense", "the server ended while it answered"
+	const nonsense, ended = "is malformed", "the server ended while it answered"
 	for _, test := range []struct{ lines, told, out, err string }{
 		{"{\"Outcome\":\"dug\"}\n", "", "dug", ""},
 		{`{"Outcome":"dug"}`, "", "", ended},

@@ -18,7 +18,7 @@ type Credentials struct {
 	Email      string
 	Password   Clear
 	KeepTokens bool // for UserPasswd: the account's API tokens stay valid
-	Admin      bool // for UserAdd: the account administers
+	Admin      bool // for UserAdd: the account is an administrator
 }
 
 // An Address names an account.
@@ -42,14 +42,14 @@ type PasswordLink struct {
 	Until time.Time
 }
 
-// A Role is what an account shall be: an administrator's, or a member's.
+// A Role is the new role of an account: administrator or member.
 type Role struct {
 	Email    string
 	Admin    bool
 	EvenLast bool // the instance may be left without an administrator
 }
 
-// A NewPolicy is what an account shall have; empty: none.
+// A NewPolicy is the new policy of an account; empty: none.
 type NewPolicy struct{ Email, Policy string }
 
 // A Rename gives an account another address.
@@ -72,11 +72,11 @@ type User struct {
 	Policy       string           `json:"policy,omitempty"` // empty: none
 	Disabled     bool             `json:"disabled"`
 	Removing     bool             `json:"removing"` // its removal was interrupted; the next sweep finishes it
-	Room         record.Room      `json:"room"`     // what its live pushes take
+	Room         record.Room      `json:"room"`     // the room of its live pushes
 	Identities   []Identity       `json:"identities,omitempty"`
 }
 
-// An Identity is that by which a sign-in provider knows the account's user.
+// An Identity is the name of the account's user at a sign-in provider.
 type Identity struct {
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject"`
@@ -174,11 +174,11 @@ type EventList struct {
 // Facts are the state of a store, and of the process that has it open.
 type Facts struct {
 	Version   string
-	CertFault string // why browsers refuse the server's certificate; empty: it is not known to be so
+	CertFault string // why browsers refuse the server's certificate; empty: they accept it, as far as is known
 	Dumpable  string // why a core dump may contain the memory of the process; empty: it cannot
 
 	Key      string // where the master key comes from
-	KeyFault string // why the next start would find no key that fits; empty: it would find it
+	KeyFault string // why the next start would not find the key; empty: it would
 
 	Clock  time.Time // the time of the clock
 	Latest time.Time // the latest time in the database
@@ -188,9 +188,9 @@ type Facts struct {
 
 	Lost bool // the database file was deleted or replaced while it was open
 
-	NoAdmin      bool     // there are accounts, and none administers
-	LostPolicies []string // of accounts, that the settings do not have
-	Unsure       []string // what the last checks of the directory's people were not sure of, in sentences
+	NoAdmin      bool     // there are accounts, but no administrator
+	LostPolicies []string // policies of accounts that the settings do not define
+	Unsure       []string // doubts of the last checks of the directory's users, in sentences
 
 	Size, Unused int64 // bytes of the database's file
 
@@ -202,14 +202,14 @@ type Facts struct {
 	Mail        Deliveries
 }
 
-// Deliveries are the figures of one way to send messages.
+// Deliveries are the figures of a route of messages.
 type Deliveries struct {
 	Waiting int        // messages that wait
 	Dropped uint64     // messages that were never delivered, since the server started
-	Failing []Receiver // that took no message at the last try
+	Failing []Receiver // receivers whose last try failed
 }
 
-// A Receiver is a webhook, or the mail server, that took no message at the last try.
+// A Receiver is a webhook, or the mail server, whose last try failed.
 type Receiver struct {
 	Webhook record.HookID // 0: the webhook of the instance; of mail: the mail server
 	Tries   int           // that failed, in a row

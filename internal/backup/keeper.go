@@ -33,7 +33,7 @@ type Copy struct {
 
 const copies = "pushbox-copy"
 
-// A Round is what a keeper did.
+// A Round is the result of a keeper's run.
 type Round struct {
 	Made string        // the path of the new backup; empty: none was due
 	At   time.Time     // when it was begun

@@ -188,14 +188,14 @@ func (a *authority) renew(ctx context.Context, d *domain) {
 	a.tell(d.served(cert, a.now()))
 	if err != nil {
 		a.tell(Event{
-			Text: "a certificate could not be saved, and is ordered again after a restart", Domain: d.name, Err: err,
+			Text: "a certificate could not be saved, so a restart orders it again", Domain: d.name, Err: err,
 			Expires: cert.Leaf.NotAfter, Hint: "check the directory acme in data_dir: it needs some free space, and must belong to the server's user",
 		})
 	}
 	clear(text)
 }
 
-var errClock = errors.New("the new certificate has expired already: is this machine's clock right?")
+var errClock = errors.New("the new certificate has already expired: check this machine's clock")
 
 // failed records a failed order, and sets the time of the next try.
 func (d *domain) failed(now time.Time, err error) Event {

@@ -37,7 +37,7 @@ type Event struct {
 	Domain  string    // of the certificate; empty if it has no name
 	Expires time.Time // when the certificate in use expires; zero: there is none
 	Err     error     // the failure; nil: there was none
-	Hint    string    // what to do; empty: nothing
+	Hint    string    // the hint; empty: none
 }
 
 // Certificates are the certificates of a server, for all of its names. They are safe for
@@ -54,7 +54,7 @@ type Certificates struct {
 type source interface {
 	// find returns the certificate for a client.
 	find(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
-	// look does what is due, and returns the time until the next look.
+	// look does all due work, and returns the time until the next call.
 	look(ctx context.Context) time.Duration
 	// reload reads changed files, or returns an error and changes nothing.
 	reload() error
@@ -154,7 +154,7 @@ func (c *Certificates) Validity() (from, to time.Time) {
 // of files may have none.
 func (c *Certificates) Names() []string { return c.source.names() }
 
-// FaultHint is what to do about an error of Fault.
+// FaultHint is the hint for an error of Fault.
 const FaultHint = "get a certificate with the host of base_url as a subjectAltName; browsers do not look at the common name"
 
 // Fault returns why browsers refuse the certificates in use: they have no name, or none is for

@@ -47,7 +47,7 @@ func (c *Certificates) Redirect(port int) http.Handler {
 		case !ok || !c.isOurs(host):
 			refuse(w, http.StatusMisdirectedRequest, "This server does not have that name.")
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			refuse(w, http.StatusForbidden, "This server takes nothing over plain HTTP: use https://. What was sent could be read on the way; if it was a secret, change it.")
+			refuse(w, http.StatusForbidden, "This server accepts nothing over plain HTTP: use https://. Others on the network could read what was sent; if it was a secret, change it.")
 		default:
 			w.Header().Set("Location", "https://"+bracketed(host)+suffix+target(r.URL))
 			w.WriteHeader(http.StatusPermanentRedirect)
@@ -58,7 +58,7 @@ func (c *Certificates) Redirect(port int) http.Handler {
 func (c *Certificates) prove(w http.ResponseWriter, r *http.Request, host, token string) {
 	proof, ok := c.source.answer(host, token)
 	if !ok || r.Method != http.MethodGet {
-		refuse(w, http.StatusNotFound, "No such proof is due.")
+		refuse(w, http.StatusNotFound, "No certificate authority waits for this proof.")
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")

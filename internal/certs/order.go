@@ -176,15 +176,15 @@ func (p *proofs) CleanUp(_ context.Context, c acme.Challenge) error {
 func (p *proofs) certificate(name string) (*tls.Certificate, error) {
 	cert, ok := p.shown.Load(name)
 	if !ok {
-		return nil, errors.New("no proof for a certificate authority is due")
+		return nil, errors.New("no certificate authority waits for a proof")
 	}
 	return cert.(*tls.Certificate), nil
 }
 
 const (
-	cureReach = "the certificate authority must reach this server by the domain, at port 443 or, with tls.redirect_listen, at port 80: look at the DNS and the firewall"
-	cureTrust = "name the file with the root certificate that signs the authority's own HTTPS in tls.acme.ca_file, and look at tls.acme.directory_url and the clock"
-	cureDown  = "the certificate authority does not answer: look at tls.acme.directory_url and at this machine's network"
+	cureReach = "the certificate authority must reach this server by the domain, at port 443 or, with tls.redirect_listen, at port 80: check the DNS and the firewall"
+	cureTrust = "name the file with the root certificate that signs the authority's own HTTPS in tls.acme.ca_file, and check tls.acme.directory_url and the clock"
+	cureDown  = "the certificate authority does not answer: check tls.acme.directory_url and this machine's network"
 	cureOther = "see the message of the certificate authority"
 
 	cureNames   = "this certificate authority does not sign such names: see tls.acme.domains, or use another authority"
@@ -208,7 +208,7 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// cures are what to do about the problems that the authority reports (RFC 8555 section 6.7).
+// cures are the hints for the problems that the authority reports (RFC 8555 section 6.7).
 var cures = map[string]string{
 	"connection": cureReach, "dns": cureReach, "tls": cureReach, "unauthorized": cureReach, "incorrectResponse": cureReach,
 	"caa":                     "a CAA record of the domain's DNS forbids this certificate authority: change it, or use another authority",

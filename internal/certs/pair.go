@@ -100,7 +100,7 @@ func isEncrypted(key []byte) bool {
 	return bytes.Contains(key, []byte("-----BEGIN ENCRYPTED PRIVATE KEY-----")) || bytes.Contains(key, []byte("Proc-Type: 4,ENCRYPTED"))
 }
 
-// Hint returns what to do about an error of New or Reload.
+// Hint returns the hint for an error of New or Reload.
 func Hint(err error) string {
 	if errors.Is(err, ErrPassphrase) {
 		return "remove the passphrase: openssl pkey -in ENCRYPTED -out KEY; then name KEY in tls.key_file, readable to the server's user alone"

@@ -94,7 +94,7 @@ func (a *app) say(message string) { fmt.Fprintln(a.stderr, "pushbox: "+message) 
 // sayf writes a message in a format to standard error.
 func (a *app) sayf(format string, args ...any) { a.say(fmt.Sprintf(format, args...)) }
 
-// done says what a command did, unless there is an error, which it returns.
+// done reports the result of a command, or returns its error.
 func (a *app) done(err error, format string, args ...any) error {
 	if err == nil {
 		a.sayf(format, args...)

@@ -61,7 +61,7 @@ backup.recipients applies.`,
   pushbox backup - | ssh backup.example.com 'cat > box.db'`,
 		RunE: a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			return advise(a.backUp(cmd, args[0], o, cfg),
-				knownHint{record.ErrFull, "make room for a copy of the used space, in  " + cfg.DataDir + ", and where the backup goes"},
+				knownHint{record.ErrFull, "make room for a copy of the used space, in " + cfg.DataDir + ", and where the backup goes"},
 				knownHint{record.ErrBusy, "let the running copy finish, or try again when there are fewer writes"},
 				knownHint{record.ErrCorrupt, "run `pushbox check`; the database itself may be damaged: restore an earlier backup"},
 				knownHint{context.Canceled, "it was interrupted, and there is no backup; run the command again"})
@@ -186,7 +186,7 @@ func (c unlinkedFile) Close() error {
 	return errors.Join(durable.Overwrite(c.File), c.File.Close())
 }
 
-// sayBackedUp says what was written, how it was verified, and that the key is not in it.
+// sayBackedUp reports the backup and its verification, and that the key is not in it.
 func (a *app) sayBackedUp(name string, made store.Backup, w backup.Writer, cfg config.Config) {
 	key := cfg.KeyFile()
 	if !cfg.MasterKey.IsZero() {
@@ -229,7 +229,7 @@ With --json each line is an object with file, begun_at, bytes and encrypted.`,
 	})
 }
 
-// A listedBackup is what a list shows of a backup.
+// A listedBackup is a backup in a list.
 type listedBackup struct {
 	File      string    `json:"file"`
 	BegunAt   time.Time `json:"begun_at"`

@@ -40,7 +40,7 @@ The exit code is 3 if the backup is damaged.`,
 	})
 }
 
-// verify checks the backup on a copy, and says what it holds.
+// verify checks a copy of the backup, and reports its contents.
 func (r *restoreJob) verify(ctx context.Context, stdin io.Reader) (err error) {
 	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r *restoreJob) verify(ctx context.Context, stdin io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.examine(ctx, temp), durable.RemoveLeftovers(path)) // with what an upgrade of the copy has kept
+	return errors.Join(r.examine(ctx, temp), durable.RemoveLeftovers(path)) // including the files that an upgrade of the copy kept
 }
 
 // examine checks the copy.
@@ -87,7 +87,7 @@ func (r *restoreJob) examine(ctx context.Context, temp string) (err error) {
 	return nil
 }
 
-// notVerified lists damage as problems, and adds to another error what to do about it.
+// notVerified lists damage as problems, and adds a hint to any other error.
 func (r *restoreJob) notVerified(err error) error {
 	switch {
 	case errors.Is(err, record.ErrCorrupt):

@@ -124,7 +124,7 @@ func (a *app) tokenFor(cfg config.Client, home, to client.Server) (token secret.
 	return token, nil
 }
 
-// remoteError says what could not be done where, and what to do about it.
+// remoteError names the failed action and the server, with a hint.
 func remoteError(doing string, s client.Server, err error) error {
 	next := remoteHint(err)
 	switch {
@@ -166,7 +166,7 @@ func remoteHint(err error) string {
 	return "check the network, and run the command again"
 }
 
-// statusHint is what to do about a refusal.
+// statusHint returns the hint for a refusal.
 func statusHint(e *client.StatusError) string {
 	if e.RetryAfter > 0 {
 		return fmt.Sprintf("run the command again in %v", e.RetryAfter.Round(time.Second))

@@ -80,9 +80,9 @@ func TestTokenFilesAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                        "it is empty",
 		"\n":                      "it is empty",
-		"a-marker\nb\n":           "more than one line",
-		"a-marker\x00":            "characters that no token has",
-		strings.Repeat("x", 4097): "more than one line",
+		"a-marker\nb\n":           "a single line",
+		"a-marker\x00":            "characters that a token cannot have",
+		strings.Repeat("x", 4097): "a single line",
 	} {
 		act(t, "x", nil, "push", "--url", f.URL, "--token-file", inFile(t, "token", text)).
 			want(t, exitFailed, "the token file", want, "hint: it must have the API token in one line").discreet(t)
@@ -152,7 +152,7 @@ func TestWhatDoesNotAnswerAsItShouldIsToldWithoutSecrets(t *testing.T) {
 	for url, want := range map[string][]string{
 		page.URL:  {"404 Not Found", "hint: check the link"},
 		odd.URL:   {"does not answer as the API", "hint: check the address"},
-		moved.URL: {"points to another address, on https://elsewhere.example", "hint: if that is the server you mean"},
+		moved.URL: {"redirects to another address, on https://elsewhere.example", "hint: if that is the server you mean"},
 		gone.URL:  {"connection refused", "hint: check the address and its port"},
 	} {
 		environ := []string{"PUSHBOX_URL=" + url, "PUSHBOX_TOKEN_FILE=" + token}

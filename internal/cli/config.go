@@ -108,7 +108,7 @@ func (a *app) settings(cmd *cobra.Command) (config.Config, error) {
 	return loaded.Config, nil
 }
 
-// configured returns what runs a command that needs the settings.
+// configured returns the function of a command that needs the settings.
 func (a *app) configured(run func(cmd *cobra.Command, args []string, cfg config.Config) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cfg, err := a.settings(cmd)

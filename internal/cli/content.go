@@ -20,7 +20,7 @@ import (
 	"pushbox/store"
 )
 
-// encryptPush replaces text and files of a push by what they are under a new key.
+// encryptPush encrypts text and files of a push under a new key.
 func encryptPush(in *client.NewPush) (key endtoend.Key, err error) {
 	if in.Payload.Len() > endtoend.MaxText {
 		return key, hint.With(fmt.Errorf("the text is longer than %d bytes, the most that fit when encrypted", endtoend.MaxText), "push it as a file: pushbox push --end-to-end FILE")
@@ -89,8 +89,7 @@ func (a *app) readAddress(ctx context.Context, arg string) (address, fragment st
 	return address, fragment, has, nil
 }
 
-// decryptPush replaces what a server has of a push by what the sender encrypted.
-// Without a key it changes nothing.
+// decryptPush decrypts a push of a server. Without a key it changes nothing.
 func decryptPush(p *client.Push, key endtoend.Key) error {
 	if key.IsZero() {
 		return nil

@@ -123,7 +123,7 @@ func TestDoctorSeesAForgedHostThatTheServerRefuses(t *testing.T) {
 	}
 }
 
-// TestOnlyTheOperatorLearnsHowARequestArrives: a code is good for one request.
+// TestOnlyTheOperatorLearnsHowARequestArrives: a code is valid for one request.
 func TestOnlyTheOperatorLearnsHowARequestArrives(t *testing.T) {
 	t.Parallel()
 	l := serve(t)

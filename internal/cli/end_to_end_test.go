@@ -53,7 +53,7 @@ func TestATextComesBackDecrypted(t *testing.T) {
 	}
 	f := newFake(t)
 	act(t, strings.Repeat("x", endtoend.MaxText+1), nil, "push", "--end-to-end", "--url", f.URL).want(t, exitFailed, "is longer than", "hint: push it as a file")
-	act(t, "x", nil, "push", "--end-to-end", "--kind", "url", "--url", f.URL).want(t, exitUsage, "--end-to-end encrypts texts and files")
+	act(t, "x", nil, "push", "--end-to-end", "--kind", "url", "--url", f.URL).want(t, exitUsage, "--end-to-end works only for texts and files")
 	env.Equal(t, "requests", len(f.requests()), 0)
 }
 

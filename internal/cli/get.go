@@ -74,7 +74,7 @@ func parseLink(text string) (client.Link, error) {
 	return l, nil
 }
 
-// retrieve retrieves the push and writes what it has. stdinIsFree says that a passphrase may
+// retrieve retrieves the push and writes its text and files. stdinIsFree says that a passphrase may
 // come from standard input.
 func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link, stdinIsFree bool) error {
 	p, err := a.open(cmd, s.client, l, stdinIsFree)

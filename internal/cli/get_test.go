@@ -93,7 +93,7 @@ func TestADirectoryThatTakesNoFilesIsFoundBeforeTheRetrieval(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	for _, dir := range []string{filepath.Join(t.TempDir(), "nothing"), inFile(t, "file", "")} {
-		act(t, "", nil, "get", f.link(), "-o", dir).want(t, exitFailed, "no file can be put into the directory", "hint: make it, or name another with -o; nothing was retrieved yet")
+		act(t, "", nil, "get", f.link(), "-o", dir).want(t, exitFailed, "files cannot be written to the directory", "hint: make it, or name another with -o; nothing was retrieved yet")
 	}
 	act(t, "", nil, "get", "secret-marker").want(t, exitUsage, "LINK must be a link", "hint: give the link").discreet(t)
 	act(t, "", nil, "get").want(t, exitUsage, "LINK is missing")

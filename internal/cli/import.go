@@ -121,7 +121,7 @@ const (
 	maxLeftOutTold = 1000    // pushes and accounts, each on a line
 )
 
-// A movingJob takes over the data of a Password Pusher server.
+// A movingJob imports the data of a Password Pusher server.
 type movingJob struct {
 	app           *app
 	cfg           config.Config
@@ -269,7 +269,7 @@ func valueOrFile(vars map[string]string, name string) (secret.Text, error) {
 	return secret.New(strings.TrimSpace(string(text))), nil
 }
 
-// leftOut says what is left out. Beyond a bound it only counts.
+// leftOut reports records that are left out. Beyond a bound it only counts them.
 func (j *movingJob) leftOut(what string, why error) {
 	if j.told++; j.told > maxLeftOutTold {
 		return
@@ -299,10 +299,10 @@ func (j *movingJob) tell(r moving.Result) {
 	fmt.Fprintf(j.app.stdout, "%s that had ended: not imported\n", humanize.Count(r.Ended, "push", "pushes"))
 }
 
-// explain adds what to do about an error of the move itself.
+// explain adds a hint to an error of the import.
 func (j *movingJob) explain(err error) error {
 	dump := knownFor(err, []knownHint{
-		{pwpush.ErrDump, "make it with sqlite3 FILE .dump, pg_dump without -F, or mysqldump, and do not change the file: it must be uncompressed  " +
+		{pwpush.ErrDump, "make it with sqlite3 FILE .dump, pg_dump without -F, or mysqldump, and do not change the file: it must be uncompressed " +
 			"and have no byte order mark, which PowerShell adds (pg_dump -f FILE and mysqldump --result-file=FILE write it themselves)"},
 		{pwpush.ErrCharset, "make it again: with pg_dump --encoding=UTF8, " +
 			"or with mysqldump --default-character-set=utf8mb4 and without --compatible and --skip-set-charset"},

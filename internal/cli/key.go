@@ -72,8 +72,8 @@ in a file with the time in its name, until you remove it.`,
 	return cmd
 }
 
-// notRotated adds to an error of a rotation what to do about it. Only another rotation
-// removes old databases and searches for what the old key opens.
+// notRotated adds a hint to an error of a rotation. Only another rotation removes old databases and
+// searches for data that the old key opens.
 func notRotated(cfg config.Config, discard bool, err error) error {
 	again := "`pushbox key rotate`"
 	if discard {
@@ -109,7 +109,7 @@ func fitsDatabase(ctx context.Context, cfg config.Config, key seal.RootKey) (fit
 		return inUse.ID == key.ID(), err
 	}
 	sealed, err := instance.KeyRing(ctx, cfg, lockWait)
-	if err != nil || sealed == nil { // nothing is sealed after a first start that was cut short
+	if err != nil || sealed == nil { // nothing is sealed after an interrupted first start
 		return err == nil, err
 	}
 	_, err = seal.OpenRing(key, sealed)
@@ -121,7 +121,7 @@ func fitsDatabase(ctx context.Context, cfg config.Config, key seal.RootKey) (fit
 
 const noFile = "none: " // begins the place of a key that is in no file
 
-// A shownKey is what may be known of a key.
+// A shownKey has the public facts about a key.
 type shownKey struct {
 	ID   string `json:"id"`
 	From string `json:"from"`

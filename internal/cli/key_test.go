@@ -80,7 +80,7 @@ func TestADeepCheckFindsAChangedChunk(t *testing.T) {
 	run(t, dir, "", "compact").want(t, exitDone, "upgraded the database")
 	run(t, dir, "", "check").want(t, exitDone, "no problems found")
 	r := run(t, dir, "", "check", "--deep").want(t, exitProblems, "1 problem found", "payloads and", "hint: ")
-	if !strings.HasPrefix(r.stdout, "push ") || !strings.HasSuffix(r.stdout, ": chunk 0 of file 1 is not as it was written\n") {
+	if !strings.HasPrefix(r.stdout, "push ") || !strings.HasSuffix(r.stdout, ": chunk 0 of file 1 has changed since it was written\n") {
 		t.Errorf("it lists %q", r.stdout)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	password = "correct horse battery"
 )
 
-// A result is what came of a command.
+// A result is the outcome of a command.
 type result struct {
 	code           int
 	stdout, stderr string

@@ -201,7 +201,7 @@ func (a *app) findHooks(cmd *cobra.Command, args []string) ([]listedHook, error)
 	return list, nil
 }
 
-// A listedHook is what a list shows of a webhook: not its address, which may be a secret.
+// A listedHook is a webhook in a list, without its address, which may be a secret.
 type listedHook struct {
 	ID          record.HookID `json:"id"`
 	Host        string        `json:"host"` // with its scheme

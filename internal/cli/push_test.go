@@ -55,7 +55,7 @@ func TestTheTextIsPushedAsItIs(t *testing.T) {
 		{"text", longest, longest, ""},
 		{"text", longest + "x", "", "longer than 1048576 bytes"},
 		{"text", "", "", "has no text"},
-		{"text", "\xff", "", "no text in UTF-8"},
+		{"text", "\xff", "", "not text in UTF-8"},
 	} {
 		f := newFake(t)
 		got := act(t, test.stdin, nil, "push", "--url", f.URL, "--kind", test.kind)
@@ -109,12 +109,12 @@ func TestWhatCannotBePushedIsFoundBeforeAnythingIsSent(t *testing.T) {
 		{exitUsage, "--kind must be file if there is a FILE", []string{"--kind", "text", file}},
 		{exitUsage, "--name and --note must be UTF-8", []string{"--note", "\xff"}},
 		{exitUsage, "cannot ask for a passphrase: there is no terminal", []string{"--passphrase"}},
-		{exitUsage, "standard input cannot have the passphrase", []string{"--passphrase-file", "-"}},
+		{exitUsage, "standard input cannot provide the passphrase", []string{"--passphrase-file", "-"}},
 		{exitUsage, "--passphrase-file names no file", []string{"--passphrase-file", ""}},
 		{exitUsage, "give --passphrase or --passphrase-file, not both", []string{"--passphrase", "--passphrase-file", file}},
 		{exitFailed, "the passphrase file: open", []string{"--passphrase-file", file + "x"}},
 		{exitFailed, "it is empty", []string{"--passphrase-file", inFile(t, "empty", "\n")}},
-		{exitFailed, "more than one line", []string{"--passphrase-file", inFile(t, "lines", "a\nb\n")}},
+		{exitFailed, "a single line", []string{"--passphrase-file", inFile(t, "lines", "a\nb\n")}},
 		{exitFailed, "no such file", []string{file, file + "x"}},
 		{exitFailed, "is a directory", []string{filepath.Dir(file)}},
 		{exitUsage, "url (flag --url): must begin with", []string{"--url", "ftp://x"}},

@@ -56,8 +56,7 @@ func exitCode(err error) int {
 	}
 }
 
-// nextStep returns what to do about an error: the error's own hint, or else that for its
-// kind.
+// nextStep returns the hint of an error, or else the hint for its kind.
 func nextStep(cmd *cobra.Command, err error) string {
 	if own := hint.Of(err); own != "" {
 		return own
@@ -74,7 +73,7 @@ func nextStep(cmd *cobra.Command, err error) string {
 	return "correct what the message names, then run the command again; `pushbox doctor` looks for common causes"
 }
 
-// A knownHint says what to do about an error.
+// A knownHint is a hint for a kind of error.
 type knownHint struct {
 	err  error
 	hint string

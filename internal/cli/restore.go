@@ -99,8 +99,8 @@ func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 	return durable.RemoveLeftovers(path) // a copy from before an upgrade of it
 }
 
-// copyBackup decrypts the backup into a temporary file beside path, and removes what a killed
-// command left there. It refuses another key, early where it can, and then calls prepare.
+// copyBackup decrypts the backup into a temporary file beside path, and removes leftovers of a
+// killed command. It refuses another key, early if it can, and then calls prepare.
 func (r *restoreJob) copyBackup(ctx context.Context, stdin io.Reader, path string, prepare func() error) (temp string, err error) {
 	from, size, err := r.open(stdin)
 	if err != nil {
@@ -182,9 +182,9 @@ func (r *restoreJob) publish(ctx context.Context, temp, path string) error {
 
 const copyStep = 1 << 20 // bytes
 
-// receive writes the contents of a backup to a temporary file beside path, and refuses another
-// key. It checks again and again that there is space to continue: what comes from standard input has no size that could
-// be compared before.
+// receive writes the contents of a backup to a temporary file beside path, and refuses another key.
+// It checks repeatedly that there is space to continue, because the size of standard input is not
+// known in advance.
 func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader, size int64) (temp string, err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, durable.TempPattern(path))
@@ -205,7 +205,7 @@ func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader
 	return "", errors.Join(err, durable.Scrub(f.Name()))
 }
 
-// copyWatched copies everything, until ctx ends or there is no room for more. It tells how many
+// copyWatched copies everything, until ctx ends or there is no room for more. It reports how many
 // bytes were copied.
 func copyWatched(ctx context.Context, to io.Writer, from io.Reader, room func() error, tell func(done int64)) error {
 	buf := make([]byte, copyStep)
@@ -283,7 +283,7 @@ func (r *restoreJob) say(done store.Restored) {
 	r.app.say("accounts and API tokens are as they were in the backup; all sessions have ended")
 }
 
-// explain adds to an error of a restore what to do about it.
+// explain adds a hint to an error of a restore.
 func (r *restoreJob) explain(err error) error {
 	missing, identity := (*instance.MissingKeyError)(nil), "name the file with the identity of a recipient: --identity FILE"
 	if errors.As(err, &missing) {

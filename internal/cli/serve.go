@@ -110,8 +110,8 @@ does not matter here: "pushbox config check" finds such settings.`,
 	}
 }
 
-// askHealth returns nil if the server works. No error of it has an exit code of its own:
-// container engines know only 0 and 1.
+// askHealth returns nil if the server works. All its errors have exit code 1: container engines
+// know only 0 and 1.
 func (a *app) askHealth(cmd *cobra.Command) error {
 	dir, err := config.DataDir(a.source(cmd))
 	if err != nil {

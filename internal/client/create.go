@@ -82,8 +82,8 @@ func (c *Client) createRequest(ctx context.Context, w *watch, in NewPush, p Prog
 		return nil, nil, errors.Join(err, closeAll(in.Files))
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
-		// An answer over HTTP/2 ends the upload by itself, and nginx never says 100 Continue
-		// there, so that the client would wait for it in vain.
+		// An answer over HTTP/2 ends the upload by itself. nginx never sends 100 Continue there, so
+		// the client would wait for it without result.
 		if c, ok := i.Conn.(*tls.Conn); ok && c.ConnectionState().NegotiatedProtocol == "h2" {
 			req.Header.Del("Expect")
 		}
@@ -138,8 +138,8 @@ func (in NewPush) json() ([]byte, error) {
 	return text, nil
 }
 
-// durationCodes are what the hosted Password Pusher takes instead of days. Only some numbers of
-// days have a code. A server that knows both uses the days.
+// durationCodes are the codes that the hosted Password Pusher accepts instead of days. Only some
+// numbers of days have a code. A server that knows both uses the days.
 var durationCodes = map[int]int{1: 6, 2: 7, 3: 8, 4: 9, 5: 10, 6: 11, 7: 12, 14: 13, 21: 14, 30: 15, 60: 16, 90: 17}
 
 func closeAll(files []Upload) error {

@@ -42,7 +42,7 @@ type download struct {
 	dst      Target
 	progress Progress
 
-	size        int64 // that the push told, or below 0
+	size        int64 // size that the push reported, or below 0
 	done, total int64
 	version     string // the validator for If-Range; empty: there is none, and the download cannot be resumed
 }
@@ -178,7 +178,7 @@ func (d *download) begin(res *http.Response) (more bool, err error) {
 // errAnew reports an answer that does not fit the bytes that came before.
 var errAnew = errors.New("the server cannot resume the download")
 
-// anew makes the next attempt begin with the first byte.
+// anew makes the next attempt start with the first byte.
 func (d *download) anew() error {
 	d.version = ""
 	return errAnew
@@ -215,7 +215,7 @@ func (d *download) restart() error {
 func (d *download) copy(ctx context.Context, r io.Reader) error {
 	buffer := make([]byte, chunk)
 	for {
-		if ctx.Err() != nil { // what has arrived could be read nevertheless
+		if ctx.Err() != nil { // the data that has arrived can still be read
 			return ctx.Err()
 		}
 		n, err := r.Read(buffer)

@@ -63,7 +63,7 @@ func (e *RedirectError) Error() string {
 	if e.To == "" {
 		return "the server redirects to an address that cannot be followed"
 	}
-	return "the server redirects to another address, on  " + e.To
+	return "the server redirects to another address, on " + e.To
 }
 
 // A CutError says that a download ended before the end of the file.

@@ -35,9 +35,9 @@ var languages = []string{
 	"pl", "pt-br", "pt-pt", "ro", "ru", "sk", "sr", "sv", "th", "uk", "ur", "zh-cn",
 }
 
-// ParseLink reads a link in any form that pushbox or Password Pusher gives out:
-// that of a page, /p/TOKEN, and that of the API, /api/v2/pushes/TOKEN, each with or
-// without a suffix. The error does not contain the text.
+// ParseLink reads a link in any form of pushbox or Password Pusher: that of a page, /p/TOKEN, and
+// that of the API, /api/v2/pushes/TOKEN, each with or without a suffix. The error does not contain
+// the text.
 func ParseLink(text string) (Link, error) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestShortTokensOfPasswordPusherAreUnderstood(t *testing.T) {
 		}
 		for _, page := range []string{"p", "f", "r"} {
 			_, err := ParseLink("https://push.example.com/" + page + "/" + token)
-			if cut := err != nil && strings.Contains(err.Error(), "is cut"); cut == ok {
+			if cut := err != nil && strings.Contains(err.Error(), "it is incomplete"); cut == ok {
 				t.Errorf("/%s/%q: %v", page, token, err)
 			}
 		}

@@ -65,7 +65,7 @@ func (c *Client) retrieve(ctx context.Context, l Link, passphrase secret.Text, i
 	}
 	p := pushOf(body, l.Server)
 	expired, _ := read[bool](body, "expired")
-	if expired && p.Payload.IsZero() && len(p.Files) == 0 { // a last view may be told as expired, and has them
+	if expired && p.Payload.IsZero() && len(p.Files) == 0 { // the last view may be reported as expired, and has files
 		return Push{}, ErrExpired
 	}
 	p.PassphraseInURL = !passphrase.IsZero() && !inHeader

@@ -92,7 +92,7 @@ func newBackups(cfg config.Config, s *store.Store, log zerolog.Logger) (*backups
 	return b, err
 }
 
-// state returns what came of the backups so far.
+// state returns the results of the backups so far.
 func (b *backups) state() backupState {
 	if b == nil {
 		return backupState{}

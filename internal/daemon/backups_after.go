@@ -15,7 +15,7 @@ import (
 const (
 	fileMark    = "{}"            // in an argument of backup.after: the path of the backup
 	afterGrace  = 5 * time.Second // from the signal to the end of a command that must stop
-	afterOutput = 1 << 10         // bytes of what a failed command said last, for the log
+	afterOutput = 1 << 10         // bytes of a failed command's last output, for the log
 )
 
 // follow runs backup.after for a backup. It ends the command when the next backup is due, or
@@ -50,8 +50,8 @@ func (b *backups) follow(ctx context.Context, file string) {
 	b.now.afterFails, b.now.afterFault = b.now.afterFails+1, err.Error()
 }
 
-// runCommand runs a program, and returns the end of what it said. Its environment has no
-// setting of pushbox, which may be a secret, and nothing that is meant for the server alone.
+// runCommand runs a program, and returns the end of its output. Its environment contains no setting
+// of pushbox, which may be a secret, and nothing that is only for the server.
 func runCommand(ctx context.Context, argv []string, file string) (output string, err error) {
 	args := make([]string, len(argv)-1)
 	for i, a := range argv[1:] {
@@ -86,7 +86,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns what was kept, in valid UTF-8.
+// String returns the kept output in valid UTF-8.
 func (t *tail) String() string {
 	return strings.ToValidUTF8(string(bytes.TrimSpace(t.kept)), "?")
 }

@@ -92,7 +92,7 @@ func (d *daemon) run(ctx context.Context) error {
 		d.log.Info().Msg("stopping: the terminal is gone")
 	case <-d.store.Failed():
 		failed = cmp.Or(d.store.Reach(context.WithoutCancel(ctx)), record.ErrFailed) // it says why
-		d.log.Error().Err(failed).Msg("the store has failed and nothing more can be read or written: ending; a restart reads what is there")
+		d.log.Error().Err(failed).Msg("the store has failed, and nothing can be read or written: exiting; a restart recovers all acknowledged data")
 		cut := time.AfterFunc(failedDrain, func() {
 			for _, srv := range servers {
 				_ = srv.Close()

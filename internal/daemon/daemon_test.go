@@ -144,7 +144,7 @@ func TestAStopDoesNotWaitLongerThanItMay(t *testing.T) {
 	cfg.Limits.DrainTimeout = 50 * time.Millisecond
 	r := daemonFor(t, cfg)
 	conn, _ := r.begin(t)
-	env.Contains(t, "the log", r.end(t), "requests were cut off")
+	env.Contains(t, "the log", r.end(t), "running requests were aborted")
 	if b, _ := io.ReadAll(conn); bytes.Contains(b, []byte(" 201 ")) {
 		t.Errorf("the request that was cut off was answered with %q", b)
 	}

@@ -27,11 +27,11 @@ const (
 	ldapName   = "the directory"
 )
 
-// Why a person may not sign in, beside the errors of the directory.
-const notAllowed = "the person is in none of allowed_groups"
+// Reasons why a person may not sign in, in addition to the errors of the directory.
+const notAllowed = "the person is in no group of allowed_groups"
 
-// A directoryLink lets people sign in whom an LDAP directory knows, and disables the accounts
-// of people whom it no longer knows.
+// A directoryLink lets users of an LDAP directory sign in, and disables the accounts of users that
+// have left it.
 type directoryLink struct {
 	people *directory.Directory
 	cfg    config.LDAP
@@ -149,7 +149,7 @@ func (d *directoryLink) noteState(ctx context.Context, err error) {
 	var unavailable *directory.UnavailableError
 	switch away := errors.As(err, &unavailable); {
 	case away && ctx.Err() == nil && !d.away.Swap(true):
-		d.log.Warn().Err(err).Msg("people whom the directory knows cannot sign in")
+		d.log.Warn().Err(err).Msg("users of the directory cannot sign in")
 	case err == nil && d.away.Swap(false): // other errors may come without a question
 		d.log.Info().Msg("the directory answers again")
 	}

@@ -18,7 +18,7 @@ import (
 // Bounds of a check.
 const (
 	findTime  = 30 * time.Second // for one person
-	mostFails = 3                // people in a row for whom the directory does not answer, before a check ends
+	mostFails = 3                // users in a row without an answer of the directory, before a check ends
 	goneFor   = 15 * time.Minute // between two checks that do not find a person, at least, before the account is disabled
 )
 
@@ -34,12 +34,12 @@ type doubt struct {
 }
 
 func (d doubt) String() string {
-	ends := "the account stays as it is"
+	ends := "the account does not change"
 	switch {
 	case d.kept:
-		ends = "the account stays enabled, since no other administers"
+		ends = "the account stays enabled, because it is the only administrator"
 	case !d.gone.IsZero():
-		ends = "the account is disabled if that is so after " + d.gone.Add(goneFor).UTC().Format(time.RFC3339)
+		ends = "the account is disabled if this is still the case after " + d.gone.Add(goneFor).UTC().Format(time.RFC3339)
 	}
 	return d.email + ": " + d.why + "; " + ends
 }
@@ -67,7 +67,7 @@ type personOf struct {
 	record.Identity
 }
 
-// toAsk lists the people of active accounts, those first whom the check before did not ask for.
+// toAsk lists the users of active accounts, those first that the last check did not reach.
 func (d *directoryLink) toAsk(ctx context.Context) (all []personOf, err error) {
 	accounts, err := d.store.Accounts(ctx)
 	for _, a := range accounts {
@@ -81,11 +81,11 @@ func (d *directoryLink) toAsk(ctx context.Context) (all []personOf, err error) {
 	return slices.Concat(all[max(next, 0):], all[:max(next, 0)]), err
 }
 
-// check asks the directory for each account, until it does not answer for some people in a row. The
-// next check begins behind them, so that they do not keep it from others. If the directory says
-// nothing of a person, the account stays as it is. If the person is gone, another check disables the
-// account, goneFor later: what was wrong for a moment disables no account. Nor is one disabled if the
-// directory lacks more than half of many people, which is rather a mistake in the settings.
+// check asks the directory about each account, until it does not answer for some users in a row.
+// The next check begins after them, so that they do not block it. If the answer about a user is
+// unclear, the account does not change. If the user is gone, another check disables the account
+// goneFor later, so that a short failure does not disable accounts. If the directory lacks more
+// than half of many users, check disables none, since that is probably a mistake in the settings.
 func (d *directoryLink) check(ctx context.Context) error {
 	people, err := d.toAsk(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (d *directoryLink) check(ctx context.Context) error {
 		}
 	}
 	if len(gone) > fewPeople && 2*len(gone) > asked {
-		err := fmt.Errorf("the directory lacks %d of %d people, or they are in no allowed group: no account was disabled; check base, filter and allowed_groups", len(gone), asked)
+		err := fmt.Errorf("the directory lacks %d of %d users, or they are in no allowed group: no account was disabled; check base, filter and allowed_groups", len(gone), asked)
 		d.distrust(gone, err)
 		return err
 	}
@@ -141,7 +141,7 @@ func (d *directoryLink) disable(ctx context.Context, line *directory.Line, gone 
 			return err
 		default:
 			d.note(p, "", false)
-			d.logOf(p).Str("why", x.Why).Msg("an account was disabled, since its person is gone from the directory")
+			d.logOf(p).Str("why", x.Why).Msg("an account was disabled, because its user is no longer in the directory")
 		}
 	}
 	return nil
@@ -172,9 +172,9 @@ func (d *directoryLink) note(p personOf, why string, gone bool) time.Time {
 	switch {
 	case why == before.why:
 	case gone:
-		d.logOf(p).Str("why", why).Msg("a person is gone from the directory: the account is disabled if a check finds the same a quarter of an hour later")
+		d.logOf(p).Str("why", why).Msg("a user is no longer in the directory: the account is disabled if a check finds the same 15 minutes later")
 	default:
-		d.logOf(p).Str("why", why).Msg("the directory does not say whether a person has left: the account stays as it is")
+		d.logOf(p).Str("why", why).Msg("the directory does not say whether a person has left: the account does not change")
 	}
 	return now.gone
 }

@@ -220,7 +220,7 @@ func TestTheInstanceLogSaysWhyTheDirectoryRefuses(t *testing.T) {
 	for _, c := range []struct{ login, password, want string }{
 		{"ann", "wrong", "the password is wrong"},
 		{"zoe", "wrong", "the directory has no such person"},
-		{"ann", "right-ann", "the person is in none of allowed_groups"},
+		{"ann", "right-ann", "the person is in no group of allowed_groups"},
 	} {
 		d.want(c.login, c.password, http.StatusForbidden)
 		events, err := d.store.AdminEvents(t.Context(), time.Time{}, 0, record.MaxAdminEvents)
@@ -265,10 +265,10 @@ func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
 	d.ldap.Set("cn=staff,"+ldaptest.Groups, "member", "uid=nobody,"+ldaptest.People) // cas, dan and eve are in no group
 	d.ldap.Set("cn=admins,"+ldaptest.Groups, "member", "uid=nobody,"+ldaptest.People)
 	for range 2 {
-		if err := d.check(); err == nil || !strings.Contains(err.Error(), "lacks 4 of 4 people") {
+		if err := d.check(); err == nil || !strings.Contains(err.Error(), "lacks 4 of 4 users") {
 			t.Errorf("a directory without people: %v", err)
 		}
-		if unsure := d.link.unsure(); len(unsure) != 1 || !strings.Contains(unsure[0], "lacks 4 of 4 people") {
+		if unsure := d.link.unsure(); len(unsure) != 1 || !strings.Contains(unsure[0], "lacks 4 of 4 users") {
 			t.Errorf("administrators are told %q", unsure)
 		}
 		d.now = d.now.Add(goneFor)
@@ -298,7 +298,7 @@ func TestNoAccountIsDisabledAtTheFirstLook(t *testing.T) {
 			t.Error("the account is disabled")
 		}
 	}
-	const gone = "ann@example.com: the person is in none of allowed_groups; the account is disabled if that is so after "
+	const gone = "ann@example.com: the person is in no group of allowed_groups; the account is disabled if this is still the case after "
 	staff("zoe")
 	look(0, gone)
 	look(goneFor-1, gone)
@@ -314,7 +314,7 @@ func TestNoAccountIsDisabledAtTheFirstLook(t *testing.T) {
 	if unsure := d.link.unsure(); unsure != nil {
 		t.Errorf("administrators are told %q", unsure)
 	}
-	env.Equal(t, "lines tell it", strings.Count(d.logged(), "a person is gone from the directory"), 2)
+	env.Equal(t, "lines tell it", strings.Count(d.logged(), "a user is no longer in the directory"), 2)
 }
 
 // Three people of whom the directory says nothing neither lose their accounts, nor keep the check
@@ -340,7 +340,7 @@ func TestPeopleWithUnclearEntriesStayAndKeepNoneFromTheCheck(t *testing.T) {
 		if !d.sees(cookies[name], "/p") {
 			t.Errorf("%s was disabled", name)
 		}
-		if want := name + "@example.com: several entries have the employeeNumber; the account stays as it is"; !slices.Contains(d.link.unsure(), want) {
+		if want := name + "@example.com: several entries have the employeeNumber; the account does not change"; !slices.Contains(d.link.unsure(), want) {
 			t.Errorf("administrators are told %q, not %q", d.link.unsure(), want)
 		}
 	}
@@ -376,7 +376,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	for range 2 {
 		d.checks()
 	}
-	if unsure := d.link.unsure(); !d.sees(cas, "/admin") || len(unsure) != 1 || !strings.HasSuffix(unsure[0], "the account stays enabled, since no other administers") {
+	if unsure := d.link.unsure(); !d.sees(cas, "/admin") || len(unsure) != 1 || !strings.HasSuffix(unsure[0], "the account stays enabled, because it is the only administrator") {
 		t.Errorf("administrators are told %q", unsure)
 	}
 	env.Equal(t, "lines tell it", strings.Count(d.logged(), "the last administrator"), 1)
@@ -422,7 +422,7 @@ func TestADirectoryThatIsAwayLetsOthersSignIn(t *testing.T) {
 		t.Error("an account was disabled while the directory is away")
 	}
 	log := d.logged()
-	if n := strings.Count(log, "people whom the directory knows cannot sign in"); n != 1 {
+	if n := strings.Count(log, "users of the directory cannot sign in"); n != 1 {
 		t.Errorf("%d lines say so: %s", n, log)
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	eventsEvery = time.Second     // between two looks at the instance log
-	lastLook    = 5 * time.Second // may take the look at the end
+	eventsEvery = time.Second     // between two polls of the instance log
+	lastLook    = 5 * time.Second // time for the last poll at the end
 )
 
 // A follower logs the events of the instance log that are new: who did what, and the number

@@ -28,7 +28,7 @@ func (o Options) introduce(d *daemon, created bool, first string, made *bytes.Bu
 	}
 }
 
-// greet tells how to create a push on the server, which listens at addr and has the URL url.
+// greet shows how to create a push on the server, which listens at addr and has the URL url.
 func (o Options) greet(addr net.Addr, url string) {
 	cfg := o.Config
 	auth := ""
@@ -61,8 +61,8 @@ func localURL(addr net.Addr) string {
 	return "http://" + ap.String()
 }
 
-// invite tells the administrator how to create the first account. The address works
-// only until the first account is there.
+// invite tells the administrator how to create the first account. The address works only until the
+// first account exists.
 func (o Options) invite(addr net.Addr, url, first string) {
 	cfg := o.Config
 	base := cfg.BaseURL

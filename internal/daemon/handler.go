@@ -65,7 +65,7 @@ func newHandler(ctx context.Context, opts Options, s *store.Store, log zerolog.L
 	return h, first, err
 }
 
-// inside has the server tell administrators the settings in force, and what doctor finds.
+// inside lets the server show administrators the settings in force and the findings of doctor.
 func (d *daemon) inside(o Options) func(*server.Options) {
 	return func(of *server.Options) {
 		of.Monitoring.Settings = func() []config.Value {

@@ -44,7 +44,7 @@ func openEndpoints(ctx context.Context, o Options, s *server.Server) (endpoints 
 	}
 	defer func() {
 		for _, name := range given.closeRest() {
-			o.say(fmt.Sprintf("no setting takes the socket %q that systemd handed over: set listen or public_listen to %s%s", name, config.SystemdPrefix, name))
+			o.say(fmt.Sprintf("no setting uses the socket %q that systemd passed: set listen or public_listen to %s%s", name, config.SystemdPrefix, name))
 		}
 	}()
 	all := []struct {
@@ -92,8 +92,8 @@ func closeEndpoints(endpoints []endpoint) (err error) {
 	return err
 }
 
-// serve serves every endpoint until ctx ends or a listener breaks. Then it drains all of them.
-// It logs that requests were cut off, and does not return that as an error.
+// serve serves every endpoint until ctx ends or a listener breaks. Then it drains all of them. It
+// logs that running requests were aborted, and does not return that as an error.
 func (d *daemon) serve(ctx context.Context, servers []*http.Server) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, srv := range servers {
@@ -106,7 +106,7 @@ func (d *daemon) serve(ctx context.Context, servers []*http.Server) error {
 			if !errors.Is(err, httpd.ErrCut) {
 				return err
 			}
-			d.log.Warn().Dur("after_ms", d.cfg.Limits.DrainTimeout).Msg("requests were cut off")
+			d.log.Warn().Dur("after_ms", d.cfg.Limits.DrainTimeout).Msg("running requests were aborted")
 			return nil
 		})
 	}
@@ -178,8 +178,8 @@ func network(listen string) string {
 	return "tcp"
 }
 
-// listenUnix makes a Unix socket, and replaces one that a killed server left. Until the
-// socket has its mode it is for its owner alone, by the umask of the process.
+// listenUnix makes a Unix socket, and replaces one that a killed server left. Until the socket has
+// its mode, the umask of the process restricts it to its owner.
 func listenUnix(ctx context.Context, path string, mode fs.FileMode) (net.Listener, error) {
 	l, err := admin.ListenUnix(ctx, path, mode, refuseInUse)
 	switch {

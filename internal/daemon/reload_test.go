@@ -195,7 +195,7 @@ func TestAConfigurationThatIsWrongChangesNothing(t *testing.T) {
 		"two mistakes":   {"allow_anonymous: true\nlog: {level: loud}\nnothing: 1\n", []string{"log.level", "nothing"}},
 		"no YAML":        {"allow_anonymous: [", []string{"is not valid YAML"}},
 		"no such logo":   {"allow_anonymous: true\nbrand: {logo_file: /nowhere/logo.png}\n", []string{"brand.logo_file: open /nowhere/logo.png"}},
-		"a logo that is": {"allow_anonymous: true\nbrand: {logo_file: " + logo + "}\n", []string{"is no image"}},
+		"a logo that is": {"allow_anonymous: true\nbrand: {logo_file: " + logo + "}\n", []string{"is not an image"}},
 	} {
 		out := l.reload(test.text)
 		for i, want := range test.want {

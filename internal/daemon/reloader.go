@@ -40,7 +40,7 @@ type reloader struct {
 // A noteReload writes a reload to the instance log.
 type noteReload func(ctx context.Context, by store.Actor, refused bool, changed []string) error
 
-// newReloader returns a reloader that tells nothing to a watch, or to the instance log.
+// newReloader returns a reloader without a watch and without the instance log.
 func newReloader(o Options, log zerolog.Logger, parts ...reloadable) *reloader {
 	note := func(context.Context, store.Actor, bool, []string) error { return nil }
 	return &reloader{running: o.Config, values: o.Values, src: o.Source, log: log, parts: parts, watch: new(watch), note: note}
@@ -105,7 +105,7 @@ func (r *reloader) inForce() (config.Config, []config.Value) {
 // socket or by a signal.
 func (r *reloader) tell(ctx context.Context, refused bool, changed []string) {
 	if err := r.note(ctx, store.Actor{Role: store.Operator}, refused, changed); err != nil {
-		r.log.Error().Err(err).Msg("the reload is missing in the instance log")
+		r.log.Error().Err(err).Msg("the reload could not be written to the instance log")
 	}
 }
 
@@ -151,8 +151,8 @@ func lostTerminal(w io.Writer) func() bool {
 	return func() bool { return !terminal.Is(w) }
 }
 
-// obey reloads the configuration at each SIGHUP until ctx ends. It returns early if the
-// signal came because the terminal is gone: closing a window should end what runs in it.
+// obey reloads the configuration at each SIGHUP until ctx ends. It returns early if the signal came
+// because the terminal was closed: that should end the programs in it.
 func (d *daemon) obey(ctx context.Context) error {
 	for {
 		select {

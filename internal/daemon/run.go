@@ -60,7 +60,7 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 		out = &journalWriter{out: out}
 	}
 	log, level := liveLogger(out, o.Config.Log)
-	made := new(bytes.Buffer) // what the first start says that it made
+	made := new(bytes.Buffer) // messages of the first start about what it made
 	o.voice = voice{o.Stderr, log, plain}
 	if plain && isFirst(o.Config) {
 		o.out = made
@@ -119,8 +119,8 @@ func isFirst(cfg config.Config) bool {
 	return cfg.DatabaseURL.IsZero() && errors.Is(err, fs.ErrNotExist)
 }
 
-// tryOut tries what settings of a first start name, before that makes a key and a database:
-// a mistake leaves nothing behind.
+// tryOut tests the files and addresses in the settings before a first start makes a key and a
+// database, so that a mistake leaves nothing behind.
 func tryOut(ctx context.Context, cfg config.Config) error {
 	if _, err := readLogo(cfg.Brand.LogoFile); err != nil {
 		return err
@@ -139,7 +139,7 @@ func tryOut(ctx context.Context, cfg config.Config) error {
 			return badListener(setting, address, err)
 		}
 		for _, l := range listeners {
-			_ = l.Close() // it took no connection
+			_ = l.Close() // it accepted no connection
 		}
 	}
 	return nil

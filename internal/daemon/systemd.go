@@ -50,19 +50,19 @@ func socketsOf(vars []string, pid, first int) (*sockets, error) {
 	}
 	count, err := strconv.Atoi(told[socketsCount])
 	if err != nil || count < 0 || count > maxSockets {
-		return nil, fmt.Errorf("%s is no number of sockets from 0 to %d", socketsCount, maxSockets)
+		return nil, fmt.Errorf("%s is not a number of sockets from 0 to %d", socketsCount, maxSockets)
 	}
 	names := slices.Repeat([]string{unnamed}, count)
 	if list, ok := told[socketNames]; ok && count > 0 {
 		names = strings.Split(list, ":")
 	}
 	if len(names) != count {
-		return nil, fmt.Errorf("%s names %d sockets, and %s says that there are %d", socketNames, len(names), socketsCount, count)
+		return nil, fmt.Errorf("%s names %d sockets, but %s says that there are %d", socketNames, len(names), socketsCount, count)
 	}
 	for i, name := range names {
 		if err := s.add(name, first+i); err != nil {
 			s.closeRest()
-			return nil, hint.With(fmt.Errorf("the socket %q of systemd: %w", name, err), "give the socket unit ListenStream=, and not Accept=yes")
+			return nil, hint.With(fmt.Errorf("the socket %q of systemd: %w", name, err), "give the socket unit ListenStream=, without Accept=yes")
 		}
 	}
 	return s, nil
@@ -99,13 +99,13 @@ func (s *sockets) take(name string) ([]net.Listener, error) {
 	const socket = "pass a socket of this name: FileDescriptorName= in the socket unit, or the unit's own name where that is not set"
 	switch {
 	case s.foreign:
-		return nil, hint.With(fmt.Errorf("systemd handed its sockets to another process: %s is not %d", socketsFor, s.pid),
-			"have systemd start pushbox itself, or a program that becomes pushbox by exec")
+		return nil, hint.With(fmt.Errorf("systemd passed its sockets to another process: %s is not %d", socketsFor, s.pid),
+			"let systemd start pushbox itself, or a program that becomes pushbox by exec")
 	case len(s.order) == 0:
-		return nil, hint.With(fmt.Errorf("systemd handed over no socket, so there is none named %q", name),
+		return nil, hint.With(fmt.Errorf("systemd passed no socket, so there is none named %q", name),
 			"start the socket unit, which starts the service; outside systemd choose another address")
 	default:
-		return nil, hint.With(fmt.Errorf("systemd handed over no socket named %q; it handed over: %s", name, strings.Join(s.order, ", ")), socket)
+		return nil, hint.With(fmt.Errorf("systemd passed no socket named %q; it passed: %s", name, strings.Join(s.order, ", ")), socket)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // takesConnections refuses everything: there is no systemd here.
 func takesConnections(*os.File) error {
-	return errors.New("this system does not hand over sockets")
+	return errors.New("this system does not pass sockets")
 }
 
 // refused reports whether an error of a dial says that no program listens. This system has no

@@ -100,11 +100,11 @@ func TestWhatTakesNoConnectionsIsRefused(t *testing.T) {
 func TestSocketsOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ environ, want string }{
-		"no sockets at all":   {"", `handed over no socket, so there is none named "web"`},
+		"no sockets at all":   {"", `passed no socket, so there is none named "web"`},
 		"another process":     {"LISTEN_PID=8 LISTEN_FDS=1", "to another process: LISTEN_PID is not 7"},
 		"no process":          {"LISTEN_FDS=1", "to another process"},
-		"none for this one":   {"LISTEN_PID=7 LISTEN_FDS=0 LISTEN_FDNAMES=", `handed over no socket, so there is none named "web"`},
-		"a number that is no": {"LISTEN_PID=7 LISTEN_FDS=x", "LISTEN_FDS is no number of sockets from 0 to 1000"},
+		"none for this one":   {"LISTEN_PID=7 LISTEN_FDS=0 LISTEN_FDNAMES=", `passed no socket, so there is none named "web"`},
+		"a number that is no": {"LISTEN_PID=7 LISTEN_FDS=x", "LISTEN_FDS is not a number of sockets from 0 to 1000"},
 		"less than none":      {"LISTEN_PID=7 LISTEN_FDS=-1", "LISTEN_FDS is no number"},
 		"too many":            {"LISTEN_PID=7 LISTEN_FDS=1001", "LISTEN_FDS is no number"},
 		"a name too many":     {"LISTEN_PID=7 LISTEN_FDS=1 LISTEN_FDNAMES=a:b", "LISTEN_FDNAMES names 2 sockets"},

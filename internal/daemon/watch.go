@@ -42,7 +42,7 @@ const (
 func newWatch(ctx context.Context, o Options, log zerolog.Logger) (*watch, error) {
 	notify, err := sdnotify.From(o.Source.Environ)
 	if err != nil {
-		log.Warn().Err(err).Msg("the service manager is not told everything")
+		log.Warn().Err(err).Msg("some states cannot be reported to the service manager")
 	}
 	w := &watch{log: log, notify: notify}
 	if o.Config.Metrics == (config.Metrics{}) {
@@ -104,7 +104,7 @@ func (w *watch) stop() error {
 
 func (w *watch) tell(say func() error) {
 	if err := say(); err != nil {
-		w.log.Warn().Err(err).Msg("the service manager was not told")
+		w.log.Warn().Err(err).Msg("the service manager could not be informed")
 	}
 }
 
@@ -121,7 +121,7 @@ func (w *watch) feed(ctx context.Context, every time.Duration, ping func(context
 		case <-t.C:
 		}
 		if err := within(ctx, every, ping); err != nil && !errors.Is(err, record.ErrUnavailable) {
-			w.log.Error().Err(err).Msg("the store does not answer: the watchdog is not fed")
+			w.log.Error().Err(err).Msg("the store does not answer: the watchdog gets no keep-alive")
 			continue
 		}
 		w.tell(alive)

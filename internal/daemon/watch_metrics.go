@@ -49,7 +49,7 @@ func readScrapeToken(m config.Metrics) (token secret.Text, err error) {
 		return token, err
 	}
 	if text := token.Reveal(); len(text) < leastToken || strings.ContainsAny(text, " \t\r\n") {
-		return secret.Text{}, hint.With(fmt.Errorf("%s: it is not one word of %d bytes or more", key, leastToken),
+		return secret.Text{}, hint.With(fmt.Errorf("%s: it must be one word of at least %d bytes", key, leastToken),
 			"make one, for pushbox and for Prometheus: (umask 077; openssl rand -hex 32 > FILE)")
 	}
 	return token, nil

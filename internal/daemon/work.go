@@ -15,7 +15,7 @@ import (
 type task struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when it has ended
-	err    error         // what it returned, once it has ended
+	err    error         // its error, once it has ended
 }
 
 // begin starts work. Its context does not end with ctx: only stop ends it.

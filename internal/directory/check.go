@@ -10,7 +10,7 @@ import (
 	"pushbox/internal/hint"
 )
 
-// errUnfit says that the directory lacks what the options name.
+// errUnfit says that the directory lacks an entry that the options name.
 var errUnfit = errors.New("the settings do not fit the directory")
 
 // Check asks the server for all that the options name: the base and the groups, and people
@@ -38,7 +38,7 @@ func (d *Directory) checkPlaces(c *ldap.Conn) error {
 			if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultNoSuchObject) {
 				return err
 			}
-			return hint.With(fmt.Errorf("%w: it shows no entry %s", errUnfit, dn), "correct ldap.%s, or let the account that searches read that entry", option.name)
+			return hint.With(fmt.Errorf("%w: it has no visible entry %s", errUnfit, dn), "correct ldap.%s, or let the account that searches read that entry", option.name)
 		}
 	}
 	return nil
@@ -59,7 +59,7 @@ func (d *Directory) checkPeople(c *ldap.Conn) error {
 		if err != nil {
 			return err
 		}
-		return hint.With(fmt.Errorf("%w: it shows no entry of %s that fits %s", errUnfit, d.opt.Base, filter), "correct ldap.%s, or ldap.base", option.name)
+		return hint.With(fmt.Errorf("%w: it has no visible entry of %s that matches %s", errUnfit, d.opt.Base, filter), "correct ldap.%s, or ldap.base", option.name)
 	}
 	return nil
 }

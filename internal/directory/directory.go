@@ -51,7 +51,7 @@ var (
 	ErrCredentials = errors.New("the directory refuses these credentials")
 
 	// ErrNotAllowed says that the person is in none of the allowed groups.
-	ErrNotAllowed = errors.New("the person is in none of the allowed groups of the directory")
+	ErrNotAllowed = errors.New("the person is in no allowed group of the directory")
 
 	// ErrGone says that the directory has no such person, or no longer has one.
 	ErrGone = errors.New("the directory has no such person")
@@ -87,7 +87,7 @@ type Directory struct {
 func New(o Options) (*Directory, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Hostname() == "" || u.Scheme != "ldap" && u.Scheme != "ldaps" || strings.Trim(u.Path, "/") != "" || u.User != nil {
-		return nil, errors.New("url must be ldaps://HOST or ldap://HOST, perhaps with a port")
+		return nil, errors.New("url must be ldaps://HOST or ldap://HOST, optionally with a port")
 	}
 	for name, dns := range map[string][]string{"bind_dn": {o.BindDN}, "base": {o.Base}, "group_base": {o.GroupBase}, "allowed_groups": o.AllowedGroups, "admin_groups": o.AdminGroups} {
 		for _, dn := range dns {
@@ -139,7 +139,7 @@ func (d *Directory) Look(ctx context.Context, login string) (e Entry, err error)
 		case err == nil:
 			e.dn, e.entry = found.DN, found
 		case errors.Is(err, ErrGone), unclear:
-			e.dn, e.why = "cn=unknown,"+d.opt.Base, err.Error() // the password is asked for, too, else the time would tell
+			e.dn, e.why = "cn=unknown,"+d.opt.Base, err.Error() // try the password anyway, so that timing does not reveal whether the user exists
 		default:
 			return err
 		}
@@ -185,8 +185,8 @@ func anyOf(attributes []string, value string) string {
 	return "(|" + f.String() + ")"
 }
 
-// find returns the one person that the filter fits, which looks for that. ErrGone if there is none,
-// and a *PersonError if there are several.
+// find returns the only person that matches a filter. ErrGone if there is none, and a *PersonError
+// if there are several.
 func (d *Directory) find(c *ldap.Conn, filter, that string) (*ldap.Entry, error) {
 	found, err := d.search(c, d.opt.Base, ldap.ScopeWholeSubtree, "(&"+d.opt.Filter+filter+")", 2, d.opt.IDAttribute, d.opt.EmailAttribute)
 	if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) {

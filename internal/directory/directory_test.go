@@ -368,7 +368,7 @@ func TestWhatIsWrongWithOneEntryIsThePersonsOwn(t *testing.T) {
 	byNumber := open(t, o)
 	o.IDAttribute = "objectGUID"
 	byGUID := open(t, o)
-	for want, d := range map[string]*directory.Directory{"1: several entries have the employeeNumber": byNumber, "2: the person is in more groups": byNumber, "x: the ID that is known is no objectGUID": byGUID} {
+	for want, d := range map[string]*directory.Directory{"1: several entries have the employeeNumber": byNumber, "2: the person is in more groups": byNumber, "x: the stored ID is not a valid objectGUID": byGUID} {
 		id, why, _ := strings.Cut(want, ": ")
 		var own *directory.PersonError
 		if _, err := find(t, d, id); !errors.As(err, &own) || !strings.HasPrefix(own.Why, why) {

@@ -45,7 +45,7 @@ func (l *Line) Find(ctx context.Context, id string) (p Person, err error) {
 	if d.binaryID() {
 		b, err := hex.DecodeString(id)
 		if err != nil {
-			return p, &PersonError{"the ID that is known is no " + d.opt.IDAttribute}
+			return p, &PersonError{"the stored ID is not a valid " + d.opt.IDAttribute}
 		}
 		value = ""
 		for _, c := range b {
@@ -62,7 +62,7 @@ func (l *Line) Find(ctx context.Context, id string) (p Person, err error) {
 	})
 }
 
-// ask asks one question, over a connection of its own.
+// ask sends one query over a separate connection.
 func (d *Directory) ask(ctx context.Context, f func(*ldap.Conn) error) error {
 	l := d.Line()
 	defer l.Close()
@@ -97,7 +97,7 @@ func (l *Line) try(ctx context.Context, f func(*ldap.Conn) error) (err error) {
 		}
 	}
 	c := l.c
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends what waits
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends waiting calls
 	if isNew {
 		err = l.d.bind(c)
 	}
@@ -125,12 +125,12 @@ func cureOf(err error) string {
 		return "name the certificate of the authority that signed the directory's in ldap.ca_file"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, context.DeadlineExceeded) {
-		return "start the directory, or look at the network between; else correct ldap.url: ldaps:// is for port 636, ldap:// for port 389"
+		return "start the directory, or check the network between; else correct ldap.url: ldaps:// is for port 636, ldap:// for port 389"
 	}
 	return "correct ldap.url: ldaps:// is for port 636, ldap:// for port 389, and the certificate must have the host's name"
 }
 
-// bounded reads no more than what is left, so that an answer cannot fill the memory.
+// bounded reads at most the remaining bytes, so that an answer cannot fill the memory.
 type bounded struct {
 	net.Conn
 	left *atomic.Int64
@@ -153,7 +153,7 @@ func (d *Directory) connect(ctx context.Context, left *atomic.Int64) (*ldap.Conn
 		return nil, err
 	}
 	raw = bounded{raw, left}
-	stop := context.AfterFunc(ctx, func() { _ = raw.Close() }) // StartTLS has no deadline of its own
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() }) // StartTLS has no deadline
 	defer stop()
 	if d.tls {
 		secured := tls.Client(raw, t)
@@ -191,12 +191,12 @@ func refuses(err error) bool {
 		ldap.LDAPResultNoSuchObject, ldap.LDAPResultUnwillingToPerform, ldap.LDAPResultConstraintViolation, ldap.LDAPResultInsufficientAccessRights)
 }
 
-// ofActiveDirectory has what Active Directory says, beside wrong passwords, when it refuses one
+// ofActiveDirectory has the reasons of Active Directory for refusals, other than wrong passwords
 // (https://learn.microsoft.com/windows/win32/debug/system-error-codes--1300-1699-).
 var ofActiveDirectory = map[string]string{
 	"530": "the person may not sign in at this time", "531": "the person may not sign in at this computer",
-	"532": "the password has expired", "533": "the account there is disabled", "701": "the account there has expired",
-	"773": "the person must change the password first", "775": "the account there is locked",
+	"532": "the password has expired", "533": "the account in the directory is disabled", "701": "the account in the directory has expired",
+	"773": "the person must change the password first", "775": "the account in the directory is locked",
 }
 
 var ofActiveDirectoryCode = regexp.MustCompile(`AcceptSecurityContext error, data ([0-9a-f]+)`)

@@ -91,7 +91,7 @@ func (d *Directory) groups(c *ldap.Conn, dn string) (map[string]bool, error) {
 				}
 			}
 			if err != nil || len(known) > maxGroups {
-				return nil, &PersonError{fmt.Sprintf("the person is in more groups than the directory shows at once, or than %d", maxGroups)}
+				return nil, &PersonError{fmt.Sprintf("the person is in more than %d groups, or in more than the directory returns at once", maxGroups)}
 			}
 		}
 		next = found

@@ -19,7 +19,7 @@ import (
 // A certificate should be renewed this long before it ends.
 const (
 	shortLife    = 14 * 24 * time.Hour
-	lifeFraction = 4 // of its time, for one that is good for less than eight weeks
+	lifeFraction = 4 // fraction of its time, for one that is valid for less than eight weeks
 )
 
 // checkCertificate checks the certificate of --url: its chain, its name, its end. Without
@@ -36,8 +36,8 @@ func checkCertificate(ctx context.Context, s *Subject) []Finding {
 	return one(f)
 }
 
-// judgePair reports a pair of files that a server cannot use, or will not: the one in use is
-// another then. checkSecrets reports files that cannot be read.
+// judgePair reports a pair of files that a server cannot or will not use: then it uses another one.
+// checkSecrets reports files that cannot be read.
 func (s *Subject) judgePair() (f Finding, wrong bool) {
 	t := s.Config.TLS
 	if t.CertFile == "" {

@@ -122,7 +122,7 @@ func checkSync(ctx context.Context, s *Subject) []Finding {
 	return one(judgeSync(times[len(times)/2]))
 }
 
-// noSync says what to do about a disk that a file cannot be written to.
+// noSync returns the finding for a disk to which files cannot be written.
 func noSync(err error) Finding {
 	cure := "check the disk, or run doctor as the server's user"
 	if errors.Is(err, syscall.ENOSPC) {

@@ -1,8 +1,8 @@
-// Package doctor examines an installation, and says for each problem what to do about
-// it. It changes no setting, no file and no push.
+// Package doctor examines an installation, and gives a cure for each problem. It changes neither
+// settings nor files nor pushes.
 //
-// A check is a row of a table and a small function that returns findings. It never
-// fails: what it cannot examine is a finding, too.
+// A check is a row of a table and a small function that returns findings. It never fails: something
+// that it cannot examine is a finding, too.
 package doctor
 
 import (
@@ -16,13 +16,13 @@ import (
 	"pushbox/store/postgres"
 )
 
-// A Grade is how bad a Finding is.
+// A Grade is the severity of a Finding.
 type Grade string
 
 // The grades.
 const (
 	OK      Grade = "ok"
-	Warning Grade = "warning" // it works, and might work better or longer
+	Warning Grade = "warning" // it works, but could work better or longer
 	Problem Grade = "problem" // something does not work, or secrets are in danger
 	Skipped Grade = "skipped" // it could not be examined, and why
 )
@@ -32,7 +32,7 @@ type Finding struct {
 	Check string `json:"check"`
 	Grade Grade  `json:"grade"`
 	Text  string `json:"text"`
-	Cure  string `json:"cure,omitempty"` // what to do; empty: nothing
+	Cure  string `json:"cure,omitempty"` // the cure; empty: none
 }
 
 // A Subject is the installation to examine, with the ways to ask it.
@@ -44,9 +44,9 @@ type Subject struct {
 	Socket   string        // path of the control socket
 	Version  string        // of this program
 	Clock    func() time.Time
-	Hint     func(error) string // what to do about an error of opening the store
+	Hint     func(error) string // returns a hint for an error of opening the store
 
-	Gone     error        // why there is no database to examine where one was, which one finding tells; nil: there is one, or never was
+	Gone     error        // why a former database cannot be examined, which one finding reports; nil: there is a database, or never was
 	Running  bool         // a server has the store open
 	Facts    *admin.Facts // nil: there are none, for FactsAre
 	FactsAre error
@@ -56,7 +56,7 @@ type Subject struct {
 	Postgres   *postgres.Inspection // of the database, where that is PostgreSQL; nil: there is none, for PostgresIs
 	PostgresIs error                // nil: the database is a file, or was inspected
 
-	Probe        func(context.Context) (path string, err error) // asks the server for one
+	Probe        func(context.Context) (path string, err error) // gets a probe path from the server
 	URL          *url.URL                                       // at which clients reach the server; nil: not given
 	CAFile       string                                         // certificate authorities to trust, beside those of the system
 	Mail         func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
@@ -65,10 +65,10 @@ type Subject struct {
 	Providers    []Provider                                     // of sign-ins
 	ProvidersAre error                                          // why there are no Providers; nil: they are those of the settings
 	Network      bool                                           // base_url may be asked for the time
-	Inside       bool                                           // the server itself asks, and checks of what others are to it are left out
+	Inside       bool                                           // the server itself runs the checks, without those that ask other servers
 }
 
-// An Upgrade is what the next start does to a database of an older schema.
+// An Upgrade is the upgrade of a database of an older schema at the next start.
 type Upgrade struct {
 	From, To uint32 // schemas
 	Room     int64  // bytes that it needs free

@@ -151,8 +151,8 @@ func (s *Subject) judgeMovedFile() []Finding {
 		"%s is the database from before the move: with the master key, it still opens every push that has ended since", s.MovedFile))
 }
 
-// judgeUpgrade says what the next start does to a database of an older schema. Doctor
-// does not open it, since that upgrades it.
+// judgeUpgrade reports the upgrade at the next start of a database of an older schema. Doctor does
+// not open that, since it would be upgraded.
 func judgeUpgrade(s *Subject, free int64, known bool) Finding {
 	u := s.Upgrade
 	text := fmt.Sprintf("%s has schema %d: the next start of `pushbox serve`, or the next command that changes something, upgrades it to schema %d. That needs the key, and %s free on the file system; the old database stays in %s.schema%d for %d days",
@@ -204,9 +204,9 @@ func checkKey(_ context.Context, s *Subject) []Finding {
 	return one(fine("it fits the database (%s)", s.Facts.Key))
 }
 
-// judgeKeyOwner reports a key file that the user of the data directory cannot read, whom a
-// server runs as. A running server has just read the file itself, unless it reports a fault.
-// In a directory of another user the file may be the original of what systemd or a container
+// judgeKeyOwner reports a key file that the owner of the data directory, as whom a server runs,
+// cannot read. A running server has just read the file itself, unless it reports a fault. In a
+// directory of another user the file may be the original of a key that systemd or a container
 // passes.
 func judgeKeyOwner(s *Subject) (f Finding, wrong bool) {
 	var key string

@@ -262,7 +262,7 @@ func TestADirectoryIsToAnswer(t *testing.T) {
 	wants(t, "no directory", of(t, s, "directory"), Skipped, "ldap.url")
 	s.Config.LDAP.URL = "ldaps://dc.example.com"
 	s.People = func(context.Context) error { return nil }
-	wants(t, "a good one", of(t, s, "directory"), OK, "ldaps://dc.example.com can be reached, and shows the people and groups")
+	wants(t, "a good one", of(t, s, "directory"), OK, "ldaps://dc.example.com can be reached, and has the users and groups")
 	s.People = func(context.Context) error { return errors.New("it is asleep") }
 	wants(t, "a bad one", of(t, s, "directory"), Problem, "ldaps://dc.example.com: it is asleep")
 	s.People = func(context.Context) error { return hint.With(errors.New("it is asleep"), "wake it") }
@@ -278,7 +278,7 @@ func TestPeopleOfWhomTheDirectoryIsNotSureAreNamed(t *testing.T) {
 	wants(t, "no directory", of(t, s, name), Skipped, "off")
 	s.Config.LDAP.URL = "ldaps://dc.example.com"
 	wants(t, "all are sure", of(t, s, name), OK, "runs every 5m")
-	s.Facts.Unsure = []string{"ann@example.com: several entries have the entryUUID; the account stays as it is"}
+	s.Facts.Unsure = []string{"ann@example.com: several entries have the entryUUID; the account does not change"}
 	wants(t, "one is not", of(t, s, name), Warning, "ann@example.com: several entries")
 	s.Facts.Unsure = slices.Repeat(s.Facts.Unsure, 7)
 	if all := checkPeople(t.Context(), s); len(all) != mostUnsure+1 || all[mostUnsure].Text != "2 more like these" {

@@ -10,7 +10,7 @@ import (
 
 const leastPostgres = 150000 // the oldest release that pushbox is tested with
 
-// examined returns what was found out about the database, or a finding that it was not.
+// examined returns the findings about the database, or one that it could not be examined.
 func (s *Subject) examined(look func(i postgres.Inspection) Finding) []Finding {
 	if s.Postgres == nil {
 		return one(skipped("the database was not reached"))
@@ -90,7 +90,7 @@ func judgeDatabaseClock(ahead time.Duration) Finding {
 	case ahead.Abs() > smallDifference:
 		return warning(cure, "it differs from the clock of this machine by %v; above %v no server starts", off, postgres.MaxClockDifference)
 	}
-	return fine("it agrees with this machine's clock")
+	return fine("it agrees with the clock of this machine")
 }
 
 func checkWay(_ context.Context, s *Subject) []Finding {
@@ -122,8 +122,8 @@ func checkRole(_ context.Context, s *Subject) []Finding {
 	})
 }
 
-// checkRoom compares the size of the database with max_store_size. What is free on the disk of
-// PostgreSQL, only its own machine knows.
+// checkRoom compares the size of the database with max_store_size. It cannot see the free space on
+// PostgreSQL's disk.
 func checkRoom(_ context.Context, s *Subject) []Finding {
 	return s.examined(func(i postgres.Inspection) Finding {
 		if most := int64(s.Config.MaxStoreSize); most > 0 {

@@ -39,7 +39,7 @@ func checkProxy(ctx context.Context, s *Subject) []Finding {
 	}
 	forged, err := s.report(ctx, claims)
 	if refused := (*otherError)(nil); errors.As(err, &refused) && refused.status == http.StatusMisdirectedRequest {
-		claims.Del("X-Forwarded-Host") // the proxy passes it on, and the server knows no such host
+		claims.Del("X-Forwarded-Host") // the proxy passes the host on, and the server does not know it
 		forged, err = s.report(ctx, claims)
 		forged.Host = claimedHost
 	}

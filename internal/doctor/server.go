@@ -39,7 +39,7 @@ func checkServer(_ context.Context, s *Subject) []Finding {
 // Allowed differences between times.
 const (
 	smallLag = time.Minute            // of the clock behind the latest time in the database
-	largeLag = time.Hour              // beyond it, people notice that pushes expire at the wrong time
+	largeLag = time.Hour              // with more, users notice that pushes expire at the wrong time
 	sweepLag = 10 * store.SweepPeriod // since the last sweep
 )
 
@@ -86,8 +86,7 @@ func checkCores(_ context.Context, s *Subject) []Finding {
 	return one(fine("the server's memory is kept out of core dumps"))
 }
 
-// wrongTime is how far the clock may be from that of the network. A Date has whole
-// seconds.
+// wrongTime is how much the clock may differ from network time. A Date has whole seconds.
 const wrongTime = 2 * time.Minute
 
 // checkNetworkTime compares the clock with the Date in an answer of base_url. That is
@@ -207,10 +206,10 @@ func checkDirectory(ctx context.Context, s *Subject) []Finding {
 	return one(fine("%s can be reached, and has the users and groups that the settings name", s.Config.LDAP.URL))
 }
 
-// mostUnsure is how many doubts about people are told in full.
+// mostUnsure is how many doubts about users are reported in full.
 const mostUnsure = 5
 
-// checkPeople reports what the server's checks of the directory's people were not sure of.
+// checkPeople reports the doubts of the server's checks of the directory's users.
 func checkPeople(_ context.Context, s *Subject) []Finding {
 	switch {
 	case !s.Config.LDAP.Enabled():
@@ -230,7 +229,7 @@ func checkPeople(_ context.Context, s *Subject) []Finding {
 	return all
 }
 
-// checkMessages reports receivers that take no messages, and messages that were dropped.
+// checkMessages reports receivers that do not accept messages, and dropped messages.
 func checkMessages(_ context.Context, s *Subject) (all []Finding) {
 	if !s.Running || s.Facts == nil {
 		return one(skipped("no server is running"))

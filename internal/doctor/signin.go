@@ -86,7 +86,7 @@ func leftPolicies(c config.Config) (names []string) {
 	if !c.AllowAnonymous && len(c.CreateNetworks) == 0 {
 		return nil
 	}
-	asks := func(p config.Policy) [4]any { // what an account alone can do does not matter
+	asks := func(p config.Policy) [4]any { // rules for accounts only do not matter
 		return [4]any{p.RequirePassphrase, p.RequireEncryption, p.ExpireAfterDaysMax, p.ExpireAfterViewsMax}
 	}
 	for _, p := range c.Policies {

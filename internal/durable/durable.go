@@ -57,8 +57,8 @@ func PublishNew(temp, path string) error {
 	return err
 }
 
-// NewFile durably writes a new file of mode 0600: whole, or not at all. The error is
-// fs.ErrExist if there is a file of that name. RemoveLeftovers removes what a crash leaves.
+// NewFile durably and atomically writes a new file of mode 0600. The error is fs.ErrExist if there
+// is a file of that name. RemoveLeftovers removes leftovers of a crash.
 func NewFile(path string, content []byte) error {
 	temp, err := WriteTemp(path, content, nil)
 	if err != nil {

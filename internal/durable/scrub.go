@@ -8,10 +8,9 @@ import (
 	"os"
 )
 
-// Scrub removes a file and overwrites what it held, so that it is neither in the
-// directory nor in the blocks that the file system takes back. What has another name, a
-// link for example, only loses this one. It is no error if the file is gone already, or
-// may not be opened: then it is only removed, as all are on Windows.
+// Scrub removes a file and overwrites its content, so that neither the directory nor the freed
+// blocks have it. A file with another name, such as a link, only loses this name. A missing file is
+// no error. A file that cannot be opened is only removed, as all files are on Windows.
 func Scrub(path string) error {
 	f := openToScrub(path)
 	// First the name: nothing else can give the file another one from then on.
@@ -43,9 +42,9 @@ const (
 	scrubSync = 8 << 20 // bytes written between two syncs
 )
 
-// Overwrite writes zeros over a regular file that no longer has a name, and syncs them. A file
-// that still has a name stays as it is, and so does any file where the system does not
-// tell whether it has. The position of f does not count, and does not move.
+// Overwrite writes zeros over a regular file that no longer has a name, and syncs them. It does not
+// change a file that still has a name, or on a system that cannot tell. The position of f does not
+// count, and does not move.
 func Overwrite(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || !isNameless(info) {

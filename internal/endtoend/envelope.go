@@ -32,7 +32,7 @@ func IsEnvelope(payload string) bool {
 	return strings.HasPrefix(payload, prefix) && envelopes.MatchString(payload)
 }
 
-// Content is what an envelope holds.
+// Content is the content of an envelope.
 type Content struct {
 	Text  secret.Text
 	Files []File

@@ -110,12 +110,12 @@ func (e *encrypter) fill() error {
 	return nil
 }
 
-// A Decrypter decrypts a file that is written to it. What it passes on is genuine, but
-// only Close tells that the file is whole.
+// A Decrypter decrypts a file that is written to it. Its output is authentic, but only Close
+// confirms that the file is complete.
 type Decrypter struct {
 	stream
 	to     io.Writer
-	sealed []byte // a prefix or a chunk, as far as it was written
+	sealed []byte // the part of a prefix or a chunk that was written so far
 	begun  bool   // the prefix was read
 	err    error
 }

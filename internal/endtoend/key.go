@@ -32,7 +32,7 @@ var (
 	// ErrNoKey says that the link has nothing behind "#".
 	ErrNoKey = errors.New(`the link has no key: the part from "#" on is missing`)
 
-	// ErrCutKey says that the key is not as it was made.
+	// ErrCutKey says that the key is incomplete or was changed.
 	ErrCutKey = errors.New(`the key in the link, behind "#", is incomplete or was changed`)
 
 	// ErrLaterKey says that a later version of pushbox made the link.

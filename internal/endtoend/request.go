@@ -23,7 +23,7 @@ type curve struct {
 var curves = [...]curve{{ecdh.X25519(), "x25519", 1, keySize}, {ecdh.P256(), "p256", 2, p256PublicSize}}
 
 // ErrPublicKeys says that bytes are not the public keys of a request.
-var ErrPublicKeys = errors.New("these are no public keys")
+var ErrPublicKeys = errors.New("these are not public keys")
 
 // IsWrappedKey reports whether bytes have the form of a wrapped key.
 func IsWrappedKey(wrapped []byte) bool {

@@ -11,11 +11,11 @@ import (
 	"pushbox/internal/limit"
 )
 
-// Connections bound how many connections all listeners together have open: in total, and of
-// one client, for whom the networks around its address count as well (limit.Holder). Peers
-// on this machine and trusted proxies are bounded by the total alone, since they carry the
-// connections of many clients. A connection too many is closed at once. Requests over HTTP/2 count
-// as well, see Handler. A nil *Connections bounds nothing.
+// Connections bound how many connections all listeners together have open: in total, and of one
+// client, for whom the networks around its address count as well (limit.Holder). Peers on this
+// machine and trusted proxies are bounded by the total alone, since they carry the connections of
+// many clients. A connection beyond a bound is closed at once. Requests over HTTP/2 count as well,
+// see Handler. A nil *Connections bounds nothing.
 type Connections struct {
 	slots   *limit.Slots
 	proxies atomic.Pointer[clientip.Proxies]

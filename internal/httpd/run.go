@@ -11,12 +11,12 @@ import (
 )
 
 // ErrCut says that requests still ran at the end of the drain, and were cut off.
-var ErrCut = errors.New("requests were cut off")
+var ErrCut = errors.New("running requests were aborted")
 
-// Run serves requests on l until ctx ends. Then it takes no more requests, and gives running
-// ones the time drain to finish. After that it closes their connections, ends their
-// contexts, and returns ErrCut. When Run returns, no handler runs and l is closed. It
-// sets srv.Handler, srv.BaseContext, srv.ConnContext and srv.ConnState.
+// Run serves requests on l until ctx ends. Then it accepts no further requests, and gives running
+// ones the time drain to finish. After that it closes their connections, ends their contexts, and
+// returns ErrCut. When Run returns, no handler runs and l is closed. It sets srv.Handler,
+// srv.BaseContext, srv.ConnContext and srv.ConnState.
 func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -53,7 +53,7 @@ func stop(srv *http.Server, abandon context.CancelFunc, drain time.Duration) err
 	defer cancel()
 	err := srv.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err := srv.Close() // first: what a handler says once its context has ended is no answer
+		err := srv.Close() // first, because the output of a handler whose context has ended is not an answer
 		abandon()
 		return errors.Join(ErrCut, err)
 	}

@@ -39,7 +39,7 @@ func start(t *testing.T, drain time.Duration, work func(r *http.Request)) *site 
 	return s
 }
 
-// get asks the site and returns what came of it.
+// get asks the site and returns the outcome.
 func (s *site) get(t *testing.T) <-chan error {
 	t.Helper()
 	answer := make(chan error, 1)

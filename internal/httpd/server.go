@@ -32,8 +32,8 @@ func NewServer(handler http.Handler, notes io.Writer, read, write, stall time.Du
 		WriteTimeout:      write,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		// A peer that reads nothing blocks all streams of its connection. The headers of each are in
-		// memory before any bound of requests sees them, and so is what came of its body.
+		// A peer that reads nothing blocks all streams of its connection. The headers of each, and
+		// the received part of its body, are in memory before any bound of requests applies.
 		HTTP2: &http.HTTP2Config{
 			WriteByteTimeout: stall, MaxConcurrentStreams: maxStreams,
 			MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread, MaxReadFrameSize: maxFrame,

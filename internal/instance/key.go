@@ -66,8 +66,8 @@ func originals() [2]string {
 	return [2]string{"/etc/credstore/pushbox.master.key", "/etc/credstore.encrypted/pushbox.master.key"}
 }
 
-// missingKey says what to do about a key that is not where the settings say. It may be one of
-// the originals, or still where it is by default.
+// missingKey returns a hint for a key that is not in the place of the settings. It may be one of
+// the originals, or in the default place.
 func missingKey(cfg config.Config, path string, originals [2]string) error {
 	err := &MissingKeyError{Path: path}
 	const passed = "systemd passes the key to the service; "
@@ -142,7 +142,7 @@ func RootKeeper(cfg config.Config, vars []string) store.RootKeeper {
 	}
 	for _, dir := range lenders {
 		if strings.HasPrefix(path, strings.TrimRight(dir, "/")+string(os.PathSeparator)) {
-			return store.RootKeeper{Fixed: "a copy that systemd or a container passed,  " + path}
+			return store.RootKeeper{Fixed: "a copy that systemd or a container passed, " + path}
 		}
 	}
 	return store.RootKeeper{File: path}

@@ -20,26 +20,26 @@ import (
 	"pushbox/store/seal"
 )
 
-// A move makes one place unusable before it makes the other one usable, and each step is
-// durable before the next one, so it may be cut short at any moment:
+// A move makes one place unusable before it makes the other one usable, and each step is durable
+// before the next one, so it may be interrupted at any moment:
 //
-// From the file to PostgreSQL all records are copied and compared in one transaction. Before
-// its commit the file is renamed to pushbox.db.leaving, and after it to pushbox.db.moved. If
-// the transaction does not commit, the file gets its name back. A move that finds
-// pushbox.db.leaving asks PostgreSQL which it was, and continues.
+// From the file to PostgreSQL all records are copied and compared in one transaction. Before its
+// commit the file is renamed to pushbox.db.leaving, and after it to pushbox.db.moved. If the
+// transaction does not commit, the file gets its name back. A move that finds pushbox.db.leaving
+// asks PostgreSQL whether the transaction was committed, and continues.
 //
 // From PostgreSQL to a file the database is marked first, so that all servers refuse; then
 // the file is made, as pushbox.db.arriving-N; then the mark says that move N has ended; then
 // the file gets its name. A move that finds the mark continues.
 
-// What ends the name of a database file in a move.
+// Suffixes of the database file during a move.
 const (
-	leavingSuffix  = ".leaving"   // its records are perhaps in PostgreSQL
+	leavingSuffix  = ".leaving"   // its records may be in PostgreSQL
 	movedSuffix    = ".moved"     // its records are in PostgreSQL
-	arrivingSuffix = ".arriving-" // and the number of the move: its records are perhaps still in PostgreSQL
+	arrivingSuffix = ".arriving-" // followed by the number of the move: its records may still be in PostgreSQL
 )
 
-// Moved is what a move did.
+// Moved is the result of a move.
 type Moved struct {
 	Records int64  // that were copied and compared; 0: an earlier move had copied them
 	File    string // the database file, by the name that it has now
@@ -49,7 +49,7 @@ type Moved struct {
 // Times of a move.
 const (
 	moveAttempt = 30 * time.Second
-	settleTime  = time.Minute     // to find out what became of a commit, or to take a mark away
+	settleTime  = time.Minute     // to find out the outcome of a commit, or to remove a mark
 	othersTime  = 5 * time.Second // for the end of connections, such as those of a killed process
 )
 
@@ -89,7 +89,7 @@ func refuseMoved(cfg config.Config) error {
 }
 
 // refuseFileBeside returns an error if there is a database file beside an empty PostgreSQL
-// database: a server that made a new store there would seem to have lost all.
+// database: a server with a new store there would seem to have lost all data.
 func refuseFileBeside(cfg config.Config) error {
 	path := Database(cfg)
 	if _, err := os.Lstat(path); err == nil {
@@ -132,12 +132,12 @@ func openMove(ctx context.Context, cfg config.Config) (*postgres.DB, error) {
 }
 
 // Move copies the database file of a configuration into the empty PostgreSQL database at
-// database_url, compares the two, and renames the file, so that servers no longer use it.
-// What an earlier Move left that was cut short it brings to its end.
+// database_url, compares the two, and renames the file, so that servers no longer use it. It
+// completes an earlier Move that was interrupted.
 //
-// The error wraps ErrNoDatabase, record.ErrInUse if a server runs, or an error of store.Move.
-// After it the file is as it was and has its name, unless the text says that the outcome is
-// not known.
+// The error wraps ErrNoDatabase, record.ErrInUse if a server runs, or an error of store.Move. After
+// an error the file is unchanged and has its name, unless the text says that the outcome is not
+// known.
 func Move(ctx context.Context, cfg config.Config, wait time.Duration, watch store.MoveWatch) (m Moved, err error) {
 	f, err := moveSource(cfg)
 	if err != nil {
@@ -231,13 +231,13 @@ func movedBefore(ctx context.Context, to *postgres.DB, key seal.RootKey) (bool, 
 	case err != nil:
 		return false, err
 	case d != (postgres.Departure{}):
-		return false, hint.With(fmt.Errorf("%w: the target's records were moved into a file, or such a move was interrupted", record.ErrMoved), "run `pushbox move --back`, which names that file, or continues the move")
+		return false, hint.With(fmt.Errorf("%w: the records of the target were moved into a file, or such a move was interrupted", record.ErrMoved), "run `pushbox move --back`, which names that file, or continues the move")
 	}
 	return true, nil
 }
 
-// settle finds out what became of a move that failed after the file was renamed. It gives
-// the file its name back if the records are not in the other database.
+// settle finds out the outcome of a move that failed after the file was renamed. It gives the file
+// its name back if the records are not in the other database.
 func (f *movedFile) settle(ctx context.Context, file *bolt.DB, to *postgres.DB, failed error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()

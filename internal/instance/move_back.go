@@ -18,14 +18,13 @@ import (
 	"pushbox/store/record"
 )
 
-// MoveBack copies the PostgreSQL database at database_url into a new database file in
-// data_dir, and compares the two. From the time when it begins, no server uses PostgreSQL,
-// and none may use the file before it has ended. What an earlier MoveBack left that
-// was cut short it brings to its end.
+// MoveBack copies the PostgreSQL database at database_url into a new database file in data_dir, and
+// compares the two. Once it has begun, servers cannot use PostgreSQL, and they cannot use the file
+// before it has ended. It completes an earlier MoveBack that was interrupted.
 //
 // The error wraps ErrNoDatabase, record.ErrInUse if a server has connections, or an error of
-// store.Move. After it PostgreSQL is in use as
-// before, unless the text says that it is still marked as moved.
+// store.Move. After an error PostgreSQL is in use as before, unless the text says that it is still
+// marked as moved.
 func MoveBack(ctx context.Context, cfg config.Config, note func(string), watch store.MoveWatch) (m Moved, err error) {
 	if err := PrepareDir(cfg.DataDir, note); err != nil {
 		return m, err
@@ -132,8 +131,8 @@ func (b *moveBack) awaitOthers(ctx context.Context) error {
 	}
 }
 
-// clear removes what moves before left, and makes the file of this one, with nothing in it: as
-// long as it is there, no server makes a new database.
+// clear removes the leftovers of earlier moves, and makes the empty file of this one: while that
+// exists, servers do not make a new database.
 func (b *moveBack) clear() error {
 	f, err := os.OpenFile(b.file(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -188,7 +187,7 @@ func (b *moveBack) giveUp(ctx context.Context, failed error) error {
 	return errors.Join(failed, b.removeFiles(""))
 }
 
-// finish brings a move to its end that was cut short after the mark said that it had ended.
+// finish completes a move that was interrupted after its mark said that it had ended.
 func (b *moveBack) finish() (before bool, err error) {
 	if _, err := os.Lstat(b.file()); err == nil {
 		return false, b.publish()
@@ -206,9 +205,9 @@ func (b *moveBack) publish() error {
 	return b.removeFiles("")
 }
 
-// UndoMoveBack has servers use PostgreSQL again after a MoveBack, as it was then. It refuses
-// while the data directory has a database file: of two places in use, one would be lost.
-// It reports false if PostgreSQL was not marked as moved.
+// UndoMoveBack makes servers use PostgreSQL again, in its state before the MoveBack. It refuses
+// while the data directory has a database file, because the data of one of the two places would be
+// lost. It reports false if PostgreSQL was not marked as moved.
 func UndoMoveBack(ctx context.Context, cfg config.Config) (done bool, err error) {
 	db, err := openMove(ctx, cfg)
 	if err != nil {

@@ -27,7 +27,7 @@ type Options struct {
 	Environ []string         // of the process
 	Create  bool             // make the directory, the key and the database if there is no database
 	Wait    time.Duration    // for another process to close the database
-	Note    func(say string) // receives messages for the administrator: what was made or upgraded, and warnings
+	Note    func(say string) // receives messages for the administrator about files that were made or upgraded, and warnings
 
 	Wrap func(record.Engine) record.Engine // wraps the engine; nil: it is not wrapped
 	// Trouble is called when a database of several servers cannot be used, with the reason, and
@@ -132,8 +132,8 @@ func (o Options) prepare() (exists bool, err error) {
 	return err == nil, PrepareDir(o.Config.DataDir, o.Note)
 }
 
-// PrepareDir makes a data directory if it is missing, and refuses one in which other users
-// could replace files. note receives what was made, and warnings.
+// PrepareDir makes a data directory if it is missing, and refuses one in which other users could
+// replace files. note receives messages about new directories, and warnings.
 func PrepareDir(dir string, note func(string)) error {
 	made, err := MakeDir(dir)
 	if err != nil {

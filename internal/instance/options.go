@@ -148,7 +148,7 @@ func newProvider(c config.OIDC, now func() time.Time, groups func() []string) (*
 	}), err
 }
 
-// policy returns a policy within what holds for all; without a name, that itself.
+// policy returns a policy within the general settings; without a name, the general settings.
 func policy(cfg config.Config, named config.NamedPolicy) store.Policy {
 	p := named.Over(cfg.Policy)
 	return store.Policy{
@@ -183,7 +183,7 @@ func narrowed(t store.Terms, k record.Kind, p config.Policy) store.Terms {
 	return t
 }
 
-// within returns the range with another default and no more than most; 0: as they are.
+// within returns the range with another default and maximum; 0: unchanged.
 func within(r store.Range, initial, most int) store.Range {
 	if most != 0 {
 		r.Max = min(r.Max, most)

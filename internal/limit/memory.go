@@ -37,7 +37,7 @@ func (m *Memory) Held() int64 {
 type growth struct {
 	by      []Step
 	own, n  int64
-	granted chan struct{} // of one that waits: closed when it has them
+	granted chan struct{} // of a waiting growth: closed when it is granted
 }
 
 // try gives a growth its bytes if there are enough. The caller holds the lock.
@@ -80,8 +80,8 @@ func (m *Memory) await(ctx context.Context, g *growth) bool {
 	return false
 }
 
-// give gives n bytes back, and grants what fits now. None waits behind a growth that is too
-// large for what is free, or for the share of its client.
+// give gives n bytes back, and grants growths that fit now. A growth that is too large for the free
+// bytes, or for the share of its client, does not block others.
 func (m *Memory) give(by []Step, n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -141,8 +141,8 @@ func (q *Queue) remove(p *Place) {
 	}
 }
 
-// next runs what may run: of the queue whose turn it is, an operation of the network
-// whose turn it is there.
+// next starts operations that may run: from the queue whose turn it is, and there from the network
+// whose turn it is.
 func (p *Pool) next() {
 	for {
 		i := slices.IndexFunc(p.queues, func(q *Queue) bool { return q.ready() >= 0 })

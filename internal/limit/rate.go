@@ -1,4 +1,4 @@
-// Package limit bounds what clients do: how often, and how much at a time.
+// Package limit bounds the actions of clients: how often, and how much at a time.
 //
 // A Rate limits how often each key may do something, smoothly, and a Window
 // how many guesses each key has in any stretch of time. Both keep their counts

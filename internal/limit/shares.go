@@ -9,11 +9,12 @@ import (
 // part is the share of one client: an eighth of what there is.
 const part = 8
 
-// A Holder is who holds a part of something shared. The part counts for its client and the
-// networks around it, for its account, for the link of the request for a secret that it
+// A Holder identifies the holder of a part of something shared. The part counts for its client and
+// the networks around it, for its account, for the link of the request for a secret that it
 // answers, and for the account that asks there. Networks, accounts and links may hold a multiple of
-// what one client may (see Steps; an account four times as much, a link twice), but at most half of all. All who answer
-// requests together may hold three quarters: they need no account, and the rest is for accounts.
+// what one client may (see Steps; an account four times as much, a link twice), but at most half of
+// all. All who answer requests together may hold three quarters: they need no account, and the rest
+// is for accounts.
 type Holder struct {
 	Client  string // as in Steps; empty: only the other two count
 	Account uint64 // 0: none

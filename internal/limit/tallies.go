@@ -45,7 +45,7 @@ func (t Tally) Standing(tries []time.Time, now time.Time) Standing {
 	return s
 }
 
-// A Turn is what is done to the tries of tallies.
+// A Turn is an operation on the tries of tallies.
 type Turn uint8
 
 // The turns. Each returns how the tallies stood before.
@@ -104,7 +104,7 @@ func NewTallies(max int) *Tallies {
 	return &Tallies{max: max, of: make(map[uint8]*table[[]time.Time])}
 }
 
-// Do does to tallies what a Turn does, in one step.
+// Do applies a Turn to tallies in one step.
 func (c *Tallies) Do(turn Turn, at time.Time, ts []Tally) []Standing {
 	c.mu.Lock()
 	defer c.mu.Unlock()

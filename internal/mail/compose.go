@@ -153,6 +153,6 @@ func (t text) message(from mail.Address, at time.Time) (*gomail.Msg, error) {
 func testText(to, brand string) text {
 	return text{
 		id: store.NewNoticeID(), to: secret.New(to), language: "en", subject: brand + ": a test mail",
-		before: []string{"This is a test mail of " + brand + ". Mail arrives."},
+		before: []string{"This is a test mail from " + brand + ". Mail can be delivered."},
 	}
 }

@@ -64,9 +64,9 @@ func connectFailure(ctx context.Context, err error) *Failure {
 	case is[*tls.CertificateVerificationError](err), is[x509.UnknownAuthorityError](err):
 		f.words = "the mail server's certificate is not valid, or its authority is not trusted here (mail.ca_file)"
 	case strings.Contains(err.Error(), errStartTLS):
-		f.words = "the mail server does not offer STARTTLS, which mail.tls asks for"
+		f.words = "the mail server does not offer STARTTLS, which mail.tls requires"
 	case is[tls.RecordHeaderError](err), is[tls.AlertError](err):
-		f.words = "the mail server does not speak TLS as mail.tls says, or this is not its port"
+		f.words = "the mail server does not use TLS as mail.tls says, or the port is wrong"
 	case strings.Contains(err.Error(), errAuth), errors.Is(err, gomail.ErrNoSupportedAuthDiscovered):
 		f.words = "the mail server offers no supported way to sign in (mail.user)"
 	case f.Code/100 == 4:
@@ -123,7 +123,7 @@ func (m *Mailer) noteFailure(ctx context.Context, f *Failure) time.Duration {
 	if f.Code != 0 {
 		line = line.Int("code", f.Code)
 	}
-	line.Dur("pause_ms", pause).Msg("mail cannot be sent; it is tried again")
+	line.Dur("pause_ms", pause).Msg("mail cannot be sent; the server tries again")
 	return pause
 }
 

@@ -29,10 +29,10 @@ type tuning struct {
 	batch  int           // mails that are read from the outbox together
 	retry  retry.Policy  // for a mail
 	server retry.Policy  // for a server that takes no mail
-	rest   time.Duration // between two looks at the outbox, at least
+	rest   time.Duration // least time between two polls of the outbox
 	store  time.Duration // for the store, after a mail
 	grace  time.Duration // that a stop gives to a mail that is being sent
-	idle   time.Duration // between two looks while there is no mail server
+	idle   time.Duration // poll interval while no mail server is configured
 }
 
 func usualTuning() tuning {
@@ -58,13 +58,13 @@ type Mailer struct {
 	tuning   tuning
 	words    *lang.Catalog
 	failures atomic.Int64  // of the server, in a row
-	dropped  atomic.Uint64 // mails that were given up or refused for good
+	dropped  atomic.Uint64 // mails that were given up, or that the server refused for good
 }
 
 // New returns a mailer. Run starts it.
 func New(o Options) *Mailer { return &Mailer{Options: o, tuning: usualTuning(), words: lang.New()} }
 
-// Failures is how many times in a row the mail server took no mail. 0: it takes mail.
+// Failures is how many tries in a row have failed. 0: the mail server accepts mail.
 func (m *Mailer) Failures() int { return int(m.failures.Load()) }
 
 // Dropped is how many mails were never delivered since the start: the mail server refused
@@ -85,7 +85,7 @@ func (m *Mailer) Run(ctx context.Context) error {
 			return wait, early
 		}
 		if !errors.Is(err, record.ErrUnavailable) {
-			m.Log.Error().Err(err).Msg("the outbox of mail cannot be read or changed; it is tried again")
+			m.Log.Error().Err(err).Msg("the mail outbox cannot be read or changed; the server tries again")
 		}
 		unread++
 		return m.tuning.server.After(unread - 1), false
@@ -93,8 +93,8 @@ func (m *Mailer) Run(ctx context.Context) error {
 	return nil
 }
 
-// round looks at the outbox once, and sends due mail. It returns how long to wait until the
-// next look, and whether new mail may shorten that.
+// round polls the outbox once, and sends due mail. It returns how long to wait until the next poll,
+// and whether new mail may shorten that.
 func (m *Mailer) round(ctx, working context.Context) (wait time.Duration, early bool, err error) {
 	given, err := m.Store.GiveUp(ctx, record.ByMail)
 	m.logMailsGivenUp(given)

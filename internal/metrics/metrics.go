@@ -1,6 +1,6 @@
-// Package metrics counts what a server does, for Prometheus. Only this package imports the
-// libraries of Prometheus: store and server report events to their observers, and a scrape
-// asks them for the rest.
+// Package metrics counts the work of a server for Prometheus. Only this package imports the
+// libraries of Prometheus: store and server report events to their observers, and a scrape asks
+// them for the rest.
 //
 // Every label has a fixed set of values, which are present from the start: names of the
 // program, never a path, a method, an address or a word from a request.

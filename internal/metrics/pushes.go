@@ -97,7 +97,7 @@ func newEngine() engine {
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 		}),
 		operations: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "store_commit_operations", Help: "Operations per commit." + fileOnly,
+			Namespace: namespace, Name: "store_commit_operations", Help: "Operations in a commit." + fileOnly,
 			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
 		}),
 	}

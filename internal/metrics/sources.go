@@ -117,9 +117,9 @@ func (a asking) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, m := range a.Messages() {
 		to.gauge("messages_waiting", "Messages that wait to be delivered.", float64(m.Waiting), "by", m.By)
-		to.count("messages_dropped_total", "Messages that were never delivered: no room, given up, or refused for good.", float64(m.Dropped), "by", m.By)
+		to.count("messages_dropped_total", "Messages that were dropped: the outbox was full, the time was up, or the receiver refused for good.", float64(m.Dropped), "by", m.By)
 		for receiver, n := range m.Failing {
-			to.gauge("receiver_failed_tries", "Failed tries in a row of a receiver that took no message at the last try: mail, or webhook and its ID; webhook 0 is that of the server. Missing for receivers that work.",
+			to.gauge("receiver_failed_tries", "Failed tries in a row of a receiver whose last try failed: mail, or webhook and its ID; webhook 0 is that of the server. Missing for receivers that work.",
 				float64(n), "receiver", receiver)
 		}
 	}
@@ -162,14 +162,14 @@ func (to figures) shared(s record.SharedStats, reachable bool) {
 	}
 	to.gauge("database_connections_max", "Connections to PostgreSQL that this server may have."+sharedOnly, float64(s.Max))
 	to.count("database_connection_waits_total", "Steps that waited for a connection to PostgreSQL."+sharedOnly, float64(s.Waits))
-	to.count("database_connection_wait_seconds_total", "Time for which steps waited for a connection, together."+sharedOnly, s.Waited.Seconds())
+	to.count("database_connection_wait_seconds_total", "Total time for which steps waited for a connection."+sharedOnly, s.Waited.Seconds())
 	for reason, n := range map[string]uint64{"conflict": s.Conflicts, "failure": s.Retries} {
 		to.count("database_attempts_repeated_total",
-			"Attempts at PostgreSQL that began again: another change came first (conflict), or something failed."+sharedOnly, float64(n), "reason", reason)
+			"Attempts at PostgreSQL that began again: another change was first (conflict), or something failed."+sharedOnly, float64(n), "reason", reason)
 	}
 	for outcome, n := range map[string]uint64{"found_out": s.FoundOut, "left": s.LeftUnknown} {
 		to.count("database_unknown_outcomes_total",
-			"Steps of which it was not known whether PostgreSQL had done them: that was found out, or left unknown."+sharedOnly, float64(n), "outcome", outcome)
+			"Steps with an unknown outcome in PostgreSQL, which was then determined or stayed unknown."+sharedOnly, float64(n), "outcome", outcome)
 	}
 }
 

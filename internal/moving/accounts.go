@@ -31,9 +31,9 @@ func (m *move) user(ctx context.Context, u pwpush.User) error {
 	m.owners[u.ID] = a
 	switch {
 	case u.Admin && a.Admin && err == nil:
-		m.Remark(what, "it was an administrator, and is one here")
+		m.Remark(what, "it was an administrator, and stays one here")
 	case u.Admin && !a.Admin:
-		m.Remark(what, "it was an administrator, and the account here is none: `pushbox user grant admin` makes it one")
+		m.Remark(what, "it was an administrator, but the account here is not: `pushbox user grant admin` makes it one")
 	}
 	return m.token(ctx, u, a, what)
 }
@@ -65,7 +65,7 @@ func (m *move) account(ctx context.Context, u pwpush.User) (record.Account, erro
 	}
 	a, err := m.store.ImportAccount(ctx, m.Actor, in)
 	if err == nil && u.MFA {
-		m.Remark(fmt.Sprintf("account %d", u.ID), "its second factor came, and its recovery codes could not: make new ones")
+		m.Remark(fmt.Sprintf("account %d", u.ID), "its second factor was imported, but its recovery codes could not be: make new ones")
 	}
 	return a, err
 }
@@ -90,7 +90,8 @@ func (m *move) token(ctx context.Context, u pwpush.User, a record.Account, what 
 	return nil
 }
 
-// leaveOut reports a row that does not come, and was not there before, and whether there is one.
+// leaveOut reports a row that is left out, unless an earlier run imported it, and returns whether
+// it did.
 func (m *move) leaveOut(what string, err error) bool {
 	out := err != nil && !errors.Is(err, record.ErrExists)
 	if out {

@@ -3,15 +3,15 @@
 // It reads the dump four times, so that it holds no more than the accounts, and the audit
 // logs and files' names of live pushes:
 //
-//  1. Which pushes are live, and which files belong to a push, is noted. If the dump has no
+//  1. It finds out which pushes are live, and which files belong to a push. If the dump has no
 //     account and no push, or the master keys open nothing, the run ends here.
-//  2. Accounts are kept. The audit logs and the files of live pushes are noted.
-//  3. Each live push is kept, in a transaction of its own.
-//  4. What the store has is compared with the dump.
+//  2. It stores accounts, and collects the audit logs and the files of live pushes.
+//  3. It stores each live push in a separate transaction.
+//  4. It compares the store with the dump.
 //
-// No view is forgotten: a push stays out if an entry of its audit log cannot be counted, and
-// entries count though their texts cannot be read. Whatever was kept before, by a run
-// that was cut short or by an earlier one, is left as it is.
+// It loses no view: it leaves out a push if an entry of its audit log cannot be counted, and counts
+// entries even if their texts cannot be read. It does not change records of earlier or interrupted
+// runs.
 package moving
 
 import (
@@ -27,12 +27,12 @@ import (
 	"pushbox/store/record"
 )
 
-// Options say what to move, and where from.
+// Options say what to move, and from where.
 type Options struct {
 	Dump    io.ReadSeeker // of the database, as plain SQL
 	Keys    pwpush.Keys
 	Storage *pwpush.Storage // of the files; nil: pushes with files are left out
-	DryRun  bool            // change nothing, and report what would come
+	DryRun  bool            // change nothing, and report what would be imported
 
 	// Join gives pushes and API tokens also to accounts that were not imported, but made here
 	// with the same address. They keep their passwords and second factors.
@@ -40,11 +40,11 @@ type Options struct {
 
 	Actor    store.Actor                      // who moves
 	Progress func(done, total int64)          // of bytes that were read, over all times
-	LeftOut  func(what string, why error)     // is told what does not come; it has no secret
-	Remark   func(what string, remark string) // is told what comes differently
+	LeftOut  func(what string, why error)     // called for each record that is left out; contains no secret
+	Remark   func(what string, remark string) // called for each record that is imported with changes
 }
 
-// A Count says what became of the rows of one kind.
+// A Count has the results for the rows of a kind.
 type Count struct {
 	Came    int // with a dry run: would come
 	There   int // were there before
@@ -65,7 +65,7 @@ func (c *Count) of(err error) *int {
 // Total is how many rows there were.
 func (c Count) Total() int { return c.Came + c.There + c.LeftOut }
 
-// A Result says what was moved.
+// A Result has the numbers of moved records.
 type Result struct {
 	Accounts, Tokens, Pushes, Files Count
 	Entries                         int // of the audit logs of pushes that came
@@ -77,8 +77,8 @@ var (
 	// ErrEmpty is a dump without a row of an account or a push.
 	ErrEmpty = errors.New("the dump has no account and no push")
 
-	// ErrDiffers is a push that is not in the store as it is in the dump.
-	ErrDiffers = errors.New("it is not as in the dump")
+	// ErrDiffers says that a push in the store differs from the dump.
+	ErrDiffers = errors.New("it differs from the dump")
 
 	// ErrNoStorage is a push with files where no directory of files was named.
 	ErrNoStorage = errors.New("its files are in the storage directory, which was not named")
@@ -111,8 +111,8 @@ type move struct {
 	logs     map[pwpush.Ref][]pwpush.Entry
 }
 
-// Run moves what is live. The error of a dump that cannot be read to its end is a
-// *pwpush.DumpError; what had come until then stays.
+// Run moves accounts and live pushes. If a dump cannot be read to its end, the error is a
+// *pwpush.DumpError; records imported until then stay.
 func Run(ctx context.Context, s *store.Store, o Options) (Result, error) {
 	m := &move{
 		Options: o, store: s,
@@ -248,7 +248,7 @@ func (m *move) try(sealed pwpush.Sealed) {
 // pushes in the older tables, too.
 const current = "pushes"
 
-// second takes accounts, and notes the files and the audit logs of live pushes.
+// second stores accounts, and collects the files and the audit logs of live pushes.
 func (m *move) second(ctx context.Context, row pwpush.Row) error {
 	switch r := row.(type) {
 	case pwpush.User:
@@ -265,7 +265,7 @@ func (m *move) second(ctx context.Context, row pwpush.Row) error {
 	return nil
 }
 
-// wanted notes which files to look for, and forgets those of pushes that have ended.
+// wanted selects the files to look for, and drops those of pushes that have ended.
 func (m *move) wanted() {
 	for ref, ids := range m.attached {
 		if !m.live[ref] {

@@ -57,8 +57,8 @@ func (m *move) push(ctx context.Context, p pwpush.Push) (err error) {
 	return nil
 }
 
-// shorten cuts a name and a note that are too long, and returns what it did: without their ends
-// the push is as useful as before.
+// shorten cuts a name and a note that are too long, and reports that, because the push is useful
+// without their ends.
 func shorten(in *store.ImportedPush) (remarks []string) {
 	for _, label := range []struct {
 		name string
@@ -66,7 +66,7 @@ func shorten(in *store.ImportedPush) (remarks []string) {
 		most int
 	}{{"name", &in.Name, store.MaxName}, {"note", &in.Note, store.MaxNote}} {
 		if label.text.Len() > label.most {
-			*label.text = secret.New(strings.ToValidUTF8(label.text.Reveal()[:label.most], "")) // half a character goes
+			*label.text = secret.New(strings.ToValidUTF8(label.text.Reveal()[:label.most], "")) // removes half a character
 			remarks = append(remarks, fmt.Sprintf("its %s is longer than %s, and was cut", label.name, humanize.Size(int64(label.most))))
 		}
 	}

@@ -194,7 +194,7 @@ func TestAdministratorsStayAdministrators(t *testing.T) {
 			t.Errorf("%s administers: %v, %v", address, a.Administers(), err)
 		}
 	}
-	env.Contains(t, "remarks", strings.Join(said.remarks, "\n"), "account 1: it was an administrator, and is one here")
+	env.Contains(t, "remarks", strings.Join(said.remarks, "\n"), "account 1: it was an administrator, and stays one here")
 	f = madeHere(t)
 	o, said = options(t, "v2.sqlite.sql")
 	o.Join = true
@@ -202,7 +202,7 @@ func TestAdministratorsStayAdministrators(t *testing.T) {
 	if a, err := f.AccountByEmail(t.Context(), "ann@example.com"); err != nil || a.Admin {
 		t.Errorf("an account that was made here became an administrator's: %v", err)
 	}
-	if text := strings.Join(said.remarks, "\n"); !strings.Contains(text, "account 1: it was an administrator, and the account here is none: `pushbox user grant admin` makes it one") {
+	if text := strings.Join(said.remarks, "\n"); !strings.Contains(text, "account 1: it was an administrator, but the account here is not: `pushbox user grant admin` makes it one") {
 		t.Errorf("remarks: %q", text)
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"pushbox/internal/secret"
 )
 
-// A Person is what a provider says of the person who signed in.
+// A Person has the claims of a provider about the person who signed in.
 type Person struct {
 	Subject  string
-	Session  string // what the provider calls its session; may be empty
+	Session  string // the provider's name for its session; may be empty
 	Email    string // may be empty
 	Verified bool   // the provider says that the address is the person's
 	Groups   []string
@@ -60,7 +60,7 @@ func (p *Provider) Finish(ctx context.Context, back string, f Flow, answer url.V
 		return Person{}, err
 	}
 	if iss := answer.Get("iss"); iss != p.opts.Issuer && (iss != "" || d.SaysIssuer) {
-		return Person{}, fmt.Errorf("%w: it is of another provider", ErrFlow)
+		return Person{}, fmt.Errorf("%w: it comes from another provider", ErrFlow)
 	}
 	if answer.Get("error") != "" || answer.Get("code") == "" {
 		return Person{}, ErrDeclined
@@ -84,13 +84,13 @@ func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.To
 	case err != nil:
 		return Person{}, err
 	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(p.nonce(f))) != 1:
-		return Person{}, fmt.Errorf("%w: it has another nonce", ErrToken)
+		return Person{}, fmt.Errorf("%w: its nonce is wrong", ErrToken)
 	case c.Party != "" && c.Party != p.opts.ClientID, c.Party == "" && len(id.Audience) > 1:
-		return Person{}, fmt.Errorf("%w: it is for another party", ErrToken)
+		return Person{}, fmt.Errorf("%w: it is for another client", ErrToken)
 	case id.Subject == "":
 		return Person{}, fmt.Errorf("%w: it has no subject", ErrToken)
 	case p.isFuture(id.IssuedAt):
-		return Person{}, fmt.Errorf("%w: it comes from the future: the clocks differ", ErrToken)
+		return Person{}, fmt.Errorf("%w: its time is in the future: the clocks differ", ErrToken)
 	}
 	who := Person{Subject: id.Subject, Session: c.Session, Email: c.Email, Verified: bool(c.Verified), Groups: c.texts(p.opts.Groups), Hosted: c.Hosted}
 	lacks := p.opts.Groups != "" && c.all[p.opts.Groups] == nil && p.needsGroups()
@@ -103,7 +103,7 @@ func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.To
 func (p *Provider) askMore(ctx context.Context, d *found, tokens *oauth2.Token, who *Person) error {
 	info, err := d.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
 	if err != nil {
-		return fmt.Errorf("%w: its userinfo_endpoint says nothing", ErrDown)
+		return fmt.Errorf("%w: its userinfo_endpoint gives no answer", ErrDown)
 	}
 	if info.Subject != who.Subject {
 		return fmt.Errorf("%w: the userinfo_endpoint answers for another person", ErrToken)
@@ -141,8 +141,7 @@ func (c claims) texts(name string) (list []string) {
 	return list
 }
 
-// A SignedOut is what a provider says of a session of its own that has ended: of a person, or
-// by its name, or both.
+// A SignedOut names a session of a provider that has ended: by person, by name, or both.
 type SignedOut struct {
 	Subject, Session string
 	At               time.Time // sessions that began later continue
@@ -181,9 +180,9 @@ func exchangeError(err error) error {
 		if refused.ErrorCode == "invalid_client" {
 			return fmt.Errorf("%w: %w", ErrToken, ErrClient)
 		}
-		return fmt.Errorf("%w: the provider gives none for the code: status %d, %q", ErrToken, refused.Response.StatusCode, short(refused.ErrorCode))
+		return fmt.Errorf("%w: the provider returned no token for the code: status %d, %q", ErrToken, refused.Response.StatusCode, short(refused.ErrorCode))
 	}
-	return fmt.Errorf("%w: it gives no tokens: %s", ErrDown, reason(err))
+	return fmt.Errorf("%w: it returned no tokens: %s", ErrDown, reason(err))
 }
 
 // A keyring verifies one token with the keys of a provider, and keeps the error if it could not

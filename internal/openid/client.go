@@ -16,8 +16,8 @@ const (
 	mostHeader = 32 << 10
 )
 
-// newClient returns a client for the provider: it follows no redirect, since an answer from
-// elsewhere is none of the provider's.
+// newClient returns a client for the provider: it does not follow redirects, since an answer from
+// another address does not come from the provider.
 func newClient(roots *x509.CertPool) *http.Client {
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -32,7 +32,7 @@ func newClient(roots *x509.CertPool) *http.Client {
 	}
 	return &http.Client{
 		Timeout: patience, Transport: bounded{t},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects elsewhere") },
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects to another address") },
 	}
 }
 
@@ -56,7 +56,7 @@ type boundedBody struct {
 // tokens that any client can send.
 const keysRest = 10 * time.Second
 
-var errResting = errors.New("it was asked a moment ago")
+var errResting = errors.New("a request a moment ago failed")
 
 // rarely sends at most one request in keysRest.
 type rarely struct {

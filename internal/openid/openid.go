@@ -1,10 +1,9 @@
 // Package openid signs people in at providers of OpenID Connect: with the code flow and PKCE
-// (OpenID Connect Core 1.0, RFC 7636), and RFC 9207 against providers that are mixed up. It
-// reads what providers say when their own sessions end (Back-Channel Logout 1.0).
+// (OpenID Connect Core 1.0, RFC 7636), and RFC 9207 against providers that are mixed up. It reads
+// the messages of providers about the end of their sessions (Back-Channel Logout 1.0).
 //
-// A Flow is all that binds a sign-in to the browser that began it. State, nonce and code
-// verifier come from it and from the provider, so an answer of one provider fits no sign-in
-// with another.
+// A Flow binds a sign-in to the browser that began it. State, nonce and code verifier are derived
+// from it and from the provider, so an answer of one provider is not valid for another.
 package openid
 
 import (
@@ -42,9 +41,9 @@ var (
 	// ErrDown says that the provider does not answer, or not as one.
 	ErrDown = errors.New("the provider does not answer")
 	// ErrClient says that the provider does not take pushbox for its client.
-	ErrClient = errors.New("the provider refuses client_id with its client_secret")
+	ErrClient = errors.New("the provider rejected client_id or client_secret")
 	// ErrFlow says that an answer is not to a sign-in that this browser began.
-	ErrFlow = errors.New("the answer is not to a sign-in of this browser")
+	ErrFlow = errors.New("the answer does not belong to a sign-in of this browser")
 	// ErrDeclined says that the provider, or the person there, ended the sign-in.
 	ErrDeclined = errors.New("the provider declined")
 	// ErrToken says that a token of the provider is not valid.
@@ -56,7 +55,7 @@ type Options struct {
 	Issuer      string // its address
 	ClientID    string
 	Secret      secret.Text    // zero: a public client
-	Scopes      []string       // beside openid
+	Scopes      []string       // in addition to openid
 	Groups      string         // the claim that has the groups of a person; empty: none is read
 	NeedsGroups func() bool    // whether groups that a token lacks are asked for; nil: they are
 	Roots       *x509.CertPool // of authorities that may sign the provider's certificate; nil: those of the system
@@ -67,7 +66,7 @@ type Options struct {
 type Provider struct {
 	opts   Options
 	client *http.Client
-	asking chan struct{}         // holds a value while one asks what the provider offers
+	asking chan struct{}         // holds a value while a call reads the provider's description
 	found  atomic.Pointer[found] // nil until it has answered
 }
 
@@ -79,7 +78,7 @@ type found struct {
 	endpoints
 }
 
-// endpoints are what the provider says of itself, as far as package oidc does not read it.
+// endpoints are the fields of the provider's description that package oidc does not read.
 type endpoints struct {
 	Authorization string   `json:"authorization_endpoint"`
 	Token         string   `json:"token_endpoint"`
@@ -125,19 +124,19 @@ func (p *Provider) Check(ctx context.Context) error {
 			return err
 		}
 	}
-	return hint.With(ErrClient, "take client_id and client_secret from what the provider has for pushbox; after a change of either, restart pushbox")
+	return hint.With(ErrClient, "copy client_id and client_secret from the provider's settings for pushbox; after a change, restart pushbox")
 }
 
 func (p *Provider) context(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(oidc.ClientContext(ctx, p.client), patience)
 }
 
-// find returns what the provider offers. Until it has answered once, each call asks it.
+// find returns the provider's description. Until the provider has answered once, each call asks it.
 func (p *Provider) find(ctx context.Context) (*found, error) {
 	select {
 	case p.asking <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: others wait for it, too", ErrDown)
+		return nil, fmt.Errorf("%w: too many sign-ins wait for it", ErrDown)
 	}
 	defer func() { <-p.asking }()
 	if f := p.found.Load(); f != nil {
@@ -174,7 +173,7 @@ func (e endpoints) offered() []string {
 	})
 }
 
-// check refuses a provider that lacks what a sign-in takes, or has it where others can read it.
+// check refuses a provider that lacks something that a sign-in needs, or offers it without TLS.
 func (p *Provider) check(e endpoints) error {
 	plain := strings.HasPrefix(strings.ToLower(p.opts.Issuer), "http://")
 	for name, address := range map[string]string{"authorization_endpoint": e.Authorization, "token_endpoint": e.Token, "jwks_uri": e.Keys} {
@@ -188,7 +187,7 @@ func (p *Provider) check(e endpoints) error {
 		}
 	}
 	if len(e.offered()) == 0 {
-		return fmt.Errorf("%w: it signs with no algorithm of %v", ErrDown, algorithms)
+		return fmt.Errorf("%w: it uses no signature algorithm of %v", ErrDown, algorithms)
 	}
 	return nil
 }
@@ -208,7 +207,7 @@ const (
 // ReadFlow returns the flow whose text a browser sent.
 func ReadFlow(text secret.Text) Flow { return Flow{text} }
 
-// Text is what the browser keeps of the flow.
+// Text is the form of the flow that the browser keeps.
 func (f Flow) Text() secret.Text { return f.secret }
 
 func newFlow(now time.Time) Flow {

@@ -168,7 +168,7 @@ func TestClocksMayDifferALittle(t *testing.T) {
 	t.Parallel()
 	for ahead, want := range map[time.Duration]error{
 		0: nil, 50 * time.Second: nil, 70 * time.Second: openid.ErrToken, // the provider's clock is ahead
-		-350 * time.Second: nil, -370 * time.Second: openid.ErrToken, // it is behind, and a token is good for 300 seconds
+		-350 * time.Second: nil, -370 * time.Second: openid.ErrToken, // it is behind, and a token is valid for 300 seconds
 	} {
 		p := oidctest.New(t)
 		now := time.Now()

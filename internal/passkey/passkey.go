@@ -1,9 +1,8 @@
-// Package passkey speaks WebAuthn (Level 3) with browsers: it writes what a browser is asked
-// for, and checks what it answers. It keeps nothing and trusts nothing in an answer: whose a
-// passkey is, and whether a challenge is good, its callers know.
+// Package passkey implements WebAuthn (Level 3): it writes requests to browsers, and checks their
+// answers. It stores nothing and trusts nothing in an answer: its callers check who owns a passkey
+// and whether a challenge is valid.
 //
-// No attestation is asked for, and none is read: pushbox does not mind which device a passkey
-// is on.
+// It neither asks for attestation nor reads it, because pushbox accepts all devices.
 package passkey
 
 import (
@@ -20,7 +19,7 @@ import (
 	"pushbox/internal/secret"
 )
 
-// Limits of what is kept of a passkey.
+// Limits of the stored parts of a passkey.
 const (
 	maxID         = 1023 // bytes, which WebAuthn allows
 	maxKey        = 1024 // bytes: an RSA key of 4096 bits has about 530
@@ -28,7 +27,7 @@ const (
 	maxTransport  = 16 // bytes
 )
 
-// ErrAnswer says that an answer is not what was asked for. It hides what the library says, whose
+// ErrAnswer says that an answer does not match the request. It hides what the library says, whose
 // texts have parts of the answer.
 var ErrAnswer = errors.New("the browser's answer about a passkey is not valid")
 
@@ -60,7 +59,7 @@ type Ref struct {
 	Transports []string // how a browser may reach it
 }
 
-// A User is for whom a passkey is made. The browser and the device show the name.
+// A User is the future owner of a passkey. The browser and the device show the name.
 type User struct {
 	Handle []byte
 	Name   string
@@ -110,9 +109,9 @@ type (
 	}
 )
 
-// Creation returns what a browser is asked for to make a passkey, as the JSON of WebAuthn:
-// one that can sign in alone, if the device can make such a one. A device that has one of the
-// known passkeys makes no other.
+// Creation returns the request to make a passkey, as the JSON of WebAuthn: one that can sign in
+// alone, if the device supports that. A device with one of the known passkeys does not make
+// another.
 func (s Site) Creation(challenge []byte, u User, known []Ref) string {
 	all := make([]algorithmJSON, len(algorithms))
 	for i, a := range algorithms {
@@ -128,9 +127,8 @@ func (s Site) Creation(challenge []byte, u User, known []Ref) string {
 	})
 }
 
-// Request returns what a browser is asked for to use one of these passkeys. If there are none,
-// its user chooses one of those that the browser has for the site; it then signs in alone, so
-// the device must verify the user.
+// Request returns the request to use one of these passkeys. Without any, the user chooses one that
+// the browser has for the site; that signs in alone, so the device must verify the user.
 func (s Site) Request(challenge []byte, allowed []Ref) string {
 	verification := "preferred"
 	if len(allowed) == 0 {

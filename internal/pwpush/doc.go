@@ -1,10 +1,10 @@
 // Package pwpush reads the data of a Password Pusher server (its open source edition, 1.13 to
 // 2.11): a dump of its database as plain SQL, and its directory of files.
 //
-// Reader yields the rows of a dump that `sqlite3 FILE .dump`, `pg_dump` (with COPY or INSERT)
-// or `mysqldump` wrote. It holds one row at a time and needs no database. Keys.Open decrypts
-// what Lockbox encrypted, and Storage has the content of files. Nothing here decides what
-// becomes of the data. The tests have dumps of the schemas of 1.55.0 and 2.11.4.
+// Reader yields the rows of a dump that `sqlite3 FILE .dump`, `pg_dump` (with COPY or INSERT) or
+// `mysqldump` wrote. It holds one row at a time and needs no database. Keys.Open decrypts what
+// Lockbox encrypted, and Storage has the content of files. The callers decide what to do with the
+// data. The tests have dumps of the schemas of 1.55.0 and 2.11.4.
 //
 // # Where Password Pusher keeps what
 //

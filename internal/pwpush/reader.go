@@ -12,10 +12,10 @@ import (
 // Errors of a dump as a whole. A *DumpError says where.
 var (
 	// ErrDump is a file that is not a dump that Reader knows.
-	ErrDump = errors.New("this is not a dump of SQLite, PostgreSQL or MySQL as plain SQL, from its first line on")
+	ErrDump = errors.New("this is not a complete plain SQL dump of SQLite, PostgreSQL or MySQL")
 
 	// ErrCharset is a dump whose texts have another character set, or none that it says.
-	ErrCharset = errors.New("the dump does not say that its texts are in UTF-8")
+	ErrCharset = errors.New("the dump does not declare its texts as UTF-8")
 
 	// ErrCut is a dump that ends before its end.
 	ErrCut = errors.New("the dump is not complete: its end is missing")
@@ -83,7 +83,7 @@ func (r *Reader) Next() (Row, error) {
 	}
 }
 
-// record reads the next row as it is.
+// record reads the next row unchanged.
 func (r *Reader) record() (*record, error) {
 	for r.failed == nil {
 		line := r.s.line
@@ -195,7 +195,7 @@ func (r *Reader) statement() error {
 	return r.broken
 }
 
-// set reads a setting, and notes that of the character set. MySQL has it in a comment.
+// set reads a setting, and records the character set. MySQL has it in a comment.
 func (r *Reader) set() {
 	t := r.next()
 	if t.is(";") {

@@ -182,10 +182,10 @@ const smallRow = `INSERT INTO active_storage_blobs VALUES(1,'key','name',5);`
 func TestWhatDamagesADumpIsNamedWithItsLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ dump, want string }{
-		{"", "line 1: this is not a dump"},
-		{"SQLite format 3\x00\x01\x02", "line 1: this is not a dump"},
-		{"PGDMP\x01\x0e", "line 1: this is not a dump"},
-		{"INSERT INTO users VALUES(1);", "line 1: this is not a dump"},
+		{"", "line 1: this is not a complete"},
+		{"SQLite format 3\x00\x01\x02", "line 1: this is not a complete"},
+		{"PGDMP\x01\x0e", "line 1: this is not a complete"},
+		{"INSERT INTO users VALUES(1);", "line 1: this is not a complete"},
 		{small(smallRow, "ROLLBACK; -- due to errors"), "line 5: sqlite3 could not read the whole database"},
 		{small(`INSERT INTO active_storage_blobs VALUES(1,'key','name');`), "line 4, table active_storage_blobs: a row has 3 values for 4 columns"},
 		{small(`INSERT INTO active_storage_blobs VALUES(1,'key','name',5,6);`), "line 4, table active_storage_blobs: this is not SQL"},

@@ -131,7 +131,7 @@ func matters(name string) bool {
 func missing(name string, columns []string) error {
 	for _, c := range tables[name].needs {
 		if !slices.Contains(columns, c) {
-			return errors.New("there is no column " + c + ": no version of Password Pusher that can be read has such a table")
+			return errors.New("there is no column " + c + ": no supported version of Password Pusher has such a table")
 		}
 	}
 	return nil

@@ -181,8 +181,7 @@ func (s *scanner) quoted(kind tokenKind, quote byte, escapes bool) (token, error
 	}
 }
 
-// plain reads what is in the buffer up to a quote or a backslash. It is much faster than
-// reading byte by byte.
+// plain reads the buffer up to a quote or a backslash. It is much faster than reading byte by byte.
 func (s *scanner) plain(b *kept, quote byte, escapes bool) error {
 	buffered, err := s.r.Peek(s.r.Buffered())
 	if err != nil {

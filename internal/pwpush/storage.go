@@ -47,7 +47,7 @@ func (s *Storage) Open(b Blob) (io.ReadCloser, error) {
 		return nil, ErrElsewhere
 	}
 	if !blobKey.MatchString(b.Key) {
-		return nil, fmt.Errorf("the blob %d has no key that names a file", b.ID)
+		return nil, fmt.Errorf("the blob %d has no key of a file", b.ID)
 	}
 	f, err := s.root.Open(filepath.Join(b.Key[:2], b.Key[2:4], b.Key))
 	if err != nil {

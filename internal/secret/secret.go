@@ -47,5 +47,5 @@ func (Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 // String returns "[redacted]".
 func (Text) String() string { return redacted }
 
-// MarshalText returns "[redacted]", for encoders that know nothing of secrets.
+// MarshalText returns "[redacted]", for encoders that do not know about secrets.
 func (Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -38,7 +38,7 @@ const (
 	Null
 )
 
-// kindOf tells a value's kind by its first byte.
+// kindOf returns a value's kind by its first byte.
 var kindOf = [256]Kind{
 	'{': Object, '[': Array, '"': String, 't': Bool, 'f': Bool, 'n': Null,
 	'-': Number, '0': Number, '1': Number, '2': Number, '3': Number, '4': Number,

@@ -9,8 +9,8 @@ import (
 var (
 	// ErrSyntax says that the text is not strict JSON; it comes as a *SyntaxError.
 	ErrSyntax = errors.New("the text is not strict JSON")
-	// ErrKind says that the value is of another kind. It was not consumed.
-	ErrKind = errors.New("the value is of another kind")
+	// ErrKind says that the value has another type. It was not consumed.
+	ErrKind = errors.New("the value has another type")
 	// ErrTooLong says that a string is longer than the caller allows. It was
 	// consumed, and is well formed.
 	ErrTooLong = errors.New("the string is too long")
@@ -46,5 +46,5 @@ const (
 	reasonControl   = "a control character in a string"
 	reasonUTF8      = "the text is not valid UTF-8"
 	reasonEscape    = "an escape is not valid"
-	reasonSurrogate = "half of a surrogate pair"
+	reasonSurrogate = "an incomplete surrogate pair"
 )

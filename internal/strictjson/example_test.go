@@ -43,7 +43,7 @@ func ExampleDecoder_strict() {
 	// Output:
 	// a key appears twice in an object at byte 11
 	// the text is not valid UTF-8 at byte 1
-	// half of a surrogate pair at byte 1
+	// an incomplete surrogate pair at byte 1
 	// a second value at byte 8
 }
 

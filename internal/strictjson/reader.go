@@ -27,7 +27,7 @@ func (d *Decoder) Offset() int64 { return d.base + int64(d.pos) }
 
 type textReader struct {
 	d     *Decoder
-	piece []byte // what is left of it; good until the decoder moves on
+	piece []byte // the unread rest of it; valid until the decoder moves on
 	last  bool   // the string ends behind it
 }
 
@@ -64,7 +64,7 @@ func (t *textReader) next() error {
 	return nil
 }
 
-// pass skips what is left of a string that was begun with Text.
+// pass skips the rest of a string that was begun with Text.
 func (d *Decoder) pass() error {
 	t := d.open
 	if t == nil {

@@ -15,7 +15,7 @@ func (d *Decoder) String(limit int) (string, error) {
 	return d.text(limit)
 }
 
-// Number reads a number and returns it as it is written.
+// Number reads a number and returns its text.
 func (d *Decoder) Number() (string, error) { return d.literal(Number) }
 
 // Bool reads true or false.

@@ -38,7 +38,7 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.tuning.store)
 	defer cancel()
 	if err := d.Store.NoteDeliveries(ctx, record.HookID(l.to), tried); err != nil {
-		d.Log.Warn().Uint64("webhook", l.to).Err(err).Msg("the tries to send a webhook messages could not be kept")
+		d.Log.Warn().Uint64("webhook", l.to).Err(err).Msg("the tries to send messages to a webhook could not be saved")
 	}
 	if err := d.Store.EndMessages(ctx, done); err != nil {
 		d.Log.Error().Err(err).Msg("delivered messages could not be removed from the outbox: they will be sent again")
@@ -56,11 +56,11 @@ func (d *Dispatcher) failed(l *destination, m record.Message, status int, why er
 	pause := d.pause(l)
 	if l.failures == 1 {
 		d.Log.Warn().Uint64("webhook", l.to).Int("status", status).AnErr("reason", why).
-			Dur("pause_ms", pause).Msg("a message to a webhook was not delivered; it is tried again")
+			Dur("pause_ms", pause).Msg("a message to a webhook was not delivered; the server tries again")
 	}
 	again, err := d.Store.RetryMessage(ctx, m, max(pause, d.tuning.retry.After(m.Attempts)))
 	if err != nil {
-		d.Log.Error().Err(err).Msg("a message that was not delivered could not be put off")
+		d.Log.Error().Err(err).Msg("an undelivered message could not be postponed")
 	} else if !again {
 		d.logMessagesGivenUp(1)
 	}
@@ -119,6 +119,6 @@ func (d *Dispatcher) noteDropped() {
 		return
 	}
 	d.Log.Warn().Uint64("messages", n-d.noted).Int("waiting", d.Store.Waiting()).
-		Msg("messages to webhooks found no room (webhooks.queue, or space of the store) and are dropped")
+		Msg("messages to webhooks are dropped: the outbox is full (webhooks.queue), or the store is")
 	d.noted, d.notedAt = n, time.Now()
 }

@@ -6,10 +6,9 @@
 // HMAC-SHA256 of both and of the body. A message is delivered at least once, or given up
 // with a line in the log.
 //
-// Any account may name an address, and the server may reach addresses that its accounts
-// cannot: databases, or the metadata of a cloud. So a Policy says where messages may go. It
-// is asked for each connection, after the name was resolved. No proxy is used, and no
-// redirect is followed.
+// Any account may name an address, and the server may reach addresses that its accounts cannot:
+// databases, or the metadata of a cloud. So a Policy says where messages may go. The Sender checks
+// it for each connection, after it has resolved the name. It uses no proxy and follows no redirect.
 package webhook
 
 import (
@@ -34,7 +33,7 @@ type tuning struct {
 	batch int           // messages of one webhook that are sent one after the other
 	turn  time.Duration // for a batch, before other webhooks have their turn
 	retry retry.Policy  // for a message, and for a webhook that fails
-	rest  time.Duration // between two looks at the outbox, at least
+	rest  time.Duration // least time between two polls of the outbox
 	store time.Duration // for the store, when a turn ends
 	grace time.Duration // that a stop gives to messages that are being sent
 	quiet time.Duration // between two log lines about dropped messages
@@ -114,8 +113,8 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	return nil
 }
 
-// round looks at the outbox once, and starts sending the due messages whose webhook and
-// host are free. It returns how long to wait until the next look, if nothing changes.
+// round polls the outbox once, and starts sending the due messages whose webhook and host are free.
+// It returns how long to wait until the next poll, if nothing changes.
 func (d *Dispatcher) round(ctx, working context.Context) (time.Duration, error) {
 	given, err := d.Store.GiveUp(ctx, record.ByWebhook)
 	d.logMessagesGivenUp(given)
@@ -256,15 +255,14 @@ func (d *Dispatcher) nextTry() time.Duration {
 	return wait
 }
 
-// A Failing webhook took no message at the last tries.
+// A Failing webhook has not accepted a message in its last tries.
 type Failing struct {
 	ID    record.HookID // 0: the webhook of the instance
 	Tries int           // in a row, since the server started
 	Next  time.Time     // when the next try is due
 }
 
-// Failing lists the webhooks that took no message at their last try, the one with the most
-// tries first.
+// Failing lists the webhooks whose last try failed, the one with the most failed tries first.
 func (d *Dispatcher) Failing() (all []Failing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -279,6 +277,6 @@ func (d *Dispatcher) Failing() (all []Failing) {
 	return all
 }
 
-// Dropped is how many messages to webhooks were never delivered since the start: those that
-// found no room, and those that were given up.
+// Dropped is how many messages to webhooks were dropped since the start, because the outbox was
+// full or they were given up.
 func (d *Dispatcher) Dropped() uint64 { return d.given.Load() + d.Store.Dropped() }

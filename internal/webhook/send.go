@@ -76,7 +76,7 @@ func (s *Sender) dial(ctx context.Context, resolver *net.Resolver, network, addr
 func (p Policy) admit(network, host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil || network != "tcp4" && network != "tcp6" || !p.permits(host, to.Addr()) {
-		return denied("webhooks.allow does not permit the address that its host has")
+		return denied("webhooks.allow does not permit the address of its host")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (s *Sender) Send(ctx context.Context, to store.HookTarget, n store.Notice) 
 // Close closes unused connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// Delivered reports whether a status says that the message was taken.
+// Delivered reports whether a status means that the receiver accepted the message.
 func Delivered(status int) bool { return record.Delivery{Status: status}.Delivered() }
 
 type fault struct {
@@ -148,8 +148,8 @@ func is[E error](err error) bool {
 
 var errStopped = errors.New("the server is stopping")
 
-// reasonOf returns why a message could not be sent. Unlike the errors of net/http, its
-// errors contain nothing of the URL.
+// reasonOf returns why a message could not be sent. Unlike the errors of net/http, its errors never
+// contain the URL.
 func reasonOf(ctx context.Context, err error) error {
 	lookup, _ := errors.AsType[*net.DNSError](err)
 	network, _ := errors.AsType[net.Error](err)
@@ -165,7 +165,7 @@ func reasonOf(ctx context.Context, err error) error {
 	case is[*tls.CertificateVerificationError](err), is[x509.UnknownAuthorityError](err):
 		return &fault{record.FaultTLS, "its certificate is not valid, or its authority is not trusted here"}
 	case is[tls.RecordHeaderError](err), is[tls.AlertError](err), errors.Is(err, http.ErrSchemeMismatch):
-		return &fault{record.FaultTLS, "it does not speak TLS correctly"}
+		return &fault{record.FaultTLS, "its TLS does not work"}
 	case network != nil && network.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
 		return &fault{record.FaultSlow, "it did not answer within 10 seconds"}
 	case errors.Is(err, syscall.ECONNREFUSED):

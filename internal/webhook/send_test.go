@@ -65,7 +65,7 @@ func TestWhatANameResolvesToIsCheckedForEachConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy Policy
 		lists  [][]string
-		want   []string // of one message after the other: what came of it
+		want   []string // the outcome of each message, in order
 	}{
 		"loopback":          {Policy{Public: true, Hosts: []string{"other.example"}}, [][]string{{"127.0.0.1"}}, []string{"permit"}},
 		"by way of IPv6":    {Policy{Public: true}, [][]string{{"::ffff:127.0.0.1", "::1"}}, []string{"permit"}},
@@ -128,7 +128,7 @@ func TestWhyAMessageWasNotSentIsToldWithoutItsURL(t *testing.T) {
 		"http://" + silent.Addr().String():                "did not answer within",
 		garbage.URL:                                       "broke before it answered",
 		encrypted.URL:                                     "certificate is not valid",
-		"https" + strings.TrimPrefix(garbage.URL, "http"): "does not speak TLS",
+		"https" + strings.TrimPrefix(garbage.URL, "http"): "its TLS does not work",
 		"https://10.0.0.1":                                "does not permit",
 		"http://hooks.example.com":                        "must be https",
 	} {

@@ -9,7 +9,7 @@ import (
 	"pushbox/store/record"
 )
 
-// ErrNotDeletable is record.ErrDenied of a delete, in the words of version 1.
+// ErrNotDeletable is record.ErrDenied for a delete, with the message of version 1.
 var ErrNotDeletable = errors.New("that push is not deletable by viewers")
 
 // A RangeError refuses a request for a part that the file does not have.
@@ -17,21 +17,21 @@ type RangeError struct{ Size int64 }
 
 func (*RangeError) Error() string { return "range not satisfiable" }
 
-// ErrUnmeant refuses a retrieval that no person or program asked for.
-var ErrUnmeant = errors.New("the retrieval was not meant")
+// ErrUnmeant refuses a retrieval that a browser made by itself.
+var ErrUnmeant = errors.New("the retrieval was not intended")
 
 // Two reasons for limit.ErrBusy beside the memory for bodies and answers.
 var (
-	// ErrUploads says that too many files are on their way in.
+	// ErrUploads says that too many uploads are running.
 	ErrUploads = fmt.Errorf("%w: uploads", limit.ErrBusy)
-	// ErrDownloads says that too many files are on their way out.
+	// ErrDownloads says that too many downloads are running.
 	ErrDownloads = fmt.Errorf("%w: downloads", limit.ErrBusy)
 )
 
-// A LimitError refuses one request too many.
+// A LimitError refuses a request beyond a limit.
 type LimitError struct {
 	Wait time.Duration
-	Name string // of the limit
+	Name string // name of the limit
 }
 
 func (*LimitError) Error() string { return "too many requests" }
@@ -39,7 +39,7 @@ func (*LimitError) Error() string { return "too many requests" }
 // MemoryWait is how long a request waits for others to give memory back.
 const MemoryWait = 5 * time.Second
 
-// Why a server is not ready.
+// Reasons why a server is not ready.
 var (
 	// ErrStarting says that the server does not serve yet.
 	ErrStarting = errors.New("the server is starting")
@@ -62,7 +62,7 @@ var (
 	// ErrTokenMFA refuses a token of an account without a second factor.
 	ErrTokenMFA = errors.New("the token's account needs a second factor")
 	// ErrCrossOrigin refuses a form that a page of another site sent.
-	ErrCrossOrigin = errors.New("the form is of another site")
+	ErrCrossOrigin = errors.New("the form comes from another site")
 	// ErrNoV1 refuses a request of API version 1 where it is switched off.
 	ErrNoV1 = errors.New("API version 1 is switched off")
 	// ErrHostUnknown refuses a request for a host that is not the server's.
@@ -101,5 +101,5 @@ var ErrNoLink = errors.New("the account is disabled")
 // ErrFirst is record.ErrNotFound for the page of the first account.
 var ErrFirst = fmt.Errorf("%w: it has no code for a first account", record.ErrNotFound)
 
-// ErrLink is record.ErrNotFound for a link that sets a password, and is used up or too old.
+// ErrLink is record.ErrNotFound for a link that sets a password and has been used or has expired.
 var ErrLink = fmt.Errorf("%w: no such link sets a password", record.ErrNotFound)

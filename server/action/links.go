@@ -31,8 +31,8 @@ func OriginOf(u *url.URL) string {
 	return u.Scheme + "://" + host
 }
 
-// IsAhead reports whether a browser asks for a page that the user may never open
-// (Sec-Purpose of the Fetch Standard, and its older names).
+// IsAhead reports whether a browser loads a page that the user may never open (Sec-Purpose of the
+// Fetch Standard, and its older names).
 func IsAhead(h http.Header) bool {
 	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
 		purpose := strings.ToLower(strings.Join(h.Values(name), ","))
@@ -71,8 +71,8 @@ func (r *Request) RequestBase() (string, error) {
 	return r.Entry.Proxies.Scheme(r.Request) + "://" + host + r.Entry.BasePath, nil
 }
 
-// Home returns the beginning of addresses of this entry point. It is that of links,
-// unless links lead to the other entry point.
+// Home returns the base URL of the entry point that received the request. Links use r.Base, which
+// may be that of the other entry point.
 func (r *Request) Home() string {
 	if at, err := r.RequestBase(); err == nil && !r.Entry.Named {
 		return at

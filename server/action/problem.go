@@ -18,10 +18,10 @@ import (
 	"pushbox/store/record"
 )
 
-// problemView is what the page of an error shows.
+// problemView has the content of an error page.
 type problemView struct {
-	Key     string // of its messages, without _title and _text
-	Request string // the request's ID; empty: the log has no more
+	Key     string // key of its messages, without _title and _text
+	Request string // the request's ID; empty: the log has no further details
 	Seconds int    // to wait before the next try; 0: not known
 }
 
@@ -34,18 +34,18 @@ type problemView struct {
 type Problem struct {
 	err     error
 	Status  int
-	code    string // a word that stays the same, for programs
-	message string // a sentence, in the words of Password Pusher where it has some
-	fixed   string // what Password Pusher says in place of the sentence, and its clients know
-	name    string // of its page's texts, if they are not those of the code
+	code    string // a stable word for programs
+	message string // a sentence, that of Password Pusher if it has one
+	fixed   string // the text of Password Pusher in place of the sentence, which its clients know
+	name    string // key of its page's texts, if it is not the code
 	header  [][2]string
 	Retry   time.Duration // the Retry-After, unless the error has one
 
 	invalid *record.InvalidError // of a 422: its fields are the JSON body
 }
 
-// problems is the one table that gives errors their statuses. An error that is not in
-// it is a 500. Errors that carry values come through ProblemOf.
+// problems is the table of the statuses of errors. An error that is not in it is a 500. ProblemOf
+// handles errors with values.
 var problems = [...]Problem{
 	{err: ErrFirst, Status: http.StatusNotFound, code: "not-found", name: "first", message: "There is nothing at this address."},
 	{err: ErrLink, Status: http.StatusNotFound, code: "not-found", name: "link", message: "There is nothing at this address."},
@@ -56,7 +56,7 @@ var problems = [...]Problem{
 	{err: record.ErrPassphrase, Status: http.StatusUnauthorized, code: "passphrase", fixed: "That passphrase is incorrect.", message: "This push needs a passphrase: send it as passphrase in the query or in the header X-Push-Passphrase."},
 	{err: record.ErrLocked, Status: http.StatusTooManyRequests, code: "too-many-requests", message: "Too many passphrase attempts. Please try again later."},
 	{err: record.ErrFrozen, Status: http.StatusForbidden, code: "frozen", name: "forbidden", message: "This push is frozen after too many wrong passphrases. Ask its sender to open it again."},
-	{err: record.ErrQuota, Status: http.StatusTooManyRequests, code: "too-many-requests", message: "You cannot send that many mails today, so nothing was done. Create the push without mail, or try again tomorrow."},
+	{err: record.ErrQuota, Status: http.StatusTooManyRequests, code: "too-many-requests", message: "You have reached the limit of mails for today, so nothing was done. Create the push without mail, or try again tomorrow."},
 	{err: record.ErrUnconfirmed, Status: http.StatusForbidden, code: "unconfirmed", name: "forbidden", message: "The e-mail address of your account is not confirmed, so it can neither send mail nor ask for secrets yet, and nothing was done. Sign in to this server and confirm it at " + AddressPath + ", or create the push without mail."},
 	{err: record.ErrToken, Status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
 	{err: ErrUnauthorized, Status: http.StatusUnauthorized, code: "unauthorized", message: "This needs an API token: send it as Authorization: Bearer TOKEN."},
@@ -66,23 +66,23 @@ var problems = [...]Problem{
 	{err: record.ErrDenied, Status: http.StatusForbidden, code: "forbidden", message: "That push doesn't belong to you."},
 	{err: body.ErrMediaType, Status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body as application/json, multipart/form-data or application/x-www-form-urlencoded, in UTF-8."},
 	{err: body.ErrEncoding, Status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body without a content encoding."},
-	{err: ErrCrossOrigin, Status: http.StatusForbidden, code: "forbidden", name: "cross-origin", message: "This was sent from a page of another site."},
-	{err: ErrUnmeant, Status: http.StatusForbidden, code: "forbidden", name: "cross-origin", message: "A browser asked for this push ahead of time or as a part of a page. No view was counted."},
+	{err: ErrCrossOrigin, Status: http.StatusForbidden, code: "forbidden", name: "cross-origin", message: "The form was sent from a page of another site."},
+	{err: ErrUnmeant, Status: http.StatusForbidden, code: "forbidden", name: "cross-origin", message: "A browser loaded this push ahead of time or as part of a page. No view was counted."},
 	{err: ErrOwnerOnly, Status: http.StatusUnauthorized, code: "unauthorized", message: "That push is not deletable by viewers. Send one of its owner's API tokens as Authorization: Bearer TOKEN."},
 	{err: ErrNotDeletable, Status: http.StatusUnauthorized, code: "unauthorized", message: "That push is not deletable by viewers."},
 	{err: body.ErrTooLarge, Status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server accepts."},
 	{err: record.ErrFileSize, Status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "A file is larger than this server accepts."},
 	{err: record.ErrFull, Status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The server has no space left for this. Stored pushes are not affected."},
 	{err: record.ErrRequests, Status: http.StatusTooManyRequests, code: "too-many-requests", message: "The account has as many live requests for secrets as it may have. End some, or wait until they expire.", Retry: roomRetry},
-	{err: record.ErrNoAnswers, Status: http.StatusServiceUnavailable, code: "unavailable", name: "no_answers", message: "This request takes no answers now. Try again later, or tell the person who asked.", Retry: roomRetry},
+	{err: record.ErrNoAnswers, Status: http.StatusServiceUnavailable, code: "unavailable", name: "no_answers", message: "This request accepts no answers now. Try again later, or tell the person who made it.", Retry: roomRetry},
 	{err: record.ErrBusy, Status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many requests are waiting, such as for the check of a passphrase. Try again in a moment.", Retry: time.Second},
 	{err: limit.ErrBusy, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is busy with too many large requests. Try again in a moment.", Retry: MemoryWait},
 	{err: record.ErrClock, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and the server does not trust it yet. Try again later.", Retry: time.Minute},
-	{err: record.ErrStandby, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The database waits for a standby that is not there, so nothing can be created or viewed. Try again in a moment. Nothing that was acknowledged is lost.", Retry: 2 * time.Second},
+	{err: record.ErrStandby, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The database waits for a standby that is not connected, so nothing can be created or viewed. Try again in a moment. Nothing that was acknowledged is lost.", Retry: 2 * time.Second},
 	{err: ErrAway, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The directory that checks passwords does not answer. Try again in a few minutes.", Retry: time.Minute},
 	{err: record.ErrUnavailable, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The database does not answer in time. Try again in a moment. Nothing that was acknowledged is lost.", Retry: 2 * time.Second},
-	{err: record.ErrStaleKeys, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The server takes new keys just now. Try again in a moment.", Retry: time.Second},
-	{err: record.ErrMoved, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The data of this server were moved to another place. Send requests there.", Retry: 10 * time.Second},
+	{err: record.ErrStaleKeys, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is loading new keys. Try again in a moment.", Retry: time.Second},
+	{err: record.ErrMoved, Status: http.StatusServiceUnavailable, code: "unavailable", message: "This server's data has moved. Send requests to the new server.", Retry: 10 * time.Second},
 	{err: openid.ErrDown, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The sign-in provider does not answer.", Retry: 10 * time.Second},
 	{err: record.ErrLost, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's database file was deleted. Send requests elsewhere; its administrator must make a backup before the server stops.", Retry: time.Minute},
 	{err: record.ErrFailed, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed, and an administrator must restart the server. Nothing that was acknowledged is lost.", Retry: 10 * time.Second},
@@ -95,7 +95,7 @@ var problems = [...]Problem{
 	{err: record.ErrClosed, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping.", Retry: 10 * time.Second},
 	{err: context.Canceled, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The request was cancelled.", Retry: time.Second},
 	{err: context.DeadlineExceeded, Status: http.StatusServiceUnavailable, code: "unavailable", message: "The request took too long.", Retry: time.Second},
-	// No endpoint should return these. Their cause is for the log.
+	// No endpoint returns these by design. Their cause is for the log.
 	{err: record.ErrExists, Status: http.StatusInternalServerError, code: "internal"},
 	{err: record.ErrRoom, Status: http.StatusInternalServerError, code: "internal"},   // comes as a *record.RoomError
 	{err: record.ErrTokens, Status: http.StatusInternalServerError, code: "internal"}, // the page says it itself
@@ -118,30 +118,30 @@ func Errors() (all []error) {
 	return all
 }
 
-// quotaOfAddressee is the message for an address that gets no more mail today. It does not
-// tell how much others have sent there.
-const quotaOfAddressee = "One of these addresses has received the most mails for today, so nothing was done. Create the push without mail to it, or try again tomorrow."
+// quotaOfAddressee is the message for an address that gets no more mail today. It does not say how
+// much mail others have sent there.
+const quotaOfAddressee = "One of these addresses has received the most mails for today, so nothing was done. Create the push without mail to that address, or try again tomorrow."
 
 // roomRetry is the Retry-After of a sender without room: a push may end at any moment, or after weeks.
 const roomRetry = time.Hour
 
-// roomProblems are those of a sender who may have no more pushes live.
+// roomProblems are the problems of a sender without room for more live pushes.
 var roomProblems = map[record.RoomOf]Problem{
 	record.RoomOfClient:    {Status: http.StatusTooManyRequests, code: "too-many-pushes", Retry: roomRetry, message: "Your network address has as many live pushes without an account as it may have. Delete some, wait until they expire, or use an account."},
-	record.RoomOfAccount:   {Status: http.StatusTooManyRequests, code: "too-many-pushes", Retry: roomRetry, message: "The account has as many live pushes as it may have, or they take as much space as they may. Delete some, or wait until they expire."},
+	record.RoomOfAccount:   {Status: http.StatusTooManyRequests, code: "too-many-pushes", Retry: roomRetry, message: "The account has as many live pushes as it may have, or they use as much space as they may. Delete some, or wait until they expire."},
 	record.RoomOfAnonymous: {Status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The space for pushes without an account is used up. Use an account, or try again later. Stored pushes are not affected."},
 }
 
-// An ErrorBody is the body of every error but 422. Clients of Password Pusher show
-// people what error says, and nothing else.
+// An ErrorBody is the body of every error but 422. Clients of Password Pusher show only the text of
+// error.
 type ErrorBody struct {
 	Error   string `json:"error"`
 	Code    string `json:"code"`
 	Message string `json:"message,omitempty"`
 }
 
-// body returns the body of the problem's answer. Its sentence is the error, or the
-// message beside an error that Password Pusher fixes.
+// body returns the body of the problem's answer. Its sentence is the error, or the message if
+// Password Pusher defines the error.
 func (p Problem) body() ErrorBody {
 	if p.fixed != "" {
 		return ErrorBody{p.fixed, p.code, p.message}
@@ -164,7 +164,7 @@ func ProblemOf(r *Request, err error) Problem {
 		room    *record.RoomError
 	)
 	switch {
-	case errors.As(err, &invalid): // pages with a form show themselves what is wrong
+	case errors.As(err, &invalid): // pages with a form show the problems themselves
 		return Problem{Status: http.StatusUnprocessableEntity, code: "bad-request", message: "Some fields of the form are not valid.", invalid: invalid}
 	case errors.As(err, &bad), errors.As(err, &badBody):
 		return Problem{Status: http.StatusBadRequest, code: "bad-request", message: string(bad) + string(badBody)}
@@ -177,7 +177,7 @@ func ProblemOf(r *Request, err error) Problem {
 		}
 	case errors.As(err, &method):
 		return Problem{
-			Status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint has other methods; see the header Allow.",
+			Status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint does not have this method; see the header Allow.",
 			header: [][2]string{{"Allow", strings.Join(method.Allow, ", ")}},
 		}
 	case errors.As(err, &limited):
@@ -205,7 +205,7 @@ func ProblemOf(r *Request, err error) Problem {
 	return p
 }
 
-// WhatWentWrong is all that a client learns about a fault of the server.
+// WhatWentWrong is the only message about a fault of the server.
 func (r *Request) WhatWentWrong() string {
 	return "Something went wrong on the server. Its log has the cause under request id " + r.ID + "."
 }

@@ -22,7 +22,7 @@ type Reply struct {
 	Header   [][2]string
 	Cookies  []*http.Cookie
 
-	Lines func(write func(line any) error) error // if set, the body is what it writes, as JSON lines, on the way
+	Lines func(write func(line any) error) error // if set, it writes the body as JSON lines during the answer
 
 	File *store.Download
 	Part Span
@@ -37,7 +37,7 @@ const JSONType = "application/json; charset=utf-8"
 type Text struct {
 	Media string
 	Body  []byte
-	Write func(io.Writer) error // in place of body, for a text that may be long; nil: none
+	Write func(io.Writer) error // replaces body for a text that may be long; nil: none
 }
 
 // A Span is a part of a file.
@@ -49,7 +49,7 @@ func OK(body any) Reply { return Reply{Status: http.StatusOK, Body: body} }
 // Created is a reply with the JSON of what was made.
 func Created(body any) Reply { return Reply{Status: http.StatusCreated, Body: body} }
 
-// Show returns a reply with a page: the name of a template, and what it shows.
+// Show returns a reply with a page: the name of a template, and its data.
 func Show(status int, template string, page any) Reply {
 	return Reply{Status: status, Template: template, Body: page}
 }
@@ -58,7 +58,7 @@ func Show(status int, template string, page any) Reply {
 // chose and never the client.
 func GoTo(path string) Reply { return Reply{Status: http.StatusSeeOther, To: path} }
 
-// With returns the reply with more cookies. A nil one is none.
+// With returns the reply with more cookies. It ignores nil.
 func (r Reply) With(cookies ...*http.Cookie) Reply {
 	for _, c := range cookies {
 		if c != nil {

@@ -1,8 +1,8 @@
-// Package action has what an action gets and what it returns.
+// Package action has the input and the output of actions.
 //
-// An action answers one request: a page, or a call of the API. It gets a Request, with what the
-// server has found out about it, and returns a Reply or an error. It cannot write to the
-// connection: the server renders what it returns. ProblemOf turns an error into a status and words.
+// An action answers one request: a page, or a call of the API. It gets a Request, with the server's
+// findings about it, and returns a Reply or an error. It cannot write to the connection: the server
+// renders the result. ProblemOf turns an error into a status and words.
 package action
 
 import (
@@ -21,14 +21,14 @@ import (
 	"pushbox/store/record"
 )
 
-// A Request is an HTTP request, with what the server has found out about it.
+// A Request is an HTTP request, with the server's findings about it.
 type Request struct {
 	*http.Request
 	Body body.Reader // in place of the http.Request's own, which has no bounds
 
 	Ctx         context.Context  // in place of the http.Request's own: it also ends when the time for the request is over
 	ID          string           // names the request in the log and in a 500
-	Entry       *Entry           // that it came in by
+	Entry       *Entry           // the entry point that received it
 	Route       *Route           // nil: the path has none
 	URLToken    store.Token      // from the path; zero, which no push has, if the path has no valid one
 	SentToken   secret.Text      // from the path, as it was sent
@@ -37,15 +37,15 @@ type Request struct {
 	Grant       secret.Text      // from the path of a download
 	File        string           // from the path of a download: the number of the file
 	Name        secret.Text      // from the path: of an asset or a language; a number, of an account; or a code, of the first account or of a probe
-	Act         string           // from the path: what to do with an account
-	Base        string           // of the links in the answer
+	Act         string           // from the path: the name of an AccountAct
+	Base        string           // base URL of the links in the answer
 	Client      clientip.Client  // the sender's address, which trusted proxies pass on
-	Counted     bool             // by the general limit, or it comes from this machine
+	Counted     bool             // counted by the general limit, or it comes from this machine
 	Actor       store.Actor
 	Token       *record.APIToken  // nil: the request has none
 	Unconfirmed bool              // the token belongs to an account whose address is not confirmed
 	Session     store.SessionInfo // on pages: of the signed-in account
-	Proxied     Proxied           // the person whom a header of a proxy names
+	Proxied     Proxied           // the person that a header of a proxy names
 	Pending     bool              // on pages: the password was accepted, and the second factor is still missing
 	PendingTOTP bool              // with Pending: the account has an authenticator app
 	Locale      *lang.Locale      // of texts for people
@@ -66,15 +66,15 @@ type Entry struct {
 	BaseURL  string // what links begin with; empty: the address that the client used
 }
 
-// Reserve takes memory for what the request works with, in place of what it has.
+// Reserve replaces the request's reservation of memory for its work.
 func (r *Request) Reserve(size int64) error {
 	ctx, cancel := context.WithTimeout(r.Context(), MemoryWait)
 	defer cancel()
 	return r.Memory.Resize(ctx, size)
 }
 
-// Holder returns who holds what the request holds of something shared: its client, and its account
-// once that is known. Of a program on this machine only the account's part is bounded.
+// Holder returns the holder of the request's shared resources: its client, and its account once
+// that is known. For a program on this machine only the account counts.
 func (r *Request) Holder() limit.Holder {
 	by := limit.Holder{Account: uint64(r.Actor.Account)}
 	if !r.Client.Direct {
@@ -83,7 +83,7 @@ func (r *Request) Holder() limit.Holder {
 	return by
 }
 
-// Where names the page in the navigation.
+// Where returns the name of the page in the navigation.
 func (r *Request) Where() string {
 	if r.Route == nil {
 		return ""
@@ -113,7 +113,7 @@ func (r *Request) ForPeople() bool {
 // SmallBody is how many bytes of a form or page need no reservation.
 const SmallBody = 64 << 10
 
-// AnswersMemory is what the names and notes of the answers to a request for secrets take at most,
+// AnswersMemory bounds the memory of the names and notes of the answers to a request for secrets,
 // sealed and opened.
 const AnswersMemory = 2 * record.MaxAnswers * (store.MaxName + store.MaxNote)
 
@@ -121,8 +121,8 @@ const AnswersMemory = 2 * record.MaxAnswers * (store.MaxName + store.MaxNote)
 // reads nothing. The handler of so short an answer does not wait for its client.
 const smallAnswer = 16 << 10
 
-// ReserveAnswer reserves the memory for an answer with a payload, of what is there for answers:
-// factor times the payload's length.
+// ReserveAnswer reserves memory for an answer with a payload, from the memory for answers: factor
+// times the payload's length.
 func (r *Request) ReserveAnswer(there *limit.Memory, factor func(record.Kind) int64) store.Reserve {
 	return func(k record.Kind, payload int64) error {
 		need := factor(k) * payload
@@ -137,7 +137,7 @@ func (r *Request) ReserveAnswer(there *limit.Memory, factor func(record.Kind) in
 // MaxPage is the last page of a list that a client may ask for.
 const MaxPage = 200
 
-// ErrPage refuses a number of a page that is none.
+// ErrPage refuses an invalid number of a page.
 const ErrPage = BadRequest("Invalid page parameter: it must be a whole number from 1 to 200.")
 
 // ReadPage returns the page of a list that a request asks for.

@@ -11,19 +11,19 @@ import (
 	"pushbox/store/record"
 )
 
-// An Func answers one request. It never writes to the connection: what it
-// returns is rendered by the server, the only place that sets headers.
+// A Func answers one request. It never writes to the connection: the server renders its result, and
+// is the only place that sets headers.
 type Func func(*Request) (Reply, error)
 
-// A Route is a row of the table that router, access, limits, logs and tests read.
-// Nothing else knows which routes there are.
+// A Route is a row of the table that router, access, limits, logs and tests read. It is the only
+// list of routes.
 type Route struct {
-	Name    string // in logs, which must not have a path: it may hold a url_token
+	Name    string // name for logs, which must not contain paths: a path may contain a url_token
 	Method  string
 	Pattern string
 	Word    string // if set, the route is only for this value of the pattern's parameter
 	Access  Access
-	Scope   record.Scopes // that an API token needs; 0: the route takes no token
+	Scope   record.Scopes // scopes that an API token needs; 0: the route accepts no token
 	Traits  Traits
 	Nav     string // the page's name in the navigation
 	Menu    string // the message that names the page in the menu of the account; empty: it is not there
@@ -42,7 +42,7 @@ const (
 	Optional                     // callers with valid credentials, and anonymous ones; in the API only if the settings allow these
 	Creating                     // callers with valid credentials, and anonymous ones who may create
 	Required                     // callers with valid credentials
-	Administrating               // callers whose account administers: for others there is nothing at the path
+	Administrating               // administrators: for others there is nothing at the path
 )
 
 // Traits are properties of a route beyond its access.
@@ -57,10 +57,10 @@ const (
 	IsHealthCheck                    // for monitors: for every Host
 	AtRoot                           // also outside base_path
 	BeforeMFA                        // open to accounts that still need a second factor
-	CountsViews                      // a GET may count a view, so it must be meant, and there is no HEAD
+	CountsViews                      // a GET may count a view, so it must be intended, and there is no HEAD
 	IsV1                             // of API version 1, which the settings can switch off
 	Unlisted                         // another address of a route, which the documentation leaves out
-	Compressed                       // a page that never holds a secret: the size of any other could tell something about it
+	Compressed                       // a page without secrets: the compressed size of others could reveal something about a secret
 	ForRequests                      // of requests for secrets, which the settings can switch off
 	HasList                          // a page of a list is read: it may have many names and notes
 	CrossOrigin                      // scripts of other sites may read the answer, if the settings allow it
@@ -110,7 +110,7 @@ func (r Route) Guessable() bool {
 	return r.Word == "" && (HasParam(r.Pattern, TokenParam) || HasParam(r.Pattern, GrantParam)) || strings.HasPrefix(r.Pattern, FirstPath) || strings.HasPrefix(r.Pattern, display.PasswordPath)
 }
 
-// Squeeze returns a path in which repeated slashes are one, and one at the end is none.
+// Squeeze replaces repeated slashes in a path by one, and removes slashes at the end.
 func Squeeze(path string) string {
 	for strings.Contains(path, "//") {
 		path = strings.ReplaceAll(path, "//", "/")
@@ -150,8 +150,8 @@ func (a Access) NeedsToken(c *config.Config) bool {
 	}
 }
 
-// DependsOnAddress reports whether the client's address decides if a route of the
-// API needs a token.
+// DependsOnAddress reports whether it depends on the client's address if a route of the API needs a
+// token.
 func (a Access) DependsOnAddress(c *config.Config) bool {
 	return a == Creating && len(c.CreateNetworks) > 0
 }
@@ -169,10 +169,10 @@ func WithHead(rows []Route) (all []Route) {
 	return all
 }
 
-// Served returns the rows that the settings do not switch off, with those for HEAD.
+// Served returns the rows that the settings enable, with those for HEAD.
 func Served(rows []Route, requests bool) []Route {
 	return slices.DeleteFunc(WithHead(rows), func(r Route) bool { return r.Has(ForRequests) && !requests })
 }
 
-// Changes reports whether a method is one that changes something.
+// Changes reports whether a method changes something.
 func Changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }

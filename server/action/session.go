@@ -86,8 +86,8 @@ func (r *Request) SessionSecret() secret.Text {
 	return secret.New(c.Value)
 }
 
-// Names of the cookie with the marks of accounts that the browser was signed in to. Their
-// prefixes mean what those of the session's cookie mean.
+// Names of the cookie with the marks of accounts that the browser was signed in to. They have the
+// prefixes of the session's cookie.
 const (
 	knownCookie            = "pushbox_known"
 	secureKnownCookie      = "__Host-pushbox-known"
@@ -115,7 +115,7 @@ func (r *Request) knownCookieName() string {
 	}
 }
 
-// Marks returns the marks that a browser sent: of pushes, and at the full entry point of
+// Marks returns the marks that a browser sent: of pushes, and at the full entry point also of
 // accounts.
 func (r *Request) Marks() (all []secret.Text) {
 	if r.Route == nil || !r.Route.Has(IsPage) {
@@ -138,8 +138,7 @@ func (r *Request) accountMarks() (all []secret.Text) {
 	return all
 }
 
-// NewKnownCookie returns the cookie by which a browser is known to accounts from now on,
-// that of the session among them.
+// NewKnownCookie returns the cookie with the marks of accounts, including that of the new session.
 func (r *Request) NewKnownCookie(n store.NewSession) *http.Cookie {
 	if n.Mark.IsZero() {
 		return nil
@@ -153,29 +152,29 @@ func (r *Request) NewKnownCookie(n store.NewSession) *http.Cookie {
 	return c
 }
 
-// NewKnownPushCookie returns the cookie by which a browser is known to a push whose
-// passphrase it gave; nil if the push has none.
+// NewKnownPushCookie returns the cookie with the mark of a push whose passphrase the browser gave;
+// nil if the push has none.
 func (r *Request) NewKnownPushCookie(p store.PushInfo) *http.Cookie {
 	if p.Mark.IsZero() {
 		return nil
 	}
 	c := r.NewCookie(knownPushCookie, p.Mark.Reveal())
-	c.Path = r.URL.EscapedPath() // as the browser has it
+	c.Path = r.URL.EscapedPath() // as the browser sent it
 	return c
 }
 
-// A Proxied is a person whom a header of a proxy names. The zero value is none.
+// A Proxied is a person that a header of a proxy names. The zero value is none.
 type Proxied struct {
 	Email  string
 	Groups []string
 }
 
-// Identity is that of the person.
+// Identity returns the identity of the person.
 func (p Proxied) Identity() record.Identity {
 	return record.Identity{Issuer: store.ByProxy, Subject: p.Email}
 }
 
-// IsOther reports whether a session belongs to a person whom the proxy no longer names.
+// IsOther reports whether a session belongs to a person that the proxy no longer names.
 func (p Proxied) IsOther(i store.SessionInfo) bool {
 	return i.Via.Issuer == store.ByProxy && i.Via != p.Identity()
 }

@@ -98,7 +98,7 @@ func (s *Service) accountAPI(r *action.Request) (action.Reply, error) {
 	return action.OK(j), err
 }
 
-// accountNow renders an account with what its live pushes take.
+// accountNow renders an account with the room of its live pushes.
 func (s *Service) accountNow(r *action.Request, a record.Account) (accountJSON, error) {
 	rooms, err := s.Store.AccountRooms(r.Context(), []record.AccountID{a.ID})
 	return newAccountJSON(a, rooms[a.ID]), err
@@ -146,7 +146,7 @@ func (s *Service) inviteAPI(r *action.Request) (action.Reply, error) {
 	return action.Created(newChangedJSON(newAccountJSON(a, record.Room{}), l, r.Home())), err
 }
 
-// actAPI does to an account what the path names. It does not remove it: removeAPI does.
+// actAPI runs the act on an account that the path names, except the removal: see removeAPI.
 func (s *Service) actAPI(r *action.Request) (action.Reply, error) {
 	i := slices.IndexFunc(manage.AccountActs, func(act manage.AccountAct) bool { return act.Name == r.Act && !act.Typed })
 	if i < 0 {
@@ -187,7 +187,7 @@ func (s *Service) policyAPI(r *action.Request) (action.Reply, error) {
 // noPolicy is the word in paths for an account without a policy.
 const noPolicy = "none"
 
-// removeAPI removes an account with all that belongs to it, and answers with what it was.
+// removeAPI removes an account with all that it owns, and answers with its last state.
 func (s *Service) removeAPI(r *action.Request) (action.Reply, error) {
 	a, err := s.Manage.AccountInPath(r)
 	if err != nil {
@@ -232,14 +232,14 @@ type findingJSON struct {
 	Cure  string `json:"cure,omitempty"`
 }
 
-// findingsJSON is what was found out about the installation.
+// findingsJSON has the findings about the installation.
 type findingsJSON struct {
 	Problems int           `json:"problems"`
 	Warnings int           `json:"warnings"`
 	Findings []findingJSON `json:"findings"`
 }
 
-// findingsAPI answers with what was found out about the installation.
+// findingsAPI answers with the findings about the installation.
 func (s *Service) findingsAPI(r *action.Request) (action.Reply, error) {
 	all, err := s.Manage.FindingsNow(r)
 	return action.OK(newFindingsJSON(all)), err

@@ -13,7 +13,7 @@ import (
 	"pushbox/store/record"
 )
 
-// Options are what the API uses.
+// Options configure the API.
 type Options struct {
 	Config  config.Config
 	Store   *store.Store
@@ -21,7 +21,7 @@ type Options struct {
 	Manage  *manage.Desk
 	Release string // the version of the program
 
-	NamesHosts   bool          // the server answers for some hosts alone
+	NamesHosts   bool          // the server accepts only some hosts
 	Memory       *limit.Memory // of request bodies
 	AnswerMemory *limit.Memory // of answers that open a push
 	Downloads    *limit.Slots
@@ -31,7 +31,7 @@ type Options struct {
 type Service struct {
 	Options
 
-	docs [2]apiDocs // of version 2, and of version 1
+	docs [2]apiDocs // documents of version 2 and of version 1
 }
 
 // New returns the API.
@@ -81,8 +81,8 @@ type switchJSON struct {
 	Enabled bool `json:"enabled"`
 }
 
-// version describes the server, as it is for accounts without a policy. Accounts are a feature of Password Pusher's hosted
-// edition: several accounts for a token.
+// version describes the server for accounts without a policy. In Password Pusher, accounts are a
+// feature of the hosted edition, with several accounts for a token; pushbox does not have it.
 func (s *Service) version(*action.Request) (action.Reply, error) {
 	return action.OK(versionJSON{ApplicationVersion: s.Release, APIVersion: apiVersion, Edition: edition, Features: s.features()}), nil
 }

@@ -18,8 +18,8 @@ func (s *Service) describe(r *action.Request) (action.Reply, error) {
 	return s.docs[0].answer(r.Home())
 }
 
-// describeV1 answers with the documentation of API version 1: a document of its own, so
-// that clients made from that of version 2 are free of it.
+// describeV1 answers with the documentation of API version 1. It is a separate document, so that
+// clients that are generated from version 2 do not contain version 1.
 func (s *Service) describeV1(r *action.Request) (action.Reply, error) {
 	return s.docs[1].answer(r.Home())
 }
@@ -30,8 +30,8 @@ type apiDocs struct {
 	document func() ([]byte, error) // OpenAPI as JSON, with documentedBase in its links
 }
 
-// documentedBase is what links begin with until it is known how a client reached the
-// server. It is no name of a host (RFC 2606, section 2).
+// documentedBase is the base URL of links until it is known how a client reached the server. It is
+// a reserved name (RFC 2606, section 2).
 const documentedBase = "https://base.invalid"
 
 // newDocs returns the documentation of version 2 and that of version 1.
@@ -53,7 +53,7 @@ func (s *Service) newDocs() (docs [2]apiDocs) {
 	return docs
 }
 
-// answer is the document with links that begin with base.
+// answer returns the document with links that begin with base.
 func (d apiDocs) answer(base string) (action.Reply, error) {
 	document, err := d.document()
 	if err != nil {
@@ -75,8 +75,8 @@ type endpoint struct {
 	replies []statusReplies // to errors
 }
 
-// endpoints returns the routes of a version of the API that this server has, in the order
-// of the table: all but pages, health checks and metrics.
+// endpoints returns the routes of a version of the API on this server, in the order of the table,
+// without pages, health checks and metrics.
 func (s *Service) endpoints(api *openapi.API, v1 bool) (all []endpoint) {
 	if v1 {
 		for _, row := range s.routesV1() {
@@ -88,7 +88,7 @@ func (s *Service) endpoints(api *openapi.API, v1 bool) (all []endpoint) {
 	}
 	for _, row := range action.Served(s.Routes(), s.Config.EnableRequests) {
 		op := api.Operations[row.Name]
-		if inAPI(row.Pattern) && (row.Method != http.MethodHead || op.IsFile()) { // for others HEAD needs no words
+		if inAPI(row.Pattern) && (row.Method != http.MethodHead || op.IsFile()) { // HEAD of other routes needs no documentation
 			all = append(all, s.endpoint(api, op, row, routeErrors[row.Name]))
 		}
 	}

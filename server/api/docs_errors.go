@@ -20,7 +20,7 @@ import (
 // errNoFields refuses a request for mail without its fields.
 const errNoFields = action.BadRequest("The request body must be an object with notify_emails_to, such as {\"notify_emails_to\":\"ann@example.com\"}, or a form with that field.")
 
-// Errors that represent all of their type in the documentation.
+// Errors that represent all errors of their type in the documentation.
 var (
 	errAny           = errors.New("any other error")
 	errInvalid       = &record.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}
@@ -40,8 +40,8 @@ var (
 // inStore are the errors of any call of the store.
 var inStore = []error{record.ErrClock, record.ErrStandby, record.ErrUnavailable, record.ErrStaleKeys, record.ErrMoved, record.ErrFailed, record.ErrClosed, context.DeadlineExceeded}
 
-// errorsOf returns the errors that a route can answer with: those of
-// its own, and those that follow from its row in the table of routes.
+// errorsOf returns the errors of a route: its own, and those that follow from its row in the table
+// of routes.
 func (s *Service) errorsOf(row action.Route, said []error) []error {
 	var all []error
 	if s.NamesHosts {
@@ -159,7 +159,7 @@ func (f statusReplies) response() openapi.Response {
 	return out
 }
 
-// replaced returns the errors with another one in the place of one.
+// replaced returns the errors with one of them replaced.
 func replaced(all []error, old, new error) []error {
 	all = slices.Clone(all)
 	if i := slices.Index(all, old); i >= 0 {

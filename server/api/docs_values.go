@@ -18,8 +18,8 @@ import (
 	"pushbox/store/record"
 )
 
-// readAPI returns what the data say of a version of the API on this server. Its links begin
-// with documentedBase.
+// readAPI returns the data of a version of the API on this server. Its links begin with
+// documentedBase.
 func (s *Service) readAPI(v1 bool) (*openapi.API, error) {
 	text, created := s.offers(intake.PushV2)[0], time.Date(2026, 11, 21, 11, 39, 25, 834_000_000, time.UTC)
 	values := map[string]any{
@@ -49,7 +49,7 @@ func (s *Service) readAPI(v1 bool) (*openapi.API, error) {
 // A byteLimit is the most bytes that a text may have.
 type byteLimit int
 
-// UpTo says it in words.
+// UpTo returns it in words.
 func (n byteLimit) UpTo() string {
 	if n < 1024 {
 		return "at most " + strconv.Itoa(int(n)) + " bytes"
@@ -57,7 +57,7 @@ func (n byteLimit) UpTo() string {
 	return "at most " + config.Size(n).String()
 }
 
-// A numberText describes a number: its bounds, in words too, and what it is if it is absent.
+// A numberText describes a number: its bounds, also in words, and its default.
 type numberText struct {
 	Min, Max       int
 	Bounds, Absent string
@@ -73,7 +73,7 @@ func boundsText(r store.Range) string { return strconv.Itoa(r.Min) + " to " + st
 type bodyForm struct {
 	Wrapper string // the object that has the fields
 	Name    string // of the schema, without the form
-	Form    string // what ends the name of the schema; empty: JSON
+	Form    string // suffix of the schema's name; empty: JSON
 	Media   string
 }
 
@@ -100,9 +100,9 @@ func formsOf(wrapper, name string) []bodyForm {
 // A newPush documents the body of a new push in one of its forms.
 type newPush struct {
 	bodyForm
-	kinds   []intake.KindTerms // that it may have, whatever the form
-	offers  []intake.KindTerms // those that come in this form
-	OneKind bool               // so the push needs no field for it
+	kinds   []intake.KindTerms // kinds that it may have in any form
+	offers  []intake.KindTerms // kinds that come in this form
+	OneKind bool               // then the push needs no kind field
 	Files   bool               // whether it may have files
 }
 
@@ -112,7 +112,7 @@ var newPushSchemas = map[string]string{
 	intake.PushV2.Wrapper: "NewPush", passwordV1.Wrapper: "NewPassword", filesV1.Wrapper: "NewFilePush", urlV1.Wrapper: "NewURL",
 }
 
-// newPushes documents the spellings of a version that this server takes.
+// newPushes documents the spellings of a version that this server accepts.
 func (s *Service) newPushes(v1 bool) (all []newPush) {
 	spellings := []intake.Spelling{intake.PushV2}
 	if v1 {
@@ -151,7 +151,7 @@ func (p newPush) Bodies() []newPush {
 	return append(all, p)
 }
 
-// Kinds are the names of the kinds that it may have, whatever the form.
+// Kinds are the names of the kinds that it may have in any form.
 func (p newPush) Kinds() (names []string) {
 	for _, o := range p.kinds {
 		names = append(names, o.Kind.String())
@@ -214,7 +214,7 @@ func (p newPush) perKind(say func(intake.KindTerms) string) string {
 	return strings.Join(texts, "; ")
 }
 
-// A pushRule is what a push of a kind must have.
+// A pushRule has the required fields of a kind of push.
 type pushRule struct {
 	newPush
 	Kind        string
@@ -248,7 +248,7 @@ func (s *Service) offers(how intake.Spelling) []intake.KindTerms {
 	return all
 }
 
-// usually is the value of an absent field.
+// usually describes the value of an absent field.
 func usually(c store.Choice) bool { return c.Enabled && c.Default }
 
 // durationCodes explains the codes of expire_after_duration.

@@ -10,7 +10,7 @@ import (
 	"pushbox/store/record"
 )
 
-// downloadFile answers with a file, or with the part of it that is asked for.
+// downloadFile answers with a file, or with the requested part.
 func (s *Service) downloadFile(r *action.Request) (action.Reply, error) {
 	n, err := strconv.Atoi(r.File)
 	if err != nil || strconv.Itoa(n) != r.File {
@@ -51,7 +51,7 @@ func fileReply(r *action.Request, d *store.Download) (action.Reply, error) {
 		{"ETag", tag},
 		{"Content-Disposition", disposition(d.Name.Reveal())},
 	}}
-	if v := h.Get("If-Range"); r.Method != http.MethodGet || v != "" && v != tag { // the client has a part of another file
+	if v := h.Get("If-Range"); r.Method != http.MethodGet || v != "" && v != tag { // the client's part belongs to another file
 		return rep, nil
 	}
 	part, partial, err := parseRange(h.Get("Range"), d.Size)
@@ -65,8 +65,8 @@ func fileReply(r *action.Request, d *store.Download) (action.Reply, error) {
 	return rep, nil
 }
 
-// disposition returns a Content-Disposition that has browsers save a file under its
-// name (RFC 6266): in UTF-8, and for old programs in ASCII.
+// disposition returns a Content-Disposition with which browsers save a file under its name (RFC
+// 6266): in UTF-8, and for old programs in ASCII.
 func disposition(name string) string {
 	var ascii, extended strings.Builder
 	for _, c := range []byte(name) {
@@ -104,7 +104,7 @@ func parseRange(header string, size int64) (part action.Span, partial bool, err 
 	switch {
 	case first != "" && !hasFrom || last != "" && !hasTo || !hasFrom && !hasTo || hasFrom && hasTo && to < from:
 		return action.Span{}, false, nil
-	case !hasFrom && size == 0 && to > 0: // the whole of an empty file, which a 206 cannot describe
+	case !hasFrom && size == 0 && to > 0: // the whole empty file, which a 206 cannot describe
 		return action.Span{}, false, nil
 	case !hasFrom && to == 0 || hasFrom && from >= size:
 		return action.Span{}, false, &action.RangeError{Size: size}

@@ -15,7 +15,7 @@ import (
 	"pushbox/store/record"
 )
 
-// apiHelp is what the help page of the API shows.
+// apiHelp has the content of the API's help page.
 type apiHelp struct {
 	Base      string // of the addresses in commands
 	Text      string // about the whole API
@@ -24,8 +24,8 @@ type apiHelp struct {
 
 	DocumentV1 string       // the address of the document of API version 1
 	V1         []helpV1     // its addresses; none if it is switched off
-	Statuses   []statusHelp // of all endpoints, and of unknown paths
-	Common     []int        // those that endpoints leave out, but for errors of their own, since most of them have them
+	Statuses   []statusHelp // headers of all endpoints, and of unknown paths
+	Common     []int        // statuses of most endpoints, which list them only for their own errors
 }
 
 // An endpointHelp documents one method of one path.
@@ -35,7 +35,7 @@ type endpointHelp struct {
 	Path        string // with its parameters in braces
 	Summary     string
 	Description string
-	Access      string // who may call it
+	Access      string // the callers that it allows
 	Fields      []fieldHelp
 	Statuses    []statusHelp
 	Curl        string // a command for a shell that has TOKEN, GRANT, REQUEST and API_TOKEN
@@ -123,7 +123,7 @@ func (s *Service) endpointHelp(api *openapi.API, e endpoint, base string) endpoi
 	return help
 }
 
-// without returns the bodies that are not those of the errors.
+// without returns the bodies except those of the errors.
 func without(all []action.ErrorBody, errs []error) []action.ErrorBody {
 	for _, f := range repliesTo(errs) {
 		common := bodiesOf(f)

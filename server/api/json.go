@@ -45,13 +45,13 @@ type createdJSON struct {
 	NotifyEmailsToLocale string `json:"notify_emails_to_locale,omitempty"`
 }
 
-// mailedJSON is a push whose link goes out by mail.
+// mailedJSON is a push whose link is sent by mail.
 type mailedJSON struct {
 	Message string `json:"message"`
 	pushJSON
 }
 
-// newMailedJSON says it in the words of Password Pusher.
+// newMailedJSON has the message of Password Pusher.
 func newMailedJSON(p store.PushInfo, base string) mailedJSON {
 	return mailedJSON{"Recipient(s) are added to the queue to be sent.", newPushJSON(p, base)}
 }

@@ -11,18 +11,18 @@ import (
 	"pushbox/store/record"
 )
 
-// An exportLine is one thing that is kept about an account: one of the fields is set. An
-// export has nothing that opens something: no links, no tokens, no secrets, no contents.
+// An exportLine is an item that the server keeps about an account: one of the fields is set. An
+// export contains no links, tokens, secrets or contents.
 type exportLine struct {
 	Account *accountJSON      `json:"account,omitempty"`
-	SignsIn *exportedIdentity `json:"identity,omitempty"` // by which a sign-in provider knows its user
+	SignsIn *exportedIdentity `json:"identity,omitempty"` // the name of its user at a sign-in provider
 	Passkey *exportedPasskey  `json:"passkey,omitempty"`
 	Session *exportedSession  `json:"session,omitempty"`
 	Token   *exportedToken    `json:"token,omitempty"`
 	Webhook *exportedHook     `json:"webhook,omitempty"`
 	Push    *exportedPush     `json:"push,omitempty"`
 	Request *exportedRequest  `json:"request,omitempty"`
-	Event   *store.AdminLine  `json:"event,omitempty"` // of the instance log, by the account or about it
+	Event   *store.AdminLine  `json:"event,omitempty"` // event of the instance log, by the account or about it
 }
 
 type exportedIdentity struct {
@@ -90,8 +90,8 @@ type exportedRequest struct {
 // for its reader.
 const exportStep = 4
 
-// exportOwnAccount answers with all that is kept about the account, as JSON lines. It reads
-// them on the way, in parts, and takes the place of a download.
+// exportOwnAccount answers with all that the server keeps about the account, as JSON lines. It
+// reads the data in parts while it sends, and counts as a download.
 func (s *Service) exportOwnAccount(r *action.Request) (rep action.Reply, err error) {
 	by := r.Holder()
 	if !s.Downloads.Take(by) {
@@ -129,7 +129,7 @@ func (s *Service) exportOwnAccount(r *action.Request) (rep action.Reply, err err
 // An exportPart writes lines about an account.
 type exportPart func(r *action.Request, a record.Account, write func(any) error) error
 
-// writeEach writes a line for each of a list.
+// writeEach writes a line for each item of a list.
 func writeEach[T, L any](list []T, err error, write func(any) error, line func(T) L) error {
 	for _, one := range list {
 		if err == nil {
@@ -202,7 +202,7 @@ func (s *Service) exportPush(r *action.Request, p store.PushInfo, write func(any
 	}
 	defer r.Memory.Release()
 	held := int64(0)
-	for page := 1; ; page++ { // entries never move
+	for page := 1; ; page++ { // the order of entries never changes
 		log, err := s.Store.Audit(r.Context(), r.Actor, nameOf(p), page)
 		switch {
 		case errors.Is(err, record.ErrNotFound): // it was purged meanwhile
@@ -223,14 +223,14 @@ func (s *Service) exportPush(r *action.Request, p store.PushInfo, write func(any
 	}
 }
 
-// entrySize is what an entry of an audit log takes beside its texts, and lineFactor how much more
-// memory encoding takes.
+// entrySize is the memory of an audit entry without its texts, and lineFactor the factor for its
+// encoding.
 const (
 	entrySize  = 256
 	lineFactor = 3
 )
 
-// holds takes memory for a line of that size.
+// holds reserves memory for a line of that size.
 func holds(r *action.Request, size int64) error {
 	if size <= action.SmallBody {
 		return nil
@@ -238,7 +238,7 @@ func holds(r *action.Request, size int64) error {
 	return r.Reserve(lineFactor * size)
 }
 
-// nameOf is what names a push to its owner: once it has ended, its handle.
+// nameOf returns the name of a push for its owner: its url_token, or its handle once it has ended.
 func nameOf(p store.PushInfo) store.Name {
 	if p.Live() {
 		return p.Token
@@ -247,7 +247,7 @@ func nameOf(p store.PushInfo) store.Name {
 }
 
 func (s *Service) exportRequests(r *action.Request, _ record.Account, write func(any) error) error {
-	written := make(map[record.RequestID]bool) // those without an end, of which an account has few
+	written := make(map[record.RequestID]bool) // requests without an end, of which an account has few
 	var last record.Request
 	for {
 		list, err := s.Store.RequestsAfter(r.Context(), r.Actor, last, exportStep)
@@ -255,7 +255,7 @@ func (s *Service) exportRequests(r *action.Request, _ record.Account, write func
 			return err
 		}
 		for _, q := range list {
-			if written[q.ID] { // it has ended meanwhile
+			if written[q.ID] { // the request has ended meanwhile
 				continue
 			}
 			if q.EndedAt.IsZero() {
@@ -276,7 +276,7 @@ func (s *Service) exportOwnEvents(r *action.Request, a record.Account, write fun
 		return err
 	}
 	return s.Manage.ExportEvents(r, manage.LogQuery{Account: a.ID, Before: last + 1}, func(event store.AdminLine) error {
-		if event.ActorID != a.ID { // of an administrator, whose it is
+		if event.ActorID != a.ID { // the client of an administrator is the administrator's data
 			event.ActorID, event.IP, event.UserAgent = 0, "", ""
 		}
 		if event.AccountID != a.ID {

@@ -15,7 +15,7 @@ func (s *Service) createPush(r *action.Request) (action.Reply, error) {
 	return s.create(r, intake.PushV2)
 }
 
-// create creates a push that is spelled in that way.
+// create returns an action that creates a push in a spelling.
 func (s *Service) create(r *action.Request, how intake.Spelling) (action.Reply, error) {
 	c, p, err := s.Intake.ReceivePush(r, how)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *Service) auditPush(r *action.Request) (action.Reply, error) {
 	return action.OK(body), nil
 }
 
-// Where a passphrase may be: in a field of the query or of a form, or in a header,
-// which keeps it out of the logs of proxies.
+// Places of a passphrase: a field of the query or of a form, or a header, which keeps it out of the
+// logs of proxies.
 const headerPassphrase = "X-Push-Passphrase"
 
 // readPassphrase takes the passphrase from the query, the header, or the body.
@@ -166,8 +166,8 @@ func (s *Service) mailPush(r *action.Request) (action.Reply, error) {
 	return action.Created(newMailedJSON(p, r.Base)), nil
 }
 
-// jsonFactor is how much memory it takes to encode the JSON of a push, in lengths of
-// the payload: JSON has six bytes for a control character.
+// jsonFactor is the memory for encoding the JSON of a push, in lengths of the payload: JSON uses
+// six bytes for a control character.
 func jsonFactor(record.Kind) int64 { return 8 }
 
 // thawPushAPI is thawPush for programs.

@@ -138,7 +138,7 @@ func newAnsweredJSON(r store.RequestInfo, base string) answeredJSON {
 	return j
 }
 
-// kindsText is the kinds of answer that a request takes, as its field has them.
+// kindsText returns the kinds of answer that a request accepts, in the form of its field.
 func kindsText(r record.Request) string {
 	switch {
 	case r.Texts && r.Files:
@@ -150,7 +150,7 @@ func kindsText(r record.Request) string {
 	}
 }
 
-// keyText is a key in base64url; nil for none.
+// keyText returns a key in base64url; nil for none.
 func keyText(key []byte) *string {
 	if key == nil {
 		return nil

@@ -125,7 +125,7 @@ func TestARequestWithWrongFieldsIsRefused(t *testing.T) {
 		`{"request":{"text":"x","answer_expire_after_days":0}}`:       `{"answer_expire_after_days":["must be between 1 and 90"]}`,
 		`{"request":{"text":"x","answer_expire_after_views":"many"}}`: `{"answer_expire_after_views":["must be a whole number"]}`,
 		`{"request":{"text":"x","public_key_x25519":"?"}}`:            `{"public_key_x25519":["must be base64url without padding"]}`,
-		`{"request":{"text":"x","public_key_p256":"AAAA"}}`:           `{"public_key_p256":["must be a public key of that curve: not every browser has X25519"]}`,
+		`{"request":{"text":"x","public_key_p256":"AAAA"}}`:           `{"public_key_p256":["must be a public key of that curve, because not every browser has X25519"]}`,
 	} {
 		if got := a.Do("POST", requests, body, ann).Want(http.StatusUnprocessableEntity).Body; strings.TrimSpace(got) != want {
 			t.Errorf("%s: %s", body, got)

@@ -28,7 +28,7 @@ var (
 	urlV1      = intake.Spelling{Wrapper: "url", V1: true, Kind: record.URL, Convert: convertV1}
 )
 
-// createV1 creates a push that is spelled in that way.
+// createV1 returns an action that creates a push in a spelling of version 1.
 func (s *Service) createV1(how intake.Spelling) action.Func {
 	return inV1(func(r *action.Request) (action.Reply, error) {
 		rep, err := s.create(r, how)
@@ -39,7 +39,7 @@ func (s *Service) createV1(how intake.Spelling) action.Func {
 	})
 }
 
-// noPushV1 is intake.ErrNoPush in the words of version 1.
+// noPushV1 is intake.ErrNoPush with the message of version 1.
 func noPushV1(how intake.Spelling) error {
 	return action.BadRequest("param is missing or the value is empty or invalid: " + how.Wrapper)
 }
@@ -59,8 +59,8 @@ func convertV1(c *intake.Draft) error {
 	return nil
 }
 
-// restrict cuts the fraction of a number, and deletes what is then no whole number
-// within the bounds.
+// restrict cuts off the fraction of a number, and deletes the field if the result is not a whole
+// number within the bounds.
 func restrict(f intake.Fields, name string, bounds store.Range) {
 	whole, fraction, _ := strings.Cut(strings.TrimSpace(f.Text(name)), ".")
 	n, err := strconv.Atoi(whole)
@@ -116,7 +116,7 @@ func bodyV1(of any, base string) any {
 // links for people out of it: without .json it must be the page of the push.
 func (j *pushJSON) inV1(base string) { j.JSONURL = base + "/p/" + j.URLToken + action.JSONSuffix }
 
-// versionV1JSON is the version as version 1 tells it.
+// versionV1JSON is the version in the form of version 1.
 type versionV1JSON struct {
 	ApplicationVersion string `json:"application_version"`
 	APIVersion         string `json:"api_version"`

@@ -35,11 +35,11 @@ func (r *base64Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// base64Text is base64 that ends with its padding. The decoder of the standard library
-// accepts more text behind the padding, but not always the same text.
+// base64Text is base64 that ends with its padding. The decoder of the standard library is not
+// consistent about text after the padding.
 type base64Text struct {
 	r      io.Reader
-	err    error // of r
+	err    error // error of r
 	padded bool  // the padding has begun
 	breaks int64 // bytes of line breaks
 	others int64 // bytes of anything else

@@ -41,7 +41,7 @@ const (
 	ErrBoth        Bad = "The body and the query both have fields: send all of them in the body."
 	ErrFields      Bad = "The form or query has too many fields."
 	ErrMultipart   Bad = "The multipart body is not valid."
-	ErrPartHead    Bad = "A part of the multipart body has too long a header."
+	ErrPartHead    Bad = "A part of the multipart body has a header that is too long."
 	ErrDisposition Bad = "A part of the multipart body has no valid header Content-Disposition: form-data with a name."
 )
 
@@ -84,8 +84,8 @@ type FileSink interface {
 	Sink
 	// File reads a file to its end.
 	File(f *File) error
-	// Expect is told, before the body is read, how many bytes its files must have at
-	// least to make it as long as it says. Read does not call it where that may be none.
+	// Read calls Expect before it reads the body, with the least number of bytes that its files
+	// must have for the declared length, unless that is zero.
 	Expect(files int64) error
 	// Describe gives the last file its name and media type, as they were sent. It
 	// follows File, since JSON may have them after the content.
@@ -108,7 +108,7 @@ type Options struct {
 	Memory  *limit.Reservation // Read resizes it to fit the text; nil: the text is short, and there are no files
 
 	Files       FileSink // takes the files; nil: none are expected
-	FilesField  string   // the member of Object that holds them
+	FilesField  string   // the member of Object with the files
 	MaxFiles    int
 	MaxFileSize int64 // bytes
 }
@@ -116,7 +116,7 @@ type Options struct {
 // The media types of bodies that are read.
 const (
 	TypeJSON      = "application/json"
-	typeJSONAPI   = "application/vnd.api+json" // which some frameworks send, with JSON of any form
+	typeJSONAPI   = "application/vnd.api+json" // some frameworks send it, with JSON of any form
 	TypeForm      = "application/x-www-form-urlencoded"
 	TypeMultipart = "multipart/form-data"
 )
@@ -158,9 +158,8 @@ func isUTF8(charset string) bool {
 	}
 }
 
-// Read reads a body into a Sink. Afterwards the options' memory holds no more than the
-// text. Errors are those above, those of the Sink, and limit.ErrBusy if there is no
-// memory.
+// Read reads a body into a Sink. Afterwards the options' memory holds only the text. Errors are
+// those above, those of the Sink, and limit.ErrBusy if there is no memory.
 func Read(ctx context.Context, r *Reader, o Options, into Sink) error {
 	media, boundary, err := mediaType(r.http.Header, o.JSON)
 	if err != nil {

@@ -92,12 +92,12 @@ func (r *Reader) readForm(into Sink) error {
 	return r.readPairs(text, into)
 }
 
-// A pairCounter reads a form, and ends with ErrFields behind the first pair too many: megabytes that
-// are refused anyway are not read.
+// A pairCounter reads a form, and ends with ErrFields after the first pair beyond maxFields, so
+// that it does not read megabytes that are refused anyway.
 type pairCounter struct {
 	from   io.Reader
 	pairs  int
-	inside bool // the last byte was one of a pair
+	inside bool // the last byte belonged to a pair
 }
 
 func (c *pairCounter) Read(p []byte) (int, error) {
@@ -124,8 +124,8 @@ func (r *Reader) readQuery(into Sink) error {
 	return r.readPairs(query, into)
 }
 
-// queryHasFields reports whether the query has fields of the object. Whether they would
-// count beside a body, nothing says, and a passphrase must not get lost.
+// queryHasFields reports whether the query has fields of the object. A request with both is
+// ambiguous, and must not lose a passphrase.
 func (r *Reader) queryHasFields() bool {
 	pairs, err := ParseQuery(r.http.URL.RawQuery)
 	return err == nil && slices.ContainsFunc(pairs, func(p Pair) bool { _, _, ok := r.cutName(p.Name); return ok })
@@ -144,8 +144,7 @@ func (r *Reader) readPairs(text string, into Sink) error {
 	return nil
 }
 
-// field gives a field of a form to a sink, if it belongs to the object or may be
-// outside it.
+// field passes a field of a form to a sink, if it belongs to the object or may be outside it.
 func (r *Reader) field(name string, text secret.Text, into Sink) error {
 	key, single, ok := r.cutName(name)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"pushbox/internal/strictjson"
 )
 
-// readJSON reads an object. It skips members that are no fields.
+// readJSON reads an object. It skips members that are not fields.
 func (r *Reader) readJSON(into Sink) error {
 	d := strictjson.NewDecoder(r)
 	if d.Kind() != strictjson.Object {
@@ -45,8 +45,8 @@ func (r *Reader) member(d *strictjson.Decoder, key string, into Sink) error {
 	return into.Field(key, v)
 }
 
-// readValue reads a field. Its length has no bound here: the text of the whole body
-// has one, and the store has one for each field.
+// readValue reads a field. It does not bound its length: the text of the whole body has a bound,
+// and the store has one for each field.
 func readValue(d *strictjson.Decoder) (Value, error) {
 	switch d.Kind() {
 	case strictjson.String:

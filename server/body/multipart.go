@@ -18,8 +18,8 @@ func (r *Reader) readMultipart(boundary string, into Sink) error {
 	if boundary == "" {
 		return ErrMultipart
 	}
-	// multipart.Reader accepts a body that ends behind any boundary, not only behind the
-	// last one. With an empty line added, such a body has one more part, which is refused.
+	// multipart.Reader accepts a body that ends after any boundary, not only after the last one.
+	// With an added empty line such a body has one more part, which is refused.
 	parts := multipart.NewReader(io.MultiReader(r, strings.NewReader("\r\n\r\n")), boundary)
 	most := maxFields
 	if r.options.Files != nil {

@@ -15,11 +15,11 @@ const (
 	paceStep    = 16 << 10 // bytes of a long text between two calls of Pace.Step
 )
 
-// A Pace keeps a long text coming, so that its memory is not held by a sender that sends
-// nothing. Reading fails where it ends the wait for more.
+// A Pace requires progress of a long text, so that a sender that sends nothing cannot hold its
+// memory. When it ends the wait for more, reading fails.
 type Pace interface {
-	Step() // the next 16 KiB must come soon
-	Rest() // no more text needs to come
+	Step() // the next 16 KiB must arrive soon
+	Rest() // no further text must arrive
 }
 
 // UploadMemory is how many bytes of memory an upload takes, to read a file and store
@@ -37,17 +37,17 @@ type Reader struct {
 	paced int64 // bytes of text at the last Step; 0: none
 
 	read    int64 // bytes that have arrived
-	content int64 // of them: content of files
-	inFile  bool  // what arrives may be content
+	content int64 // bytes of the content of files
+	inFile  bool  // arriving bytes may be content
 	files   bool  // there was a file
 	room    int64 // bytes of text that memory is reserved for
-	head    int64 // where, in the text, the header of the part must end; 0: none is read
+	head    int64 // where in the text the header of the part must end; 0: no header is being read
 	err     error // why nothing more is read; io.EOF at the end
 
 	abandoned bool
 }
 
-// NewReader returns a Reader of a request's body. With a Pace, a long text must keep it.
+// NewReader returns a Reader of a request's body. A Pace applies to a long text.
 func NewReader(hr *http.Request, p Pace) Reader {
 	return Reader{http: hr, pace: p, room: math.MaxInt64}
 }
@@ -66,7 +66,7 @@ func (r *Reader) begin(ctx context.Context, o Options) {
 
 // end finishes the reading, which returned err. It returns what is wrong with the body.
 func (r *Reader) end(err error) error {
-	if err == nil && r.text() > r.options.MaxText { // what was read ahead behind a file is counted by now
+	if err == nil && r.text() > r.options.MaxText { // bytes that were read ahead after a file are counted by now
 		err = ErrTooLarge
 	}
 	if r.options.Memory != nil {
@@ -99,8 +99,8 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// text returns how many bytes have arrived that are not content of files. Behind a file
-// it also counts what was read ahead.
+// text returns how many bytes have arrived that are not content of files. After a file it includes
+// bytes that were read ahead.
 func (r *Reader) text() int64 { return r.read - r.content }
 
 // check returns an error if a bound is reached, and reserves memory for more text.
@@ -145,9 +145,9 @@ func (r *Reader) reserve(n int64) error {
 	return nil
 }
 
-// file gives the content of a file to the sink. While the sink reads it, everything that
-// arrives may be content. Afterwards offset, which returns how many bytes of the body
-// were consumed, tells how much of it was.
+// file passes the content of a file to the sink. While the sink reads it, all arriving bytes may be
+// content. Afterwards offset, which returns how many bytes of the body were consumed, shows how
+// many were content.
 func (r *Reader) file(content io.Reader, declared int64, offset func() int64) error {
 	begin := offset()
 	if err := r.options.Files.File(&File{Declared: declared, body: r, content: content}); err != nil {

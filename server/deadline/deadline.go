@@ -15,20 +15,21 @@ import (
 // and its answer; a file may take longer, as long as it makes progress. Long texts and answers
 // must make progress within their time.
 //
-// All errors here are ignored: a connection without deadlines cannot be cut, and a closed
-// one need not be.
+// It ignores all errors: a connection without deadlines cannot be cut, and a closed one need not
+// be.
 type Deadlines struct {
 	control http.ResponseController
 	stall   time.Duration // without progress of a file
 	request time.Duration // for the rest of a request
 	end     time.Time     // of the request
-	files   Pace          // of all files that the request has brought so far
+	files   Pace          // progress of all files of the request so far
 	rested  time.Time     // when the last file ended; zero: there was none
-	between time.Duration // that passed between files
+	between time.Duration // time that passed between files
 }
 
-// textStall is the part of the stall timeout for which a text may make no progress: 16 KiB of
-// a body above 64 KiB, or 32 KiB of an answer. Meanwhile it holds memory that others wait for.
+// textStall is the part of the stall timeout for which a text may make no progress: 16 KiB of a
+// body above 64 KiB, or 32 KiB of an answer. Meanwhile it holds memory that other requests wait
+// for.
 const textStall = 6
 
 // New begins with the deadlines of a request.
@@ -42,7 +43,7 @@ func (d *Deadlines) Step() {
 	_ = d.control.SetReadDeadline(now.Add(min(d.stall/textStall, d.end.Sub(now))))
 }
 
-// Rest gives what follows an incoming text the time that its request has.
+// Rest gives the rest of a request after a text the time of the request.
 func (d *Deadlines) Rest() { _ = d.control.SetReadDeadline(d.end) }
 
 // Answering gives an outgoing text more time, but little more than its request has.
@@ -51,11 +52,11 @@ func (d *Deadlines) Answering() {
 	_ = d.control.SetWriteDeadline(now.Add(d.stall/textStall + min(0, d.end.Sub(now))))
 }
 
-// Sending gives what is sent at a pace more time.
+// Sending gives data that is sent at a pace more time.
 func (d *Deadlines) Sending(p Pace) { _ = d.control.SetWriteDeadline(p.deadline(time.Now(), d.stall)) }
 
-// FileDone gives what follows a file the time of a request without files, less what has passed between
-// files before.
+// FileDone gives the rest of a request after a file the time of a request without files, less the
+// time that passed between earlier files.
 func (d *Deadlines) FileDone() {
 	now := time.Now()
 	d.files.Took, d.rested, d.end = now.Sub(d.files.Begin), now, now.Add(d.request-d.between)
@@ -63,7 +64,7 @@ func (d *Deadlines) FileDone() {
 	_ = d.control.SetWriteDeadline(now.Add(d.request))
 }
 
-// Arrived notes that another file begins.
+// Arrived records that another file begins.
 func (d *Deadlines) Arrived() {
 	if !d.rested.IsZero() {
 		d.between += time.Since(d.rested)
@@ -85,11 +86,11 @@ type Pace struct {
 	Moved int64         // bytes
 }
 
-// Next begins another file. What the files before took counts, but no time between them: a
-// request with many files that move hardly at all would hold its slot for as many stall timeouts.
+// Next begins another file. The time of earlier files counts, but not the time between files:
+// otherwise a request with many slow files would hold its slot for as many stall timeouts.
 func (p *Pace) Next() { p.Begin = time.Now().Add(-p.Took) }
 
-// deadline returns until when more of the file must move.
+// deadline returns the time by which more of the file must move.
 func (p *Pace) deadline(now time.Time, stall time.Duration) time.Time {
 	earned := time.Duration(p.Moved/leastRate) * time.Second
 	return p.Begin.Add(stall + min(earned, now.Sub(p.Begin)))
@@ -129,15 +130,14 @@ func (p *progressReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// roomStep is how many bytes of files arrive between two questions for room.
+// roomStep is how many bytes of files arrive between two checks for room.
 const roomStep = 256 << 10
 
-// A roomReader reads a file, and asks now and then whether there is room for what has
-// arrived.
+// A roomReader reads a file, and checks now and then whether there is room for the arrived bytes.
 type roomReader struct {
 	r     io.Reader
 	Done  int64 // bytes of the request's files so far
-	asked int64 // of this file, bytes since the last question
+	asked int64 // bytes of this file since the last check
 	ask   func(files int64) error
 }
 
@@ -172,8 +172,8 @@ func NewSlowReader(file *store.Download, d *Deadlines) *slowReader {
 	return &slowReader{file: file, deadlines: d, pace: Pace{Begin: time.Now()}}
 }
 
-// Read reads more of the file. The client must take it, so that the next call comes,
-// within the stall timeout.
+// Read reads more of the file. The client must receive the data within the stall timeout: then the
+// next call comes.
 func (r *slowReader) Read(b []byte) (int, error) {
 	r.deadlines.Sending(r.pace)
 	n, err := r.file.Read(b)

@@ -2,7 +2,7 @@ package display
 
 import "strings"
 
-// An Agent is a User-Agent header, reduced to names that people know.
+// An Agent is a User-Agent header, reduced to common names.
 type Agent struct{ Browser, System string } // empty: not known
 
 // Marks of browsers and of systems in the header (RFC 9110 section 10.1.5). A browser
@@ -50,9 +50,9 @@ func ParseAgent(header string) (a Agent) {
 	return a
 }
 
-// ProviderPath, with the name of a sign-in provider behind it, is the path that begins one
+// ProviderPath, followed by the name of a sign-in provider, is the path that begins a sign-in
 // there.
 const ProviderPath = "/users/oidc/"
 
-// BackPath is the path to which the provider of that name sends browsers back.
+// BackPath is the path to which a provider redirects browsers after the sign-in.
 func BackPath(name string) string { return ProviderPath + name + "/callback" }

@@ -16,7 +16,7 @@ import (
 type Destination struct {
 	Host  string // with its port, as people read it
 	ASCII string // the host as machines read it, if that differs
-	Mixed bool   // the host has a word in letters of several scripts
+	Mixed bool   // the host mixes letters of several scripts in a word
 	Bad   bool   // the host is not valid, so there is no link
 	URL   string // whole, with invisible characters escaped
 	Link  string // the address of the link; empty: none
@@ -50,13 +50,12 @@ func NewDestination(text string) Destination {
 	}
 	_, rest, _ := strings.Cut(text, "://")
 	end := strings.IndexAny(rest+"/", "/?#")
-	d.Link = u.Scheme + "://" + withPort(ascii, u.Port()) + rest[end:] // the link leads where the page says
+	d.Link = u.Scheme + "://" + withPort(ascii, u.Port()) + rest[end:] // the link leads to the shown address
 	return d
 }
 
-// forbidden has the characters that no name may have (URL Standard section 3.5), even
-// if UTS 46 makes one from another character: to a reader, a full-width slash would end
-// the name.
+// forbidden has the characters that a name must not have (URL Standard section 3.5), also as a
+// result of UTS 46: a reader would think that a full-width slash ends the name.
 const forbidden = "\x00\t\n\r #/:<>?@[\\]^|%\x7f"
 
 // isLiteral reports whether a host is an IPv6 address.
@@ -87,16 +86,15 @@ func visible(text string) string {
 	return b.String()
 }
 
-// together are sets of scripts that one language writes side by side (UTS 39
-// section 5.1).
+// together are sets of scripts that one language uses together (UTS 39 section 5.1).
 var together = [...][]string{
 	{"Han", "Hiragana", "Katakana", "Latin"},
 	{"Han", "Hangul", "Latin"},
 	{"Han", "Bopomofo", "Latin"},
 }
 
-// mixesScripts reports whether a part of a name mixes scripts that no language writes
-// together. Some of their letters look the same.
+// mixesScripts reports whether a part of a name mixes scripts that no language uses together, since
+// some of their letters look the same.
 func mixesScripts(name string) bool {
 	for part := range strings.SplitSeq(name, ".") {
 		if scripts := scriptsOf(part); len(scripts) > 1 && !goTogether(scripts) {

@@ -1,6 +1,5 @@
-// Package display turns values into what a person reads: links, addresses, times,
-// programs, QR codes, and a text exactly as it was sent. It knows nothing of requests,
-// records or templates.
+// Package display formats values for people: links, addresses, times, programs, QR codes, and a
+// text exactly as it was sent. It does not depend on requests, records or templates.
 package display
 
 import (
@@ -70,7 +69,7 @@ func ExactHTML(text string) (html template.HTML, exact string) {
 	if strings.ContainsRune(text, 0) {
 		exact = base64.StdEncoding.EncodeToString([]byte(text))
 	}
-	return template.HTML(asHTML.Replace(text)), exact // everything in it is escaped
+	return template.HTML(asHTML.Replace(text)), exact // all of it is escaped
 }
 
 // StampLayout is the layout of a time in the API and the log: ISO 8601 in UTC with

@@ -1,5 +1,5 @@
-// Package intake reads what senders bring, whether a program or a browser sends it: the fields and the
-// files of a new push, and a request for secrets.
+// Package intake reads the input of senders from programs and browsers: the fields and the files of
+// a new push, and a request for secrets.
 package intake
 
 import (
@@ -29,7 +29,7 @@ func (s *Desk) MailLanguage(tag string) string {
 // ErrNoPush refuses a request without the fields of a push.
 const ErrNoPush = action.BadRequest("param is missing or the value is empty or invalid: push. Send an object push with at least one field, such as {\"push\":{\"payload\":\"...\"}}, or push[payload]=... in a form.")
 
-// A Desk takes in what senders bring: new pushes, and requests for secrets.
+// A Desk receives new pushes and requests for secrets.
 type Desk struct {
 	Store        *store.Store
 	Config       config.Config
@@ -47,14 +47,14 @@ type Draft struct {
 	Spelling
 	Fields   Fields
 	Files    *store.Upload // nil before the first file
-	deadline time.Time     // for all but the content of files
+	deadline time.Time     // for the body without the content of files
 	BodyRead bool          // the body was read to its end
 
 	content int64 // bytes of the files so far
 
-	by     limit.Holder      // of its memory, and of its upload slot
-	asked  store.RequestInfo // that the push answers
-	Policy store.Policy      // of its sender; of the owner of the request that it answers
+	by     limit.Holder      // the holder of its memory and its upload slot
+	asked  store.RequestInfo // the request that the push answers
+	Policy store.Policy      // of its sender, or of the owner of the request that it answers
 }
 
 // PushV2 is the spelling of new pushes in version 2 of the API.
@@ -65,8 +65,8 @@ type Spelling struct {
 	Wrapper string             // the object that has the fields
 	Page    bool               // it comes from a page's form, not from a program
 	V1      bool               // it belongs to API version 1
-	Convert func(*Draft) error // changes the fields before they are read; nil: not at all
-	Kind    record.Kind        // of the push, whatever the fields say; 0: they decide
+	Convert func(*Draft) error // changes the fields before they are read; nil: no change
+	Kind    record.Kind        // fixed kind of the push; 0: the fields decide
 
 	Answering store.RequestToken // that the push answers; zero: none. Its sender needs no account for files.
 }
@@ -81,9 +81,8 @@ func (s *Desk) newCreateRequest(r *action.Request, how Spelling) *Draft {
 	}
 }
 
-// ReceivePush reads a request to create a push and has the store create it. Even with an
-// error it returns the fields read so far. It frees the uploaded files unless the
-// push was created.
+// ReceivePush reads a request to create a push and creates it in the store. Even with an error it
+// returns the fields read so far. It frees the uploaded files unless the push was created.
 func (s *Desk) ReceivePush(r *action.Request, how Spelling) (*Draft, store.PushInfo, error) {
 	c := s.newCreateRequest(r, how)
 	defer c.close()
@@ -119,7 +118,7 @@ func (c *Draft) findPolicy() (err error) {
 	return err
 }
 
-// hold says who holds the memory and the upload slot of the request.
+// hold sets the holder of the memory and the upload slot of the request.
 func (c *Draft) hold() {
 	c.by = c.Request.Holder()
 	if c.Answers() {
@@ -181,7 +180,7 @@ func (c *Draft) Field(name string, v body.Value) error {
 		switch v.Shape {
 		case body.String:
 			return body.ErrTwice
-		case body.Null: // a field for files that is empty, beside one that is not
+		case body.Null: // an empty field for files beside a non-empty one
 			return nil
 		}
 	}
@@ -192,8 +191,8 @@ func (c *Draft) Field(name string, v body.Value) error {
 	return nil
 }
 
-// Expect refuses files for which the sender has no room now. While they arrive, it is asked
-// again, so an upload that cannot become a push does not run to its end.
+// Expect refuses files for which the sender has no room now. The check is repeated while they
+// arrive, so that an upload that cannot become a push ends early.
 func (c *Draft) Expect(files int64) error {
 	if c.Answers() {
 		return c.desk.Store.RequestHasRoom(c.Request.Context(), c.asked, files)
@@ -207,7 +206,7 @@ func (c *Draft) File(f *body.File) error {
 		return record.ErrFileSize
 	}
 	if c.Answers() && !c.asked.Files {
-		return c.refuseFiles("are not what the request asks for")
+		return c.refuseFiles("are not a kind that the request asks for")
 	}
 	if err := c.Expect(c.content + f.Declared); err != nil {
 		return err
@@ -219,13 +218,13 @@ func (c *Draft) File(f *body.File) error {
 		c.Files = c.desk.Store.NewUpload(c.Policy)
 	}
 	c.Request.Deadlines.Arrived()
-	if err := f.Reserve(); err != nil { // before the deadline is set, since it may wait
+	if err := f.Reserve(); err != nil { // before the deadline is set, because it may wait
 		return err
 	}
 	d := &c.Request.Deadlines
 	content := deadline.NewRoomReader(deadline.NewProgressReader(f, d), c.content, c.Expect)
 	if err := c.Files.Add(c.Request.Context(), content); err != nil {
-		d.Sending(deadline.Pace{Begin: time.Now()}) // time for the answer: the file may have used it up
+		d.Sending(deadline.Pace{Begin: time.Now()}) // time for the answer, which the file may have used up
 		return err
 	}
 	c.content = content.Done
@@ -261,8 +260,8 @@ func (c *Draft) newPush() (store.NewPush, error) {
 	return p, err
 }
 
-// wrappedKey reads the key of an answer that its sender encrypted. A key that is malformed
-// is the error, unless there is one already.
+// wrappedKey reads the key of an answer that its sender encrypted. A malformed key is an error,
+// unless there is one already.
 func (c *Draft) wrappedKey(err *error) []byte {
 	r := FieldReader{Fields: c.Fields}
 	key := r.key(store.FieldWrappedKey)

@@ -17,7 +17,7 @@ import (
 // PassphraseField is the field of a query or a form with the passphrase of a push.
 const PassphraseField = store.FieldPassphrase
 
-// CheckPassphrase refuses a text that no push can have as its passphrase.
+// CheckPassphrase refuses a text that cannot be a passphrase.
 func CheckPassphrase(p secret.Text) error {
 	if !utf8.ValidString(p.Reveal()) || p.Len() > store.MaxPassphrase {
 		return action.BadRequest("The passphrase is too long, or not valid UTF-8.")
@@ -31,8 +31,8 @@ type Fields body.Form
 // A FieldReader reads the fields of a new push and notes what is wrong with them.
 type FieldReader struct {
 	Fields
-	Files bool // there is at least one
-	typed bool // by a person on a page, who is told if a number is missing
+	Files bool // there is at least one field
+	typed bool // by a person on a page, which reports a missing number
 	Bad   record.InvalidError
 }
 
@@ -62,8 +62,8 @@ func (f Fields) wantsFiles() bool {
 	return f[store.FieldFiles].Shape == body.List || f.KindName() == record.File.String()
 }
 
-// KindName returns the kind that was sent, by its name also where Password Pusher's number of it
-// was sent.
+// KindName returns the name of the kind that was sent, even if it was sent as Password Pusher's
+// number.
 func (f Fields) KindName() string {
 	name := strings.TrimSpace(f.Text(store.FieldKind))
 	if len(name) == 1 && name[0] >= '0' && int(name[0]-'0') < len(record.Kinds()) {
@@ -75,7 +75,7 @@ func (f Fields) KindName() string {
 // Text returns the text of a field.
 func (f Fields) Text(name string) string { return f[name].Text.Reveal() }
 
-// Kind reads the kind: text, or with files a push of files, if none was sent.
+// Kind reads the kind. If none was sent it is file for a push with files, else text.
 func (r *FieldReader) Kind() record.Kind {
 	switch r.Fields[store.FieldKind].Shape {
 	case body.None, body.Null, body.String, body.Number:
@@ -145,13 +145,13 @@ func (r *FieldReader) number(name string) *int {
 		return nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil { // more digits than fit: out of all bounds
+	if err != nil { // too many digits: out of all bounds
 		n = math.MaxInt
 	}
 	return &n
 }
 
-// wholeFloat returns a number without a fraction of zeros: some programs write 7 as 7.0.
+// wholeFloat removes a fraction of zeros: some programs write 7 as 7.0.
 func wholeFloat(text string) string {
 	if whole, fraction, ok := strings.Cut(text, "."); ok && strings.Trim(fraction, "0") == "" {
 		return whole
@@ -171,7 +171,7 @@ func (r *FieldReader) lifetime(name string) time.Duration {
 	return Durations[*code]
 }
 
-// Flag reads a boolean: some words mean yes, all others no.
+// Flag reads a boolean: some words mean yes, all other texts no.
 func (r *FieldReader) Flag(name string) *bool {
 	v := r.Fields[name]
 	if v.Shape == body.None {

@@ -24,10 +24,10 @@ const Day = 24 * time.Hour
 // UnitField is the field of forms with the unit of the number of days.
 const UnitField = "expire_after_unit"
 
-// units are the values of UnitField that mean other than days.
+// units are the values of UnitField other than days.
 var units = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour}
 
-// inUnit makes the days of a push a time in the unit that the sender chose.
+// inUnit converts the days of a push to a time in the unit that the sender chose.
 func inUnit(p *store.NewPush, name string) {
 	unit, other := units[name]
 	if !other || p.Days == nil || *p.Days == 0 {
@@ -53,12 +53,12 @@ func KindsOf(p store.Policy) (all []KindTerms) {
 	return all
 }
 
-// Each of these selects one of the terms, for newNumberField or newCheckbox.
+// These functions select one of the terms, for newNumberField or newCheckbox.
 
-// DaysRange is in how many days such a push may end.
+// DaysRange is the range of the days until such a push ends.
 func (t KindTerms) DaysRange() store.Range { return t.Days }
 
-// ViewsRange is after how many views such a push may end.
+// ViewsRange is the range of the views until such a push ends.
 func (t KindTerms) ViewsRange() store.Range { return t.Views }
 
 // StepChoice says whether such a push may have a step before it.

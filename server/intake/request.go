@@ -10,17 +10,17 @@ import (
 	"pushbox/store/record"
 )
 
-// NewRequestOf makes a request, with keys where all pushes must be encrypted.
+// NewRequestOf makes a request. It must have keys if all pushes must be encrypted.
 func (s *Desk) NewRequestOf(r *action.Request, in store.NewRequest) (store.RequestInfo, error) {
 	if s.Config.ClientEncryption == "required" && in.P256 == nil {
 		var bad record.InvalidError
-		bad.Add(store.FieldP256, "is required: this server takes only answers that are encrypted")
+		bad.Add(store.FieldP256, "is required: this server accepts only encrypted answers")
 		return store.RequestInfo{}, bad.Err()
 	}
 	return s.Store.CreateRequest(r.Context(), r.Actor, in)
 }
 
-// The kinds of answer that a request takes, in the field kinds.
+// The values of the field kinds.
 const (
 	TextsAndFiles = "text,file"
 	TextsOnly     = "text"

@@ -1,5 +1,5 @@
-// Package manage does what administrators ask for, on pages and through the API: to find accounts and
-// change them, and to read the instance log and what is known of the installation.
+// Package manage has the actions of administrators, for pages and the API: to find and change
+// accounts, and to read the instance log and the findings about the installation.
 package manage
 
 import (
@@ -15,13 +15,13 @@ import (
 	"pushbox/store/record"
 )
 
-// A Desk does what administrators ask for: about accounts, the instance log and the installation.
+// A Desk runs the actions of administrators on accounts, the instance log and the installation.
 type Desk struct {
 	Store  *store.Store
 	Config config.Config
 	Recent *Recent
 
-	Findings func(context.Context) ([]Finding, error) // what is to know of the installation; nil: nothing
+	Findings func(context.Context) ([]Finding, error) // findings about the installation; nil: none
 	Settings func() []config.Value                    // those in force; nil: none
 }
 
@@ -35,13 +35,13 @@ func (s *Desk) SetPolicy(r *action.Request, email, name string) error {
 	return err
 }
 
-// An AccountQuery is what a list of accounts shows.
+// An AccountQuery selects accounts for a list.
 type AccountQuery struct {
 	Words  string
 	Before record.AccountID // only accounts of lower numbers; 0: from the newest
 }
 
-// BeforeField is the field of a query for what is older than a number.
+// BeforeField is the field of a query for items that are older than a number.
 const BeforeField = "before"
 
 // ReadAccountQuery reads the query of a list of accounts.
@@ -78,8 +78,8 @@ func numberIn(pairs body.Pairs, name string) (uint64, error) {
 // ErrNumber refuses a number in a query.
 const ErrNumber = action.BadRequest("A number in the query must be a whole number, without a sign.")
 
-// FindAccounts returns a part of the list of accounts, with what their live pushes take, and
-// the number before which there may be more; 0 if there are no more.
+// FindAccounts returns a part of the list of accounts, with the room of their live pushes, and the
+// number before which there may be more; 0 if there are no more.
 func (s *Desk) FindAccounts(r *action.Request, q AccountQuery) (found []record.Account, rooms map[record.AccountID]record.Room, rest record.AccountID, err error) {
 	found, rest, err = s.Store.FindAccounts(r.Context(), q.Words, q.Before)
 	if err != nil {

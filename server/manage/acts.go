@@ -8,14 +8,14 @@ import (
 	"pushbox/store/record"
 )
 
-// An AccountAct is what an administrator can do to an account. Its messages are
-// account_do_NAME, account_do_NAME_hint, and notice_account_NAME when it is done.
+// An AccountAct is an action of an administrator on an account. Its messages are account_do_NAME,
+// account_do_NAME_hint, and notice_account_NAME when it is done.
 type AccountAct struct {
 	Name   string
-	Danger bool // what it ends does not come back
+	Danger bool // it cannot be undone
 	Typed  bool // the address must be typed again
 	Mails  bool // it sends mail
-	Others bool // for accounts of others alone: the store has it so
+	Others bool // only for accounts of others, which the store enforces
 	Fits   func(record.Account) bool
 	Do     func(s *store.Store, ctx context.Context, by store.Actor, email string) error // nil: it makes a link that sets a password, and shows or mails it
 }
@@ -85,8 +85,8 @@ var AccountActs = []AccountAct{
 	},
 }
 
-// Do does an act to an account, and nothing where it would make no difference. l is set by an
-// act that shows a link.
+// Do runs an act on an account, unless it would make no difference. An act that shows a link sets
+// l.
 func (s *Desk) Do(r *action.Request, act AccountAct, a record.Account) (l store.PasswordLink, err error) {
 	switch fits := act.Fits(a); {
 	case act.Do != nil && fits:
@@ -101,8 +101,8 @@ func (s *Desk) Do(r *action.Request, act AccountAct, a record.Account) (l store.
 	return l, err
 }
 
-// Invite makes an account without a password, and the link that sets one. With mail the link
-// is mailed; where that fails, as at the limit of mails, l has it to be passed on.
+// Invite makes an account without a password, and the link that sets one. With mail the link is
+// mailed; if that fails, for example at the limit of mails, l has the link for the administrator.
 func (s *Desk) Invite(r *action.Request, email string, admin, mail bool) (l store.PasswordLink, mailed bool, err error) {
 	l, err = s.Store.Invite(r.Context(), r.Actor, email, admin)
 	if err == nil && mail {

@@ -14,16 +14,16 @@ import (
 	"pushbox/store/record"
 )
 
-// A Finding is what was found out about a part of the installation.
+// A Finding is the result of a check of the installation.
 type Finding struct {
 	Check string // what was examined
 	Grade string // ok, warning, problem or skipped
 	Text  string
-	Cure  string // what to do; empty: nothing
+	Cure  string // the cure; empty: none
 }
 
-// remembered returns a function that returns what find returned last, for that long. Only one
-// call of find runs at a time. An error is not kept.
+// remembered returns a function that caches the result of find for a time. Only one call of find
+// runs at a time. Errors are not cached.
 func remembered[T any](now clock.Clock, long time.Duration, find func(context.Context) (T, error)) func(context.Context) (T, error) {
 	var mu sync.Mutex
 	var last T
@@ -45,19 +45,19 @@ func remembered[T any](now clock.Clock, long time.Duration, find func(context.Co
 	}
 }
 
-// How long administrators see the same: to look at the disk and the database is work.
+// How long results are cached, because checks of the disk and the database are expensive.
 const (
 	keepFindings = 10 * time.Second
 	keepActivity = 10 * time.Minute
 )
 
-// Recent is what administrators were told last.
+// Recent has the last findings for administrators.
 type Recent struct {
 	findings func(context.Context) ([]Finding, error)
-	Activity func(context.Context) (store.Activity, error) // of the last days
+	Activity func(context.Context) (store.Activity, error) // activity of the last days
 }
 
-// NewRecent returns a memory that asks for findings, and the desk in force for the activity.
+// NewRecent returns a cache that calls findings, and the desk in force for the activity.
 func NewRecent(now clock.Clock, findings func(context.Context) ([]Finding, error), desk func() *Desk) *Recent {
 	return &Recent{
 		findings: remembered(now, keepFindings, findings),
@@ -83,7 +83,7 @@ func (s *Desk) countActivity(ctx context.Context) (store.Activity, error) {
 	return a, err
 }
 
-// FindingsNow returns what was found out about the installation.
+// FindingsNow returns the findings about the installation.
 func (s *Desk) FindingsNow(r *action.Request) ([]Finding, error) {
 	if s.Findings == nil {
 		return nil, record.ErrNotFound

@@ -16,7 +16,7 @@ const (
 	ErrLogFilter = action.BadRequest("The log has no such event.")
 
 	logWindow  = 500 // events that are read at a time
-	logWindows = 20  // that a page reads at most: with a filter it may find few, and links to the rest
+	logWindows = 20  // the most events that a page reads: with a filter it may find few, and links to the rest
 )
 
 // Fields of the query of the log.
@@ -25,7 +25,7 @@ const (
 	AboutField = "account"
 )
 
-// A LogQuery is what a page of the instance log shows.
+// A LogQuery selects events for a page of the instance log.
 type LogQuery struct {
 	Kind    record.AdminKind // 0: all
 	Account record.AccountID // 0: all
@@ -61,8 +61,8 @@ func (q LogQuery) fits(e store.AdminEventInfo) bool {
 	return (q.Kind == 0 || e.Kind == q.Kind) && (q.Account == 0 || e.Account == q.Account || e.By.Account == q.Account)
 }
 
-// LogLines answers with all events that the query asks for, oldest first, as JSON lines. It
-// reads them on the way, so the log is never in memory as a whole.
+// LogLines answers with all events that the query asks for, oldest first, as JSON lines. It reads
+// them while it sends, so the log is never in memory as a whole.
 func (s *Desk) LogLines(r *action.Request) (action.Reply, error) {
 	q, err := readLogQuery(r.URL.RawQuery)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Desk) LogLines(r *action.Request) (action.Reply, error) {
 		return action.Reply{}, err
 	}
 	if q.Before == 0 || q.Before > last {
-		q.Before = last + 1 // an export must not make events that it then waits for
+		q.Before = last + 1 // an export must not wait for the events that it causes
 	}
 	return action.Reply{
 		Status: http.StatusOK, Lines: func(write func(any) error) error {

@@ -23,13 +23,13 @@ func asJSON(v any) (string, error) {
 	return string(b), err
 }
 
-// An API is what api.yaml says of a version of the API on a server.
+// An API is the content of api.yaml for a version of the API on a server.
 type API struct {
 	Info       Object
 	More       string // about the other version
 	Tags       []Object
 	Security   Object            // the schemes, by name
-	Statuses   map[int]string    // what each means
+	Statuses   map[int]string    // descriptions of the groups
 	Headers    map[string]Object // of answers
 	Parameters map[string]Object // of requests, outside the body
 	Operations map[string]Operation
@@ -37,7 +37,7 @@ type API struct {
 	Schemas    Object
 }
 
-// An Operation is what a route of the API does.
+// An Operation documents a route of the API.
 type Operation struct {
 	Tag         string // the group that it belongs to
 	Summary     string

@@ -13,10 +13,10 @@ const (
 	mediaFile = "application/octet-stream"
 )
 
-// An Endpoint is a method of a path, with the operation that it does.
+// An Endpoint is a method of a path, with its operation.
 type Endpoint struct {
 	Operation
-	ID         string // its name, and its method where another one has the same name
+	ID         string // its name, with the method if another endpoint has the same name
 	Method     string
 	Path       string   // with its parameters in braces
 	Params     []string // the names of all parameters
@@ -38,9 +38,8 @@ type Example struct {
 	Value   any
 }
 
-// Document returns the API as an OpenAPI document of these endpoints, at that address. It has
-// the groups and the schemas that they need, and no others. With more it names the document of
-// the other version.
+// Document returns the API as an OpenAPI document of these endpoints, at that address. It has only
+// the groups and the schemas that they need. With more it names the document of the other version.
 func (a *API) Document(base string, more bool, all []Endpoint) Object {
 	info := slices.Clone(a.Info)
 	if more && a.More != "" {
@@ -186,7 +185,7 @@ func (a *API) schemas(paths Object, all []Endpoint) (used Object) {
 	return used
 }
 
-// reach notes the schemas, of these, that a value refers to, directly or not.
+// reach marks the schemas that a value refers to, directly or not.
 func (o Object) reach(v any, reached map[string]bool) {
 	switch v := v.(type) {
 	case []any:
@@ -225,9 +224,9 @@ func (a *API) invalid(all []Endpoint) Object {
 	}
 }
 
-// finish returns a schema of the data as JSON Schema says it: bounds and defaults are in the
-// descriptions, and the keys that are required have a list. The default is in no key of its
-// own: generators of clients take a field that has one for a field that is always there.
+// finish returns a schema of the data in JSON Schema: bounds and defaults are in the descriptions,
+// and required keys are in a list. There is no key for the default, because generators of clients
+// treat a field with a default as always present.
 func finish(schema Object) Object {
 	out := Object{{"type", "object"}}
 	var required []any

@@ -90,7 +90,7 @@ func (v *Value) UnmarshalYAML(n *yaml.Node) (err error) {
 	return err
 }
 
-// valueOf returns what a node of YAML says.
+// valueOf returns the value of a node of YAML.
 func valueOf(n *yaml.Node) (any, error) {
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -114,7 +114,7 @@ func valueOf(n *yaml.Node) (any, error) {
 	}
 }
 
-// mergeKey names the objects whose members an object has, too, unless it has them of its own
+// mergeKey names objects whose members an object inherits, unless it defines them itself
 // (https://yaml.org/type/merge.html).
 const mergeKey = "<<"
 
@@ -140,7 +140,7 @@ func objectOf(n *yaml.Node) (Object, error) {
 	return o, nil
 }
 
-// merge adds the members of another object that are not there yet.
+// merge adds the members of another object that are missing.
 func (o *Object) merge(source any) {
 	from, _ := source.(Object)
 	for _, m := range from {

@@ -14,7 +14,7 @@ type addressView struct {
 	Email     string
 	Confirmed bool
 	Mail      bool          // the server can send a code there
-	Until     *display.Time // how long the code is good that was sent; nil: none is
+	Until     *display.Time // how long the last sent code stays valid; nil: none is valid
 	Tries     int           // that are left for it
 	Error     formError
 }

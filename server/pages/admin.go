@@ -15,15 +15,15 @@ import (
 // accountsView is the list of all accounts.
 type accountsView struct {
 	Rows  []accountRow
-	Words string // of the search
-	All   bool   // these are all that were found
+	Words string // words of the search
+	All   bool   // the list has all results
 	Next  string // the path of older accounts; empty: there are none
-	First string // the path of the newest accounts; empty: this is it
+	First string // the path of the newest accounts; empty: the page shows them
 
 	Mails         bool   // invitations can be mailed
-	Invited       string // an address as it was typed
-	Unmailed      bool   // its invitation was not to be mailed
-	Wrong, Exists bool   // it is none, or has an account
+	Invited       string // the address as it was typed
+	Unmailed      bool   // the invitation was not to be mailed
+	Wrong, Exists bool   // the address is not valid, or has an account
 }
 
 // An accountRow is an account in the list.
@@ -102,7 +102,7 @@ func newAccountRow(r *action.Request, a record.Account, takes record.Room) accou
 // A badge is a word beside a name: the key of its message, and its class.
 type badge struct{ Key, Class string }
 
-// Badges are what is to know of an account at first sight.
+// Badges lists the most important states of an account.
 func (r accountRow) Badges() (all []badge) {
 	if r.Own {
 		all = append(all, badge{"account_own", "live"})

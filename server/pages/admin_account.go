@@ -14,17 +14,17 @@ import (
 	"pushbox/store/record"
 )
 
-// managedView is an account with what an administrator can do to it.
+// managedView is an account with the actions of an administrator on it.
 type managedView struct {
 	accountRow
 	Created display.Time
 	Tokens  int
 	SignsIn []string // the providers at which its user signs in
 	Acts    []manage.AccountAct
-	Lost    bool     // the settings do not have its policy
-	Choices []string // policies that it can have
-	Wrong   bool     // the address was not typed as it is
-	Last    bool     // it is the last administrator's
+	Lost    bool     // the settings do not define its policy
+	Choices []string // the available policies
+	Wrong   bool     // the typed address was wrong
+	Last    bool     // it is the last administrator
 }
 
 // accountPage shows an account.
@@ -61,7 +61,7 @@ func (s *Set) showAccount(r *action.Request, status int, v managedView) (action.
 	return action.Show(status, "admin_account", v), nil
 }
 
-// changeAccount does what the form names to the account in the path.
+// changeAccount runs the act that the form names on the account in the path.
 func (s *Set) changeAccount(r *action.Request, f webForm) (action.Reply, error) {
 	a, err := s.Manage.AccountInPath(r)
 	if err != nil {
@@ -95,5 +95,5 @@ func (s *Set) changeAccount(r *action.Request, f webForm) (action.Reply, error) 
 
 func noticeOf(a manage.AccountAct) notice { return notice("account_" + a.Name) }
 
-// errAct refuses the name of an act that there is not.
-const errAct = action.BadRequest("There is nothing of that name to do with an account.")
+// errAct refuses the name of an unknown act.
+const errAct = action.BadRequest("There is no action of that name for an account.")

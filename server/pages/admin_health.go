@@ -14,10 +14,10 @@ import (
 type activityView struct {
 	Charts []chart
 	Days   []activityDay
-	Cut    bool // there are no charts of some of it
+	Cut    bool // some of the activity has no charts
 }
 
-// A chart shows a number for each day. It is as wide as it has days, in steps of barStep.
+// A chart shows a number for each day. Its width is the number of days times barStep.
 type chart struct {
 	Name        string // of a message, activity_...
 	Sum, Most   int
@@ -52,7 +52,7 @@ type activityDay struct {
 	Numbers []int
 }
 
-// activityPage shows what happened in the last days, as charts and as a table.
+// activityPage shows the activity of the last days as charts and as a table.
 func (s *Set) activityPage(r *action.Request) (action.Reply, error) {
 	a, err := s.Manage.Recent.Activity(r.Context())
 	if err != nil {
@@ -95,7 +95,7 @@ func newChart(name string, days []activityDay, numbers []int) chart {
 // grades are the grades of findings, the worst first.
 var grades = []string{"problem", "warning", "ok", "skipped"}
 
-// findingsView is what was found out about the installation, the worst first.
+// findingsView has the findings about the installation, the worst first.
 type findingsView struct {
 	Rows               []findingRow
 	Problems, Warnings int
@@ -109,7 +109,7 @@ func (r findingRow) Class() string {
 	return map[string]string{"problem": "gone", "warning": "warn", "ok": "live"}[r.Grade]
 }
 
-// findingsPage shows what was found out about the installation.
+// findingsPage shows the findings about the installation.
 func (s *Set) findingsPage(r *action.Request) (action.Reply, error) {
 	all, err := s.Manage.FindingsNow(r)
 	if err != nil {

@@ -19,7 +19,7 @@ type logView struct {
 	Kinds   []string
 	Account string // of the filter, by number; empty: all
 	Next    string // the path of older events; empty: there are none
-	First   string // the path of the newest events; empty: this is it
+	First   string // the path of the newest events; empty: the page shows them
 	Lines   string // the path of all these events as JSON lines
 }
 

@@ -19,7 +19,7 @@ import (
 type answerView struct {
 	Path         secret.Text
 	Asker        string      // the address of the account that asks
-	Asked        secret.Text // for what
+	Asked        secret.Text // the text of the request
 	Texts, Files bool
 	Payload      secret.Text
 	publicKeys
@@ -41,7 +41,7 @@ func (s *Set) asked(r *action.Request) (store.RequestInfo, error) {
 	return q, err
 }
 
-// answerForm shows what is asked for, and the form to send it.
+// answerForm shows the request, and the form to answer it.
 func (s *Set) answerForm(r *action.Request) (action.Reply, error) {
 	q, err := s.asked(r)
 	if err != nil {
@@ -57,14 +57,14 @@ func (s *Set) newAnswerView(r *action.Request, q store.RequestInfo) answerView {
 	}
 }
 
-// makeAnswer takes an answer: a push of the account that asked. Its sender gets nothing of
-// it, not even its link.
+// makeAnswer creates an answer: a push of the account that asked. The sender gets nothing back, not
+// even the link.
 func (s *Set) makeAnswer(r *action.Request) (action.Reply, error) {
 	q, err := s.asked(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	r.Actor.Account = 0 // the push belongs to the account that asked, also if another account answers
+	r.Actor.Account = 0 // the push belongs to the account that asked, even if another account answers
 	c, _, err := s.Intake.ReceivePush(r, intake.Spelling{Wrapper: "push", Page: true, Convert: s.convertForm, Answering: q.Token})
 	var invalid *record.InvalidError
 	switch {
@@ -98,8 +98,8 @@ func (s *Set) answerViewAgain(q store.RequestInfo, c *intake.Draft, invalid *rec
 	return v
 }
 
-// convertAnswer turns the fields of an answer into those of a push: its kind is what was
-// sent, and the sender decides nothing else.
+// convertAnswer turns the fields of an answer into those of a push: the sender chooses only the
+// kind, by what was sent.
 func convertAnswer(c *intake.Draft) {
 	maps.DeleteFunc(c.Fields, func(name string, _ body.Value) bool {
 		return name != store.FieldPayload && name != store.FieldWrappedKey
@@ -111,7 +111,7 @@ func convertAnswer(c *intake.Draft) {
 	c.Fields[store.FieldKind] = intake.TextValue(kind.String())
 }
 
-// answerSent confirms that an answer was taken.
+// answerSent confirms that an answer was received.
 func (s *Set) answerSent(*action.Request) (action.Reply, error) {
 	return action.Show(http.StatusOK, "sent", nil), nil
 }

@@ -15,7 +15,7 @@ import (
 type auditView struct {
 	ownRow
 	Note      string
-	Asked     string       // the title of the request that it answers; empty: it answers none, or that is gone
+	Asked     string       // the title of the request that it answers; empty: it answers none, or the request is gone
 	Ends      display.Time // when its time limit is reached
 	Step      bool         // its link leads to a page with a button first
 	Deletable bool         // by recipients, who have the link
@@ -23,14 +23,14 @@ type auditView struct {
 
 	Log   []auditRow
 	Sum   *auditSum // nil: the log is too long for it
-	Full  int       // the number of minor entries once no more are kept; 0 before
+	Full  int       // the number of minor entries once the log keeps no further ones; 0 before
 	Pages pager
 	CSV   string
 
 	Edit editForm
 }
 
-// An auditSum is what happened to a push in short.
+// An auditSum is a summary of an audit log.
 type auditSum struct {
 	store.Summary
 	First, Last *display.Time // nil: it was not opened
@@ -43,15 +43,15 @@ type auditRow struct {
 	Answer   bool   // it is the creation of an answer to a request
 	IP       string
 	Agent    string
-	Program  display.Agent // what the agent names
+	Program  display.Agent // names in the agent
 	Referrer secret.Text
 	To       secret.Text // the recipients of a mail
 }
 
-// Known reports whether the agent is one that people know by name.
+// Known reports whether the agent has a known browser or system.
 func (r auditRow) Known() bool { return r.Program.Browser != "" || r.Program.System != "" }
 
-// auditPage shows what happened to a push.
+// auditPage shows the audit log of a push.
 func (s *Set) auditPage(r *action.Request) (action.Reply, error) {
 	page, err := action.ReadPage(r)
 	if err != nil {

@@ -24,7 +24,7 @@ func (s *Set) pushForm(r *action.Request) (action.Reply, error) {
 func (s *Set) makePush(r *action.Request) (action.Reply, error) {
 	c, p, err := s.Intake.ReceivePush(r, intake.Spelling{Wrapper: "push", Page: true, Convert: s.convertForm})
 	var invalid *record.InvalidError
-	if field := mailProblem(err); field != "" { // the form is shown again, with what was typed
+	if field := mailProblem(err); field != "" { // the form is shown again with the typed text
 		err = &record.InvalidError{Fields: map[string][]string{field: {"cannot be sent"}}}
 	}
 	switch {
@@ -33,7 +33,7 @@ func (s *Set) makePush(r *action.Request) (action.Reply, error) {
 	case err != nil:
 		return action.Reply{}, err
 	default:
-		return action.GoTo(receiptPath(p)), nil // loading it again creates nothing
+		return action.GoTo(receiptPath(p)), nil // reloading the page creates nothing
 	}
 }
 
@@ -54,8 +54,8 @@ const (
 	loginName = "login" // a box: the text is a login; also the start of the names of its parts
 )
 
-// mailProblem names the problem of a push whose mail may not be sent; empty if err is
-// another error, or none.
+// mailProblem names the problem of a push whose mail may not be sent; empty for any other error, or
+// nil.
 func mailProblem(err error) string {
 	var quota *record.QuotaError
 	switch {
@@ -70,8 +70,8 @@ func mailProblem(err error) string {
 	}
 }
 
-// convertForm turns the fields of the form into those of the API. It returns a
-// *record.InvalidError if the push would not be what the page showed.
+// convertForm turns the fields of the form into those of the API. It returns a *record.InvalidError
+// if the push would differ from what the page showed.
 func (s *Set) convertForm(c *intake.Draft) error {
 	if c.Answers() {
 		convertAnswer(c)
@@ -106,7 +106,7 @@ func (s *Set) convertForm(c *intake.Draft) error {
 	return s.agrees(c, bad)
 }
 
-// sendsLogin reports whether the form has a login in place of the text.
+// sendsLogin reports whether the form has a login instead of a text.
 func sendsLogin(f intake.Fields) bool {
 	return f.Text(store.FieldKind) == record.Text.String() && isOn(f, loginName)
 }
@@ -135,8 +135,8 @@ func loginOf(f intake.Fields) []loginPart {
 	return parts
 }
 
-// agrees refuses what is bad already, a form that was opened in a session which has ended, files
-// together with a kind that has none, and what the browser should have encrypted.
+// agrees refuses a form with known problems, from a session that has ended, with files for a kind
+// without files, or with content that the browser should have encrypted.
 func (s *Set) agrees(c *intake.Draft, bad record.InvalidError) error {
 	if _, named := c.Fields[store.FieldName]; named && c.Request.Actor.Account == 0 {
 		bad.Add(accountField, "has ended")

@@ -19,8 +19,8 @@ type createView struct {
 	Kinds       []kindChoice
 	NoFiles     bool // file pushes need an account, and the reader is not signed in
 	Payload     secret.Text
-	URL         secret.Text // in place of Payload
-	AsLogin     bool        // Login is in place of Payload
+	URL         secret.Text // replaces Payload
+	AsLogin     bool        // Login replaces Payload
 	Login       []loginPart
 	Days, Views intake.NumberField
 	Units       []string
@@ -36,7 +36,7 @@ type createView struct {
 	uploadView
 	problemsView
 
-	PassphraseLost bool // one was entered, and is not shown again
+	PassphraseLost bool // a passphrase was entered, and is not shown again
 }
 
 // An uploadView is the part of a page that sends texts and files.
@@ -74,11 +74,11 @@ func (s *Set) emptyCreateView(r *action.Request, p store.Policy) createView {
 	})
 }
 
-// createViewAgain returns the form as it was filled in, except passphrase and files,
-// with its problems.
+// createViewAgain returns the form with its problems as it was filled in, except passphrase and
+// files.
 func (s *Set) createViewAgain(c *intake.Draft, invalid *record.InvalidError) createView {
 	t := named(intake.KindsOf(c.Policy), c.Fields.Text(store.FieldKind))
-	if !c.BodyRead || c.Fields.Text(store.FieldDuration) != "" { // a field that was not read, or is not in use, gets its default
+	if !c.BodyRead || c.Fields.Text(store.FieldDuration) != "" { // a field that was not read or is not used gets its default
 		fillIn(c.Fields, store.FieldDays, strconv.Itoa(t.Days.Default))
 	}
 	if !c.BodyRead {
@@ -124,7 +124,7 @@ func (s *Set) tooLong(c *intake.Draft, k record.Kind) (long []string) {
 	return long
 }
 
-// newCreateView returns the form with this kind chosen and these fields filled in.
+// newCreateView returns the form with a chosen kind and filled-in fields.
 func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.KindTerms, f intake.Fields) createView {
 	all := intake.KindsOf(p)
 	page := createView{
@@ -172,7 +172,7 @@ func fillIn(f intake.Fields, name, text string) {
 	}
 }
 
-// isOn reports whether a checkbox is ticked.
+// isOn reports whether a checkbox is checked.
 func isOn(f intake.Fields, name string) bool { return strings.EqualFold(f.Text(name), "on") }
 
 func flagText(on bool) string {

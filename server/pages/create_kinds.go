@@ -19,7 +19,7 @@ func named(all []intake.KindTerms, name string) intake.KindTerms {
 	return all[max(0, slices.IndexFunc(all, func(t intake.KindTerms) bool { return t.Kind.String() == name }))]
 }
 
-// A checkbox is a choice of yes or no that some kinds have.
+// A checkbox is a yes-or-no choice of some kinds.
 type checkbox struct {
 	Kinds string // as the names of classes; empty: none
 	On    bool
@@ -93,10 +93,10 @@ type mailForm struct {
 	Language  string
 	Languages []lang.Language
 
-	Unconfirmed bool // the address of the account is not: a link to its page is in place of the fields
+	Unconfirmed bool // the address of the account is not confirmed: a link to its page replaces the fields
 }
 
-// newMailForm returns that part with these fields filled in; nil if it is not offered.
+// newMailForm returns that part with filled-in fields; nil if it is not offered.
 func (s *Set) newMailForm(r *action.Request, p store.Policy, f intake.Fields) *mailForm {
 	if !s.Config.Mail.Enabled() || p.NoMail || r.Actor.Account == 0 {
 		return nil

@@ -12,15 +12,14 @@ import (
 	"pushbox/store/record"
 )
 
-// A formProblem says, in words of the page, what is wrong with a field of the form for
-// a new push.
+// A formProblem is a problem with a field of the form for a new push, as a message of the page.
 type formProblem struct {
 	Field    string // its ID on the page; empty: the problem is about no field
 	Key      string // of its message
 	Min, Max string // the placeholders min and max
 }
 
-// A problemsView is the part of a page that says what is wrong with its form.
+// A problemsView is the part of a page with the problems of its form.
 type problemsView struct{ Problems []formProblem }
 
 // Problem returns the problem of a field, by its ID; nil if there is none.
@@ -33,8 +32,7 @@ func (p problemsView) Problem(field string) *formProblem {
 	return nil
 }
 
-// formProblems lists what is wrong with a push of these terms, in the order of the
-// form.
+// formProblems lists the problems of a push with these terms, in the order of the form.
 func (s *Set) formProblems(t intake.KindTerms, c *intake.Draft, invalid *record.InvalidError) (all []formProblem) {
 	text, days, views := payloadProblem(c.Request, t.Kind, c.Fields.Text(store.FieldPayload)), t.Days, t.Views
 	if sendsLogin(c.Fields) {
@@ -78,7 +76,7 @@ func between(field, key string, r store.Range) formProblem {
 	return formProblem{field, key, strconv.Itoa(r.Min), strconv.Itoa(r.Max)}
 }
 
-// payloadProblem says what can be wrong with the text of a push of that kind.
+// payloadProblem returns the problem with the text of a push of a kind.
 func payloadProblem(r *action.Request, k record.Kind, text string) formProblem {
 	p := formProblem{Field: "payload", Key: "create_bad_long", Max: sizeText(r, store.MaxText)}
 	if k == record.URL {
@@ -97,7 +95,7 @@ func payloadProblem(r *action.Request, k record.Kind, text string) formProblem {
 	return p
 }
 
-// passphraseProblem says what can be wrong with the passphrase.
+// passphraseProblem returns the problem with the passphrase.
 func passphraseProblem(c *intake.Draft) formProblem {
 	if strings.TrimSpace(c.Fields.Text(store.FieldPassphrase)) == "" {
 		return formProblem{Field: "passphrase", Key: "create_bad_no_passphrase"}
@@ -105,7 +103,7 @@ func passphraseProblem(c *intake.Draft) formProblem {
 	return formProblem{Field: "passphrase", Key: "create_bad_passphrase", Max: strconv.Itoa(store.MaxPassphrase)}
 }
 
-// filesProblem says what can be wrong with the files of a push.
+// filesProblem returns the problem with the files of a push.
 func filesProblem(c *intake.Draft) formProblem {
 	p := formProblem{Field: "files", Key: "create_bad_files", Max: strconv.Itoa(c.Policy.Files.MaxCount)}
 	if c.Files == nil {

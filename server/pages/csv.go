@@ -16,11 +16,11 @@ import (
 // file names stay in many places.
 const csvName = "audit-log.csv"
 
-// csvHead is the first row: the names of the same keys in the API.
+// csvHead is the first row: the names of the keys in the API.
 var csvHead = []string{"created_at", "kind", "ip", "user_agent", "referrer", "request_id"}
 
-// maxCSV is the most pages of a log that go into a file. No log has more: it has at
-// most one entry for each view that a push may have, and the minor entries.
+// maxCSV is the most pages of a log in a file. A log cannot have more: it has at most one entry for
+// each view that a push may have, and the minor entries.
 const maxCSV = 4096
 
 // auditCSV answers with the whole audit log of a push as CSV (RFC 4180), oldest first.
@@ -55,8 +55,8 @@ func (s *Set) writeCSV(r *action.Request, to io.Writer) error {
 	return nil
 }
 
-// formulaStarts are what a spreadsheet may take for the start of a formula. Some read the
-// full-width forms as the plain ones.
+// formulaStarts are characters that a spreadsheet may read as the start of a formula. Some
+// spreadsheets treat the full-width forms like the plain ones.
 const formulaStarts = "=+-@\t\r\n＝＋－＠"
 
 // escapeFormulas keeps a spreadsheet from reading a client's text as a formula: it puts an

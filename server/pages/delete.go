@@ -15,9 +15,9 @@ const (
 	logField     = "log"   // the form was on the page of the push
 )
 
-const errChosen = action.BadRequest("The form names more pushes than a page of the list has.")
+const errChosen = action.BadRequest("The form has more pushes than a page of the list.")
 
-// deletePushes deletes the pushes that its owner chose, and leads back to where the form was.
+// deletePushes deletes the pushes that their owner chose, and leads back to the page of the form.
 func (s *Set) deletePushes(r *action.Request, f webForm) (action.Reply, error) {
 	chosen := chosenPushes(f)
 	if len(chosen) > store.PageSize {

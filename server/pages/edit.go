@@ -43,7 +43,7 @@ type limitField struct {
 	Wrong    bool
 }
 
-// Open reports whether there is anything to choose from.
+// Open reports whether there is a choice.
 func (f limitField) Open() bool { return f.Min <= f.Max }
 
 // Wrong reports whether a field must be corrected.
@@ -93,7 +93,7 @@ func (s *Set) editPush(r *action.Request, f webForm) (action.Reply, error) {
 	return showHistory(http.StatusUnprocessableEntity, h, form, 1, r.Base)
 }
 
-// thawPush lets a frozen push be opened again. Its page then shows what became of it.
+// thawPush unfreezes a push. Its page then shows the result.
 func (s *Set) thawPush(r *action.Request) (action.Reply, error) {
 	p, err := s.Store.ThawPush(r.Context(), r.Actor, r.Push)
 	if err != nil {
@@ -111,8 +111,8 @@ func (s *Set) tellIfLive(r *action.Request, p store.PushInfo, path string, n not
 	return s.goToTell(r, path, n)
 }
 
-// readEdit reads the form. An empty field leaves its limit unchanged, and a field that is
-// no number becomes -1, which the store refuses. Name and note stay where the form lacks them.
+// readEdit reads the form. An empty field leaves its limit unchanged, and a field that is no number
+// becomes -1, which the store refuses. Name and note do not change if the form lacks them.
 func readEdit(f webForm) (edit store.PushEdit) {
 	for name, words := range map[string]**secret.Text{nameField: &edit.Name, noteField: &edit.Note} {
 		if _, has := f.Form[name]; has {

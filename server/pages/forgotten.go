@@ -13,8 +13,8 @@ import (
 // forgottenView is the form that asks for a link that sets a password.
 type forgottenView struct {
 	Email   string // as it was typed
-	Sent    bool   // if the address has an account, a link is on its way
-	Minutes int    // that it is good for
+	Sent    bool   // the page says that a link was sent if the address has an account
+	Minutes int    // the validity of the link
 	Error   formError
 }
 
@@ -38,7 +38,7 @@ func (s *Set) forgotten(r *action.Request, f webForm) (action.Reply, error) {
 	page := forgottenView{Email: shownAgain(email, record.MaxEmail), Minutes: int(store.ResetLasts.Minutes())}
 	err := s.Store.AskForPassword(r.Context(), r.Actor, email, s.Config.BaseURL, r.Locale.Tag)
 	var quota *record.QuotaError
-	if err != nil && !errors.As(err, &quota) { // that no mail goes out today tells that there is an account
+	if err != nil && !errors.As(err, &quota) { // a quota error would reveal that there is an account
 		page.Error, err = s.newFormError(err, "")
 		return page.Error.rerender("forgotten", page), err
 	}
@@ -57,7 +57,7 @@ type newPasswordView struct {
 	Keep   bool // the box that ends the API tokens was cleared
 }
 
-// newPasswordForm shows the form, if the code in the path is good.
+// newPasswordForm shows the form, if the code in the path is valid.
 func (s *Set) newPasswordForm(r *action.Request) (action.Reply, error) {
 	l, err := s.Store.ReadPasswordLink(r.Context(), r.Name)
 	if err != nil {
@@ -66,8 +66,8 @@ func (s *Set) newPasswordForm(r *action.Request) (action.Reply, error) {
 	return action.Show(http.StatusOK, "new_password", newPasswordView{Email: l.Email, First: l.First, Anew: l.Anew}), nil
 }
 
-// setPassword sets the password. Its user signs in afterwards, which takes a second factor
-// where the account has one.
+// setPassword sets the password. Afterwards the user must sign in, with a second factor if the
+// account has one.
 func (s *Set) setPassword(r *action.Request, f webForm) (action.Reply, error) {
 	l, err := s.Store.ReadPasswordLink(r.Context(), r.Name)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Set) setPassword(r *action.Request, f webForm) (action.Reply, error) {
 	return s.goToTell(r, signInPath, noticeNewPassword), goneLink(err)
 }
 
-// goneLink returns errLink for a link that is not good, or no longer good.
+// goneLink returns errLink for a link that is not valid or has expired.
 func goneLink(err error) error {
 	if errors.Is(err, record.ErrCode) {
 		return action.ErrLink
@@ -92,12 +92,12 @@ func goneLink(err error) error {
 	return err
 }
 
-// linkMadeView shows a link that sets a password, for the only time.
+// linkMadeView shows a link that sets a password, only once.
 type linkMadeView struct {
 	store.PasswordLink
 	Link   string
 	Ends   display.Time
-	Unsent bool // it was to be mailed, and was not
+	Unsent bool // the link should have been mailed, but was not
 }
 
 // showPasswordLink shows a link to the administrator who made it.
@@ -123,7 +123,7 @@ func (s *Set) inviteAccount(r *action.Request, f webForm) (action.Reply, error) 
 	return s.showPasswordLink(r, http.StatusCreated, l, mail), nil
 }
 
-// passwordBounds are what every page with a new password says of it.
+// passwordBounds are the bounds that every page with a new password shows.
 type passwordBounds struct{}
 
 // MinPassword is the fewest characters of a password.

@@ -130,8 +130,8 @@ func TestAnInvitationThatCannotBeMailedIsShown(t *testing.T) {
 	}
 }
 
-// Another person signed up with an address: its owner, who asks for a link, is told what becomes of
-// the account, and gets one of their own.
+// Another person signed up with an address: its owner, who asks for a link, is told that the
+// account is replaced, and gets one of their own.
 func TestALinkToAnAddressThatWasNotConfirmedSaysThatTheAccountIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t, servertest.SendsMail, func(c *config.Config) { c.EnableSignups = true })

@@ -33,14 +33,14 @@ func (s *Set) withForm(act func(*action.Request, webForm) (action.Reply, error))
 	}
 }
 
-// text returns the text of a field that is no secret.
+// text returns the text of a field that is not secret.
 func (f webForm) text(name string) string { return f.Text(name).Reveal() }
 
-// checked reports whether a checkbox was ticked.
+// checked reports whether a checkbox was checked.
 func (f webForm) checked(name string) bool { return !f.Text(name).IsZero() }
 
-// number reads the ID of a session or a token; 0, which none has, if the field is not
-// an ID.
+// number reads the ID of a session or a token. If the field is not an ID, it returns 0, which is
+// never in use.
 func (f webForm) number(name string) uint64 {
 	n, err := strconv.ParseUint(f.text(name), 10, 64)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Set) newFormError(err error, message string) (formError, error) {
 	case errors.As(err, &locked):
 		s.NoteLimit(err)
 		e := s.tooManyAttempts(locked.RetryAfter)
-		if locked.Limit == record.LimitSignInsPerClient { // others may have made the tries
+		if locked.Limit == record.LimitSignInsPerClient { // other clients may have made the tries
 			e.Message = "sign_in_crowded"
 		}
 		return e, nil
@@ -117,7 +117,7 @@ func (s *Set) newFormError(err error, message string) (formError, error) {
 	}
 }
 
-// tooManyAttempts refuses one attempt too many.
+// tooManyAttempts refuses an attempt beyond the limit.
 func (s *Set) tooManyAttempts(wait time.Duration) formError {
 	wait = max(wait, time.Second)
 	return formError{Message: "sign_in_locked", Until: display.OptionalTime(s.Clock.Now().Add(wait + time.Minute - 1)), wait: wait}

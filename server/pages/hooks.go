@@ -14,9 +14,9 @@ import (
 	"pushbox/store/record"
 )
 
-// Webhooks are how the server reaches the webhooks of accounts.
+// Webhooks sends messages to the webhooks of accounts.
 type Webhooks struct {
-	Check func(address secret.Text) error                                             // refuses one that the settings do not allow
+	Check func(address secret.Text) error                                             // refuses a webhook that the settings do not allow
 	Send  func(ctx context.Context, to store.HookTarget) (status int, f record.Fault) // sends a test
 }
 
@@ -25,7 +25,7 @@ type hooksView struct {
 	Hooks       []hookRow
 	Events      []hookEvent
 	Email       string // for password managers
-	MFA         bool   // a new webhook takes a second factor, too
+	MFA         bool   // a new webhook needs a second factor, too
 	Passkey     passkeyView
 	Unconfirmed bool // the address of the account
 	Error       formError
@@ -62,7 +62,7 @@ type triedRow struct {
 	Delivered bool
 }
 
-// hookMadeView shows the secret of a webhook, for the only time.
+// hookMadeView shows the secret of a webhook, only once.
 type hookMadeView struct {
 	Host   string
 	Secret secret.Text
@@ -142,7 +142,7 @@ func (s *Set) testHook(r *action.Request, f webForm) (action.Reply, error) {
 	}
 	d, err := s.Store.TestHook(r.Context(), r.Actor, record.HookID(f.number("id")), s.Webhooks.Send)
 	switch {
-	case errors.Is(err, record.ErrNotFound): // it was removed meanwhile
+	case errors.Is(err, record.ErrNotFound): // the webhook was removed meanwhile
 		return action.GoTo(hooksPath), nil
 	case errors.Is(err, record.ErrLocked):
 		var page hooksView
@@ -161,7 +161,7 @@ func (s *Set) testHook(r *action.Request, f webForm) (action.Reply, error) {
 // removeHook removes a webhook of the account.
 func (s *Set) removeHook(r *action.Request, f webForm) (action.Reply, error) {
 	err := s.Store.RemoveHook(r.Context(), r.Actor, record.HookID(f.number("id")))
-	if errors.Is(err, record.ErrDenied) { // another account's is as one that is not there
+	if errors.Is(err, record.ErrDenied) { // a webhook of another account looks like an unknown one
 		return action.GoTo(hooksPath), nil
 	}
 	return s.goToTell(r, hooksPath, noticeHookRemoved), unlessGone(err)

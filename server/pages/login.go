@@ -6,8 +6,8 @@ import (
 	"pushbox/internal/secret"
 )
 
-// A loginPart is one part of a login, which a push has as a line of its text, such as
-// "User name: ann". Programs read the same text.
+// A loginPart is a part of a login: a line of the push's text such as "User name: ann". Programs
+// read the same text.
 type loginPart struct {
 	Name  string
 	Value secret.Text
@@ -53,8 +53,8 @@ func emptyLogin() []loginPart {
 	return parts
 }
 
-// parseLogin returns all parts of a login; nil if the text is not exactly what loginText makes
-// of two or more of them, with line feeds alone. encrypted.js has the same rules.
+// parseLogin returns all parts of a login; nil if the text is not exactly the loginText of two or
+// more parts, with plain line feeds. encrypted.js has the same rules.
 func parseLogin(text string) []loginPart {
 	parts := emptyLogin()
 	rest, found := text, 0

@@ -13,11 +13,10 @@ import (
 	"pushbox/store/record"
 )
 
-// mfaView shows the second factors of an account: those that it has, and what is needed to
-// add one.
+// mfaView shows the second factors of an account, and the form to add one.
 type mfaView struct {
 	On       bool
-	TOTP     bool // one is an authenticator app
+	TOTP     bool // one of the factors is an authenticator app
 	Passkeys []passkeyRow
 	Required bool        // every account must have one
 	Codes    int         // recovery codes that are left
@@ -25,7 +24,7 @@ type mfaView struct {
 	Secret   secret.Text // of the authenticator app that is offered, if there is none
 	QR       display.QR
 	New      passkeyView // the passkey that is offered
-	Proof    passkeyView // that can be given in place of a code, where changes take a factor
+	Proof    passkeyView // passkeys that can replace a code, for changes that need a factor
 	Error    formError
 }
 
@@ -46,15 +45,15 @@ func (mfaView) MaxPasskeys() int { return record.MaxPasskeys }
 // MaxName is how long the name of a passkey may be.
 func (mfaView) MaxName() int { return record.MaxLabel }
 
-// Stays reports whether the account has one factor alone, which the settings require.
+// Stays reports whether the account has only one factor, which the settings require.
 func (v mfaView) Stays() bool {
 	return v.Required && (v.TOTP && len(v.Passkeys) == 0 || !v.TOTP && len(v.Passkeys) == 1)
 }
 
-// mfaCodesView shows recovery codes, for the only time.
+// mfaCodesView shows recovery codes, only once.
 type mfaCodesView struct {
 	Codes []secret.Text
-	New   bool // in place of older ones
+	New   bool // they replace older ones
 }
 
 // mfaPage shows the second factors of the account.
@@ -89,7 +88,7 @@ func (s *Set) mfaState(r *action.Request, offered secret.Text) (mfaView, error) 
 		return page, err
 	}
 	url := setup.URL.Reveal()
-	if !offered.IsZero() { // the app may have it already: the user tries another code, not another secret
+	if !offered.IsZero() { // the app may have the secret already: the user tries another code, not another secret
 		url = strings.Replace(url, setup.Secret.Reveal(), offered.Reveal(), 1)
 		setup.Secret = offered
 	}
@@ -98,8 +97,8 @@ func (s *Set) mfaState(r *action.Request, offered secret.Text) (mfaView, error) 
 	return page, err
 }
 
-// enableMFA adds the authenticator app that was offered. A code proves that it has the secret,
-// and the password that the account is the user's.
+// enableMFA adds the authenticator app that was offered. A code proves that the app has the secret,
+// and the password that the user owns the account.
 func (s *Set) enableMFA(r *action.Request, f webForm) (action.Reply, error) {
 	if r.Session.TOTP {
 		return action.GoTo(action.MFAPath), nil
@@ -137,7 +136,7 @@ func (s *Set) disableMFA(r *action.Request, f webForm) (action.Reply, error) {
 
 // newRecoveryCodes replaces the recovery codes.
 func (s *Set) newRecoveryCodes(r *action.Request, f webForm) (action.Reply, error) {
-	if !r.Session.MFA { // there is nothing to recover
+	if !r.Session.MFA { // the account has no second factor
 		return action.GoTo(action.MFAPath), nil
 	}
 	codes, err := s.Store.NewRecoveryCodes(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f))
@@ -147,7 +146,7 @@ func (s *Set) newRecoveryCodes(r *action.Request, f webForm) (action.Reply, erro
 	return action.Show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes, New: true}), nil
 }
 
-// refuseMFA shows the page again after what proves the account was refused.
+// refuseMFA shows the page again after the password or a factor was refused.
 func (s *Set) refuseMFA(r *action.Request, f webForm, err error) (action.Reply, error) {
 	message, err := factorWrong(f, r.Session.MFA, err)
 	return s.rerenderMFA(r, err, message, secret.Text{})

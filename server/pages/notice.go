@@ -12,14 +12,14 @@ import (
 	"pushbox/store"
 )
 
-// noticeCookie is the name of a cookie for the page after an action: it names the notice that
-// the page shows. It lasts for as long as a redirect may take.
+// noticeCookie is the name of a cookie for the page after an action, with the notice that the page
+// shows. It is valid as long as a redirect may take.
 const (
 	noticeCookie = "notice"
 	noticeKept   = 60 // seconds
 )
 
-// A notice tells on the next page what an action did. It is the key of a message without
+// A notice reports the result of an action on the next page. It is the key of a message without
 // notice_: a cookie can name no other message.
 type notice string
 
@@ -49,7 +49,7 @@ const (
 	noticeLinkMailed   notice = "account_mail"
 	noticePolicy       notice = "account_policy"
 
-	noticeSignedOutHere    notice = "signed_out_here" // the cookie names the provider, as those below
+	noticeSignedOutHere    notice = "signed_out_here" // the cookie names the provider, also for those below
 	noticeProviderDown     notice = "provider_down"
 	noticeProviderLate     notice = "provider_late"
 	noticeProviderDeclined notice = "provider_declined"
@@ -61,7 +61,7 @@ const (
 	noticeHookRemoved notice = "hook_removed"
 
 	noticePasskeyRemoved notice = "passkey_removed"
-	noticePasskeyLate    notice = "passkey_late" // no answer came in time, or it was used before
+	noticePasskeyLate    notice = "passkey_late" // there was no answer in time, or it was used before
 )
 
 // warnings are those about something that did not succeed.
@@ -70,8 +70,8 @@ var warnings = []notice{
 	noticeProviderDown, noticeProviderLate, noticeProviderDeclined, noticeProviderFailed, noticeProviderRefused,
 }
 
-// goToTell redirects the browser to a page that shows a notice. about is what the notice
-// counts or names, if it does.
+// goToTell redirects the browser to a page that shows a notice. about is the count or the name in
+// the notice, if it has one.
 func (s *Set) goToTell(r *action.Request, path string, n notice, about ...string) action.Reply {
 	c := r.NewCookie(noticeCookie, strings.Join(append([]string{string(n)}, about...), "."))
 	c.MaxAge = noticeKept
@@ -119,7 +119,7 @@ func (s *Set) nameOf(r *action.Request, handle string) string {
 	}
 	h, err := s.Store.History(r.Context(), r.Actor, n, 1)
 	if err != nil {
-		return "" // it was purged meanwhile
+		return "" // the push was purged meanwhile
 	}
 	return h.Name.Reveal()
 }

@@ -21,7 +21,7 @@ import (
 // name, and the text of the flow.
 const flowCookie = "pushbox_flow"
 
-// A provider is one of OpenID Connect, with its settings.
+// A provider is an OpenID Connect provider with its settings.
 type provider struct {
 	config.OIDC
 	*openid.Provider
@@ -44,8 +44,7 @@ func (s *Set) provider(name string) (provider, error) {
 	return s.providers[i], nil
 }
 
-// isMeant reports whether a person asks for the page: a GET that leads to a provider takes
-// nothing less.
+// isMeant reports whether a person opens the page, as a GET that leads to a provider requires.
 func isMeant(r *action.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") != "cross-site" && !action.IsAhead(r.Header)
 }
@@ -59,8 +58,8 @@ func (s *Set) callback(r *action.Request, p provider) string {
 	return r.Home() + display.BackPath(p.Name)
 }
 
-// beginOIDC sends the browser to a provider. Another site cannot begin a sign-in: its reader gets
-// the form in place of it.
+// beginOIDC sends the browser to a provider. Another site cannot begin a sign-in: its visitor gets
+// the form instead.
 func (s *Set) beginOIDC(r *action.Request) (action.Reply, error) {
 	p, err := s.provider(r.Name.Reveal())
 	switch {
@@ -78,8 +77,8 @@ func (s *Set) beginOIDC(r *action.Request) (action.Reply, error) {
 	return goAway(to).With(c), nil
 }
 
-// endOIDC ends a sign-in: the provider has sent the browser back. The address has a code in it,
-// so each answer leads to another page.
+// endOIDC completes a sign-in after the provider has sent the browser back. The address contains a
+// code, so each answer redirects to another page.
 func (s *Set) endOIDC(r *action.Request) (action.Reply, error) {
 	p, err := s.provider(r.Name.Reveal())
 	switch {
@@ -122,7 +121,7 @@ func (s *Set) flow(r *action.Request, p provider) openid.Flow {
 	return openid.ReadFlow(secret.New(text))
 }
 
-// external is what the settings make of a person.
+// external applies the settings to a person.
 func (p provider) external(who openid.Person) store.External {
 	x := store.External{
 		Identity: record.Identity{Issuer: p.Issuer, Subject: who.Subject}, Provider: p.Shown(), Name: who.Session,
@@ -139,27 +138,27 @@ func (p provider) external(who openid.Person) store.External {
 func (p provider) denies(x store.External, who openid.Person) string {
 	switch {
 	case !isAllowed(p.AllowedGroups, who.Groups) && len(who.Groups) == 0:
-		return "it gives no groups in the claim " + p.GroupsClaim
+		return "the provider gives no groups in the claim " + p.GroupsClaim
 	case !isAllowed(p.AllowedGroups, who.Groups):
-		return "the person is in none of allowed_groups"
+		return "the person is in no group of allowed_groups"
 	case len(p.AllowedDomains) == 0:
 		return ""
 	case !x.Verified:
-		return "it has not verified the address, as allowed_domains needs"
+		return "the provider has not verified the address, which allowed_domains needs"
 	case !isOfDomain(p.AllowedDomains, who.Email),
 		p.Issuer == googleIssuer && !slices.Contains(p.AllowedDomains, strings.ToLower(who.Hosted)):
-		return "the account there is of none of allowed_domains"
+		return "the account at the provider is in no domain of allowed_domains"
 	}
 	return ""
 }
 
-// googleIssuer is Google's. A person can make an account there with any address that is theirs
-// then; which organisation an account belongs to is in a claim of its own, hd
+// googleIssuer is the issuer of Google. A person can make an account there with any address that
+// they own at that time; the organisation of an account is in a separate claim, hd
 // (https://developers.google.com/identity/openid-connect/openid-connect#an-id-tokens-payload).
 const googleIssuer = "https://accounts.google.com"
 
-// administers reports whether one of a person's groups administers; nil if the settings leave
-// that open.
+// administers reports whether one of a person's groups makes them an administrator; nil if the
+// settings do not decide that.
 func administers(admins, groups []string) *bool {
 	if len(admins) == 0 {
 		return nil
@@ -167,7 +166,8 @@ func administers(admins, groups []string) *bool {
 	return new(isAllowed(admins, groups))
 }
 
-// isAllowed reports whether one of a person's groups is allowed. None in the settings allow all.
+// isAllowed reports whether one of a person's groups is allowed. Without groups in the settings all
+// are.
 func isAllowed(allowed, groups []string) bool {
 	return len(allowed) == 0 || slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(allowed, g) })
 }
@@ -177,7 +177,8 @@ func isOfDomain(domains []string, address string) bool {
 	return slices.Contains(domains, domain)
 }
 
-// failedOIDC leads to the form, which says why the person is not signed in. The log has more.
+// failedOIDC redirects to the form, which says why the person is not signed in. The log has the
+// details.
 func (s *Set) failedOIDC(r *action.Request, p provider, err error) (action.Reply, error) {
 	var says notice
 	switch {
@@ -224,8 +225,8 @@ func (s *Set) signOutOIDC(r *action.Request) (action.Reply, error) {
 	return goAway(to), nil
 }
 
-// signsOutAt returns the provider at which the user of a session may be able to sign out, too. To
-// sign out here waits for no provider.
+// signsOutAt returns the provider at which the user of a session may also sign out. Signing out
+// here does not wait for the provider.
 func (s *Set) signsOutAt(r *action.Request) (name string) {
 	for _, p := range s.providers {
 		if p.Issuer == r.Session.Via.Issuer && p.MaySignOut() {
@@ -235,11 +236,10 @@ func (s *Set) signsOutAt(r *action.Request) (name string) {
 	return ""
 }
 
-// errLogoutToken refuses what a provider, or another program, says of sessions.
+// errLogoutToken refuses a logout token of a provider or another program.
 const errLogoutToken = action.BadRequest("The logout token is not valid.")
 
-// endSessionsOIDC ends the sessions of which a provider says that they have ended (OpenID Connect
-// Back-Channel Logout 1.0).
+// endSessionsOIDC ends sessions on the word of a provider (OpenID Connect Back-Channel Logout 1.0).
 func (s *Set) endSessionsOIDC(r *action.Request) (action.Reply, error) {
 	p, err := s.provider(r.Name.Reveal())
 	if err != nil {
@@ -261,7 +261,7 @@ func (s *Set) endSessionsOIDC(r *action.Request) (action.Reply, error) {
 	return action.Reply{Status: http.StatusOK}, s.Store.EndSessionsOf(r.Context(), of, ended.Session, ended.At, p.Shown())
 }
 
-// titleOfIssuer is what pages call the provider of an issuer; empty if it is none.
+// titleOfIssuer returns the name of an issuer's provider on pages; empty if there is none.
 func (s *Set) titleOfIssuer(issuer string) string {
 	for _, p := range s.providers {
 		if p.Issuer == issuer {
@@ -271,7 +271,7 @@ func (s *Set) titleOfIssuer(issuer string) string {
 	return ""
 }
 
-// titleOf is what pages call a provider; empty if there is none of that name.
+// titleOf returns the name of a provider on pages; empty if there is none of that name.
 func (s *Set) titleOf(name string) string {
 	p, err := s.provider(name)
 	if err != nil {

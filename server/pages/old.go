@@ -36,7 +36,7 @@ func (s *Set) movedTo(path, query string) action.Func {
 	return func(r *action.Request) (action.Reply, error) { return s.moveTo(r, path, query), nil }
 }
 
-// kindsOfTabs are the kinds that the form of Password Pusher has as tabs, and at prefixes.
+// kindsOfTabs are the kinds with a tab and a prefix in the form of Password Pusher.
 var kindsOfTabs = map[string]record.Kind{"text": record.Text, "files": record.File, "f": record.File, "url": record.URL, "r": record.URL, "qr": record.QR}
 
 // oldForm returns an action that redirects from the form at a prefix.
@@ -53,8 +53,8 @@ func (s *Set) oldForm(prefix string) action.Func {
 	}
 }
 
-// oldToken matches what may be a url_token of Password Pusher. They are shorter than
-// those of pushbox, and have upper and lower case.
+// oldToken matches url_tokens of Password Pusher. They are shorter than those of pushbox, and have
+// upper and lower case.
 var oldToken = regexp.MustCompile(`\A[0-9A-Za-z_-]{1,64}\z`)
 
 // oldPush returns an action that redirects to a push, whether or not it exists, or to a
@@ -69,8 +69,7 @@ func (s *Set) oldPush(tail string) action.Func {
 	}
 }
 
-// A linkQRView is the page with the QR code of a link. Programs for browsers take the
-// code from it.
+// A linkQRView is the page with the QR code of a link. Browser extensions read the code from it.
 type linkQRView struct {
 	Link string
 	QR   *display.QR // nil: the link is too long for one, or lacks its key
@@ -90,8 +89,8 @@ func (s *Set) linkQRPage(r *action.Request) (action.Reply, error) {
 	return action.Show(http.StatusOK, "link_qr", page), nil
 }
 
-// routesOld are the rows of addresses that Password Pusher has or once had for what has
-// another address here. They redirect. Each also exists with a language in front.
+// routesOld are the rows of addresses of Password Pusher, present or old, for pages that have
+// another address here. They redirect. Each also exists with a language as prefix.
 func (s *Set) routesOld() (rows []action.Route) {
 	old := func(row action.Route) {
 		row.Method, row.Access, row.Traits = http.MethodGet, action.Public, row.Traits|action.IsPage
@@ -131,8 +130,8 @@ func (s *Set) routesOld() (rows []action.Route) {
 	return rows
 }
 
-// asksForPassword is the path of the page for people who have forgotten their password: where no
-// mail is sent, that for signing in says what to do.
+// asksForPassword is the path of the page for users who forgot their password. If the server sends
+// no mail, it is the page for signing in, which says what to do.
 func (s *Set) asksForPassword() string {
 	if s.mailsPasswords() {
 		return forgottenPath

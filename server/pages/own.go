@@ -42,7 +42,7 @@ var newsNames = [...]struct {
 	{"last", store.LastView},
 }
 
-// A listing is what the list shows, as its query says.
+// A listing has the fields of the list's query.
 type listing struct {
 	store.Search
 	page int
@@ -125,7 +125,7 @@ func (l listing) at(live bool) listing {
 type ownView struct {
 	listing
 	Rows       []ownRow
-	Cut        int   // how many were searched, if there are more; 0: all
+	Cut        int   // how many pushes were searched, if there are more; 0: all
 	Hits       count // of the search, or of the filter
 	Pages      pager
 	Active     string // the paths of both lists, with the same search
@@ -137,13 +137,13 @@ type ownView struct {
 	Back       string // the query of this page
 }
 
-// A count is a number of pushes, or a bound that it is beyond.
+// A count is a number of pushes, or a bound that it exceeds.
 type count struct {
 	Number int
 	More   bool
 }
 
-// String is the count as the page shows it.
+// String formats the count for the page.
 func (c count) String() string {
 	if c.More {
 		return strconv.Itoa(c.Number) + "+"
@@ -151,7 +151,7 @@ func (c count) String() string {
 	return strconv.Itoa(c.Number)
 }
 
-// newTotal returns a count that the store made up to its bound.
+// newTotal returns the count for a number of the store, which counts up to a bound.
 func newTotal(n int) count { return count{min(n, store.MaxCounted), n > store.MaxCounted} }
 
 // Kinds are the names of the kinds to choose from.
@@ -176,7 +176,7 @@ func (v ownView) AllNews() (names []string) {
 // ChosenNews is the name of the news that all pushes in the list have; empty: any.
 func (v ownView) ChosenNews() string { return v.newsName() }
 
-// Searched reports whether the list has only pushes that were found.
+// Searched reports whether the list has only results of a search.
 func (v ownView) Searched() bool { return v.Words != "" || v.Filtered() }
 
 // Filtered reports whether the list has only pushes of a kind, or with some news.
@@ -194,11 +194,11 @@ type ownRow struct {
 	Left         timeLeft
 	Views, Limit int
 	Protected    bool
-	Token        string // that names it in forms, for its owner
-	Encrypted    bool   // by the sender: the link here lacks the key
+	Token        string // its name in forms, for its owner
+	Encrypted    bool   // by the sender: the link here does not have the key
 	Link         string
 	Request      string        // the path of the request that it answers; empty: it answers none
-	Read         *display.Time // when the owner first opened such an answer; nil: not yet
+	Read         *display.Time // when the owner first opened the answer; nil: not yet
 	Opens        string        // where a form opens it
 	Audit        string
 	Thaw         string
@@ -261,7 +261,7 @@ func newOwnRow(p store.PushInfo, base string) ownRow {
 	return row
 }
 
-// newsOf returns the badges of a push. Whether an answer was read is not among them.
+// newsOf returns the badges of a push, except whether an answer was read.
 func newsOf(p store.PushInfo) (all []news) {
 	for _, n := range newsNames {
 		if !p.Has(n.news) || p.IsAnswer() && (n.news == store.NotOpened || p.Views == 0 && n.news == store.Opened) {
@@ -309,8 +309,8 @@ func stateName(p record.Push) string {
 	}
 }
 
-// A timeLeft is a number of days, hours or minutes, rounded up. There are at least two of
-// a unit, so that it is not far off; or else it is in minutes.
+// A timeLeft is a number of days, hours or minutes, rounded up. It uses the largest unit with at
+// least two, so that rounding is small; otherwise minutes.
 type timeLeft struct {
 	Unit  string // of a message, list_left_...
 	Count int

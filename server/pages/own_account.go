@@ -11,14 +11,14 @@ import (
 	"pushbox/store/record"
 )
 
-// noLanguageCookie removes that cookie.
+// noLanguageCookie removes the cookie with the language.
 func (s *Set) noLanguageCookie(r *action.Request) *http.Cookie {
 	c := r.NewCookie(action.LanguageName, "")
 	c.MaxAge = -1
 	return c
 }
 
-// ownAccountView is what an account's user sees of it.
+// ownAccountView is an account as its user sees it.
 type ownAccountView struct {
 	Email     string
 	Confirmed bool
@@ -27,11 +27,11 @@ type ownAccountView struct {
 	Created   display.Time
 	SignedIn  *display.Time // nil: never, on the pages
 	Pushes    int           // live ones, and those with files that can still be downloaded
-	Size      string        // that these take
-	Last      bool          // it is the last administrator's
+	Size      string        // their size
+	Last      bool          // it is the last administrator
 	Policy    string        // empty: none
 	Name      string        // as it is, or as it was typed
-	Language  string        // its tag; empty: that of the browser
+	Language  string        // its tag; empty: the browser's language
 	Languages []lang.Language
 	Mails     []mailChoice
 	CanMail   bool            // the server can send mail to the address
@@ -70,13 +70,13 @@ func (s *Set) ownAccount(r *action.Request) (page ownAccountView, err error) {
 	}, nil
 }
 
-// A mailChoice is a tick for the mail about an event.
+// A mailChoice is a checkbox for the mail about an event.
 type mailChoice struct {
 	Event string // also of a message, own_account_mail_...
 	On    bool
 }
 
-// Field is the name of the tick in the form.
+// Field is the name of the checkbox in the form.
 func (m mailChoice) Field() string { return mailField + m.Event }
 
 const mailField = "mail_"
@@ -88,7 +88,7 @@ func mailChoices(on record.EventSet) (all []mailChoice) {
 	return all
 }
 
-// mailsIn are the events whose mail the form asks for.
+// mailsIn returns the events whose mail the form asks for.
 func mailsIn(f webForm) (on record.EventSet) {
 	for _, e := range store.MailedEvents() {
 		if f.checked(mailField + e.String()) {
@@ -98,8 +98,8 @@ func mailsIn(f webForm) (on record.EventSet) {
 	return on
 }
 
-// saveOwnAccount keeps what the user wishes. A new language takes the place of one that this
-// browser was switched to before.
+// saveOwnAccount saves the wishes of the user. A new language replaces one that this browser was
+// switched to before.
 func (s *Set) saveOwnAccount(r *action.Request, f webForm) (action.Reply, error) {
 	wishes := store.Wishes{Name: f.text("name"), Language: f.text("language"), Mails: mailsIn(f)}
 	wrong := map[string]bool{store.FieldLanguage: wishes.Language != "" && !s.Words.Speaks(wishes.Language)}

@@ -1,6 +1,6 @@
-// Package pages has the actions for browsers: sending and opening pushes, lists, accounts, signing in
-// and administration. What programs ask for is elsewhere; what both may do is in server/intake and
-// server/manage.
+// Package pages has the actions for browsers: sending and opening pushes, lists, accounts, signing
+// in and administration. Package api has the actions for programs; server/intake and server/manage
+// have the code that both share.
 package pages
 
 import (
@@ -23,7 +23,7 @@ import (
 	"pushbox/store/clock"
 )
 
-// Options are what the pages use.
+// Options configure the pages.
 type Options struct {
 	Config config.Config
 	Store  *store.Store
@@ -35,15 +35,15 @@ type Options struct {
 
 	Logo      *web.Logo // nil: pushbox's
 	Webhooks  Webhooks
-	Directory Directory          // nil: there is none
+	Directory Directory          // nil: no directory
 	Providers []*openid.Provider // those of Config.SignIn.OIDC, in the same order; only for the first set
 
 	AnswerMemory *limit.Memory                   // of pages that open a push
-	NoteLimit    func(error)                     // is told of errors, which may come from a limit
-	FindPage     func(path string) *action.Route // where a path leads, below base_path; nil: to nothing
+	NoteLimit    func(error)                     // called with errors, which may come from a limit
+	FindPage     func(path string) *action.Route // returns the route of a path below base_path; nil: unknown
 }
 
-// A Directory checks passwords of people whose accounts have none here. Its errors are
+// A Directory checks passwords of people whose accounts have no password here. Its errors are
 // record.ErrCredentials and action.ErrAway.
 type Directory func(login string, password secret.Text) store.Elsewhere
 
@@ -59,9 +59,8 @@ type Set struct {
 	signUpEmail *regexp.Regexp // matches the whole of addresses that may sign up
 }
 
-// New returns the pages. Those of the settings before, if any, give it their providers and what they
-// have read of the templates. An error is about a setting that is not valid: the logo, or the pattern
-// for sign-ups.
+// New returns the pages. They take over the providers and the parsed templates of the earlier
+// pages, if any. An error names an invalid setting: the logo, or the pattern for sign-ups.
 func New(o Options, before *Set) (*Set, error) {
 	s := &Set{Options: o}
 	if before != nil {

@@ -14,20 +14,21 @@ import (
 )
 
 // passkeyCookie is the name of a cookie of a browser that is asked for a passkey before it has a
-// session. The answer counts only together with it.
+// session. The answer is valid only with it.
 const (
 	passkeyCookie = "passkey"
 	passkeyKept   = 5 * 60 // seconds
 )
 
-// passkeyView is what the script of a page needs to ask for a passkey. Without a Request there is
-// nothing to ask for.
+// passkeyView has the data for the script of a page that asks for a passkey. Without a Request the
+// script does nothing.
 type passkeyView struct {
 	store.PasskeyRequest
-	Origin string // where the passkeys are: at another address the script leaves the form hidden
+	Origin string // the site of the passkeys: at another address the script leaves the form hidden
 }
 
-// passkeySite returns the site of passkeys at this entry point; false if there can be none.
+// passkeySite returns the site of passkeys at this entry point; false if passkeys cannot work
+// there.
 func (s *Set) passkeySite(r *action.Request) (passkey.Site, bool) {
 	at := s.Config.BaseURL
 	if at == "" || !r.Entry.Named {
@@ -43,7 +44,7 @@ func (s *Set) passkeySite(r *action.Request) (passkey.Site, bool) {
 	return passkey.SiteOf(action.OriginOf(u))
 }
 
-// askPasskey returns the view of what ask asks for; zero if this site has no passkeys.
+// askPasskey returns the view for the request of ask; zero if this site has no passkeys.
 func (s *Set) askPasskey(r *action.Request, ask func(passkey.Site) (store.PasskeyRequest, error)) (passkeyView, error) {
 	site, ok := s.passkeySite(r)
 	if !ok {
@@ -60,8 +61,8 @@ func (s *Set) askSecondPasskey(r *action.Request) (passkeyView, error) {
 	})
 }
 
-// askAnyPasskey asks for a passkey of any account, with the cookie that the answer needs; for
-// none where providers alone let people in.
+// askAnyPasskey asks for a passkey of any account, with the cookie that the answer needs. It does
+// not ask if people can sign in only at providers.
 func (s *Set) askAnyPasskey(r *action.Request) (passkeyView, *http.Cookie, error) {
 	if !s.Config.SignIn.Passwords {
 		return passkeyView{}, nil, nil
@@ -101,15 +102,15 @@ func (s *Set) factor(r *action.Request, f webForm) store.Factor {
 	return store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)}
 }
 
-// otherFactor reads the factor that proves an account which gets another one. Its fields have other
+// otherFactor reads the present factor in a form that adds another one. Its fields have different
 // names than those of the new factor.
 func (s *Set) otherFactor(r *action.Request, f webForm) store.Factor {
 	site, _ := s.passkeySite(r)
 	return store.Factor{Code: f.Text("proof_code"), Passkey: store.PasskeyAnswer{Site: site, Challenge: f.text("proof_challenge"), Text: f.Text("proof")}}
 }
 
-// factorWrong returns the message for a form whose password or factor was refused, and the
-// error. coded says that the form takes a code.
+// factorWrong returns the message for a form whose password or factor was refused, and the error.
+// coded says that the form accepts a code.
 func factorWrong(f webForm, coded bool, err error) (string, error) {
 	switch {
 	case !f.Text("passkey").IsZero():
@@ -150,7 +151,7 @@ func (s *Set) signInPasskey(r *action.Request, f webForm) (action.Reply, error) 
 	return s.begin(r, n)
 }
 
-// unlessLate returns err, or for the answer of a passkey that came too late record.ErrCredentials.
+// unlessLate returns err, or record.ErrCredentials for an answer of a passkey that came too late.
 func unlessLate(err error) error {
 	if errors.Is(err, record.ErrSession) {
 		return record.ErrCredentials

@@ -21,13 +21,13 @@ func ownerPath(p store.PushInfo) string { return "/p/" + p.URLToken() }
 // stepPath returns the path of the step before it.
 func stepPath(t store.Token) string { return revealPath(t) + "/r" }
 
-// pushPage opens a push at once if its sender wants no step before it and a person
-// follows the link. Any other request gets the page with the button.
+// pushPage opens a push at once if a person follows the link and the sender did not ask for a step
+// before it. Any other request gets the page with the button.
 func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
 	if !isVisit(r) {
 		return s.stepPage(r)
 	}
-	v, err := s.look(r) // an expired push gets no entry of a failed view: only the button leaves one
+	v, err := s.look(r) // an expired push gets no entry for a failed view: only the button causes one
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -37,15 +37,15 @@ func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
 	return s.reveal(r, secret.Text{}, false)
 }
 
-// opensAtOnce reports whether a visit is enough to open the push. For one that its sender
-// encrypted it is not: the page shows first that the link has a key.
+// opensAtOnce reports whether a visit opens the push. It does not for an encrypted push: the page
+// must first show that the link has a key.
 func opensAtOnce(p store.PushInfo) bool {
 	return !p.RetrievalStep && !p.Protected && !p.ClientEncrypted
 }
 
-// isVisit reports whether a request is a person who opens the page for the first time in
-// this browser. It is not the preview of a chat, a scanner, a prefetch (Fetch Metadata), a return to an opened page,
-// or a switch of its language. A request without Fetch Metadata is no visit.
+// isVisit reports whether a person opens the page for the first time in this browser. A chat
+// preview, a scanner, a prefetch (Fetch Metadata), a return to an opened page and a switch of its
+// language are not visits, nor is a request without Fetch Metadata.
 func isVisit(r *action.Request) bool {
 	h := r.Header
 	if r.Method != http.MethodGet || h.Get("Sec-Fetch-Mode") != "navigate" || h.Get("Sec-Fetch-Dest") != "document" || action.IsAhead(h) {
@@ -55,14 +55,13 @@ func isVisit(r *action.Request) bool {
 	return err != nil && !r.URL.Query().Has(action.LanguageName)
 }
 
-// openedCookie is the name of a cookie for one push that opens at once. It says that
-// this browser has opened the push, so that going back, forward, or loading again
-// spends no view.
+// openedCookie is the name of a cookie for one push that opens at once. It says that this browser
+// has opened the push, so that going back, forward, or reloading uses no view.
 const openedCookie = "opened"
 
 func (s *Set) newOpenedCookie(r *action.Request) *http.Cookie {
 	c := r.NewCookie(openedCookie, "1")
-	c.Path = r.URL.EscapedPath() // as the browser has it: upper and lower case may differ from ours
+	c.Path = r.URL.EscapedPath() // as the browser sent it: upper and lower case may differ from ours
 	return c
 }
 
@@ -76,13 +75,13 @@ func (s *Set) revealPush(r *action.Request, f webForm) (action.Reply, error) {
 	if err := intake.CheckPassphrase(passphrase); err != nil {
 		return action.Reply{}, err
 	}
-	if strings.TrimSpace(passphrase.Reveal()) == "" { // no push has such a passphrase: it is no attempt
+	if strings.TrimSpace(passphrase.Reveal()) == "" { // this cannot be a passphrase, so it is not an attempt
 		passphrase = secret.Text{}
 	}
 	return s.reveal(r, passphrase, f.checked(returnsField))
 }
 
-// deletedView is the page after a delete. It shows nothing of the push.
+// deletedView is the page after a delete. It does not show the push.
 type deletedView struct{}
 
 // expirePush deletes a push for its owner, or for anyone with the link if the sender

@@ -18,11 +18,11 @@ func receiptPath(p store.PushInfo) string {
 	return revealPath(p.Token) + "/receipt/" + p.ReceiptCode.Reveal()
 }
 
-// A receiptView shows a push to its sender: its link, and what happened to it.
+// A receiptView shows a push to its sender: its link and its audit log.
 type receiptView struct {
 	Link      secret.Text
 	QR        *display.QR // of the link; nil: it is too long for one; empty if Encrypted: a script draws it with the key
-	Path      secret.Text // where the link leads
+	Path      secret.Text // the target of the link
 	Here      secret.Text // the path of this page
 	Kind      string
 	Live      bool
@@ -30,8 +30,8 @@ type receiptView struct {
 	Ends      display.Time // when its time limit is reached
 	Ended     display.Time
 	Left      timeLeft
-	Views     int  // that were used
-	Limit     int  // of views
+	Views     int  // used views
+	Limit     int  // limit of views
 	Protected bool // by a passphrase
 	Encrypted bool // by the sender: a script adds the key to the link
 	Frozen    bool
@@ -54,7 +54,7 @@ type receiptRow struct {
 	Agent display.Agent
 }
 
-// sender is the actor of a request to a receipt, whose code its path has.
+// sender returns the actor of a request to a receipt, with the code in its path.
 func sender(r *action.Request) store.Actor {
 	by := r.Actor
 	by.ReceiptCode = r.Name
@@ -81,7 +81,7 @@ func (s *Set) receiptPage(r *action.Request) (action.Reply, error) {
 		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: owns(r, h.PushInfo), Code: r.Name, Edit: newEditForm(h),
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}
-	if v.QR = display.LinkQR(link); v.Encrypted { // the code would lack the key
+	if v.QR = display.LinkQR(link); v.Encrypted { // the QR code would not have the key
 		v.QR = &display.QR{}
 	}
 	for _, e := range h.Log {
@@ -93,7 +93,7 @@ func (s *Set) receiptPage(r *action.Request) (action.Reply, error) {
 	return action.Show(http.StatusOK, "made", v), nil
 }
 
-// endByReceipt deletes a push for its sender. One that has ended stays as it is.
+// endByReceipt deletes a push for its sender. A push that has ended does not change.
 func (s *Set) endByReceipt(r *action.Request) (action.Reply, error) {
 	p, err := s.changeByReceipt(r, s.Store.DeletePush)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Set) endByReceipt(r *action.Request) (action.Reply, error) {
 	return action.GoTo(receiptPath(p)), nil
 }
 
-// thawByReceipt lets a frozen push be opened again. Its receipt then shows what became of it.
+// thawByReceipt unfreezes a push. Its receipt then shows the result.
 func (s *Set) thawByReceipt(r *action.Request) (action.Reply, error) {
 	p, err := s.changeByReceipt(r, s.Store.ThawPush)
 	if err != nil {

@@ -21,13 +21,13 @@ func (s *Set) asset(r *action.Request) (action.Reply, error) {
 	return action.Reply{Status: http.StatusOK, Asset: &a}, nil
 }
 
-// favicon leads programs that ask for an icon, without reading a page, to one.
+// favicon redirects programs that request an icon without reading a page.
 func (s *Set) favicon(*action.Request) (action.Reply, error) {
 	at, err := s.Templates.Path("icon-32.png")
 	return action.GoTo(strings.TrimPrefix(at, s.Config.BasePath)), err
 }
 
-// siteFor returns the site as pages show it in the request's language.
+// siteFor returns the site in the request's language.
 func (s *Set) siteFor(r *action.Request) web.Site {
 	site := s.site
 	if site.Tagline == "" {
@@ -44,8 +44,8 @@ func sizeText(r *action.Request, bytes int64) string {
 	return strings.Replace(number, ".", r.Locale.Text("size_point"), 1) + "\u00a0" + units[unit]
 }
 
-// Render writes the page of a reply, and returns the cookie that goes out with it, if any. The
-// reader may leave the page for its other language if mayLeave is true.
+// Render writes the page of a reply, and returns the cookie that goes out with it, if any. The page
+// offers other languages if mayLeave is true.
 func (s *Set) Render(w io.Writer, r *action.Request, rep action.Reply, mayLeave bool) (used *http.Cookie, err error) {
 	v := &web.View{
 		Template: rep.Template, Locale: r.Locale, Site: s.siteFor(r), Account: r.Session.Email, Admin: r.Session.Admin, NoPassword: r.Session.NoPassword,
@@ -55,7 +55,7 @@ func (s *Set) Render(w io.Writer, r *action.Request, rep action.Reply, mayLeave 
 	return used, s.Templates.Render(w, v)
 }
 
-// hasInput reports whether a page shows again what the reader has typed into a long form.
+// hasInput reports whether a page shows the reader's input in a long form again.
 func hasInput(rep action.Reply) bool {
 	return rep.Status == http.StatusUnprocessableEntity && slices.Contains([]string{"create", "ask", "answer"}, rep.Template)
 }

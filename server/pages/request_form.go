@@ -24,14 +24,14 @@ type requestFormView struct {
 	Encryption string // in the sender's browser: a value of client_encryption
 	Encrypts   bool   // whether answers are encrypted there, as it is chosen
 
-	Unconfirmed bool // the address of the account is not: the page says so in place of the form
+	Unconfirmed bool // the address of the account is not confirmed: the page says so instead of the form
 	problemsView
 }
 
 // usualAnswers is how many answers the form suggests.
 const usualAnswers = "1"
 
-// A kindsChoice is what answers can be.
+// A kindsChoice is a choice of the kinds of answers.
 type kindsChoice struct {
 	Value  string // of the field kinds
 	Name   string // of a message, ask_kinds_...
@@ -73,7 +73,7 @@ func codeWithin(kinds []intake.KindTerms) (code string) {
 	return code
 }
 
-// newRequestForm returns the form with these times and kinds chosen.
+// newRequestForm returns the form with chosen times and kinds.
 func (s *Set) newRequestForm(p store.Policy, time, keep, chosen string) requestFormView {
 	kinds := answerKinds(p)
 	v := requestFormView{Times: newTimes(nil, intake.NumberField{Min: store.RequestDays.Min, Max: store.RequestDays.Max}, time), Encryption: s.Intake.EncryptionFor(p)}
@@ -130,8 +130,8 @@ func (s *Set) requestOf(r *action.Request, f intake.Fields) (store.RequestInfo, 
 	return s.Intake.NewRequestOf(r, in)
 }
 
-// requestProblems lists what is wrong with a request, in the order of the form; nil if err
-// is about something else.
+// requestProblems lists the problems of a request, in the order of the form; nil for any other
+// error.
 func requestProblems(err error, text secret.Text) (all []formProblem) {
 	if errors.Is(err, record.ErrRequests) {
 		return []formProblem{{Field: "text", Key: "ask_bad_many", Max: strconv.Itoa(record.MaxRequests)}}

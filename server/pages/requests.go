@@ -24,7 +24,7 @@ type requestRow struct {
 	Path          string
 	State         string // of a message, request_state_...
 	Live          bool
-	Encrypted     bool // the link here lacks the key
+	Encrypted     bool // the link here does not have the key
 	Created, Ends display.Time
 	Answers, Most int
 	New           int // answers that the owner has not read
@@ -95,8 +95,8 @@ type answerRow struct {
 	Wrapped string // its key, for the script; empty: it is not encrypted
 }
 
-// publicKeys are the public keys of a request as pages have them; both are empty if its
-// answers are not encrypted.
+// publicKeys are the public keys of a request in the form for pages; both are empty if its answers
+// are not encrypted.
 type publicKeys struct{ P256, X25519 string }
 
 func newPublicKeys(q store.RequestInfo) publicKeys {

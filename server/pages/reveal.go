@@ -17,7 +17,7 @@ import (
 // A revealView shows an opened push.
 type revealView struct {
 	Path string // of the push
-	Step string // for reloading and going back
+	Step string // address for reloading and going back
 	Kind string
 
 	Encrypted bool // by the sender: a script decrypts text and files
@@ -35,11 +35,11 @@ type revealView struct {
 	Limits    limitsView
 	Before    viewHistory
 	Own       bool   // the reader owns it: no view was counted
-	Request   string // the path of the reader's request that it answers; empty: of none
+	Request   string // the path of the reader's request that it answers; empty: none
 	Returns   bool   // it was opened on the page of that request, whose address may have keys
 	Last      bool   // this was the last view
-	Deletable bool   // something is left that the reader may delete
-	Covered   bool   // the text is covered at first: no button came before it
+	Deletable bool   // the reader may delete the rest of the push
+	Covered   bool   // the text is covered at first, because there was no page with a button
 }
 
 // A fileRow is a file to download.
@@ -50,7 +50,7 @@ type fileRow struct {
 	Path  string
 }
 
-// reveal opens a push. returns says that the page of a request has the form that opens it.
+// reveal opens a push. returns says that the form was on the page of a request.
 func (s *Set) reveal(r *action.Request, passphrase secret.Text, returns bool) (action.Reply, error) {
 	v, err := s.Store.Reveal(r.Context(), r.Actor, r.URLToken, passphrase, r.ReserveAnswer(s.AnswerMemory, pageFactor))
 	if a, ok := newAttempt(err, passphrase.IsZero()); ok {
@@ -74,9 +74,9 @@ func (s *Set) reveal(r *action.Request, passphrase secret.Text, returns bool) (a
 	return rep, nil
 }
 
-// pageFactor is the greatest length of the page that opens a push of that kind, in
-// lengths of the payload. HTML takes five bytes for a quote. A page may also have a
-// text in base64, and an address as a text, as a link and as a host.
+// pageFactor is the greatest length of the page that opens a push of that kind, in lengths of the
+// payload. HTML needs five bytes for a quote. A page may also have the text in base64, and an
+// address as text, link and host.
 func pageFactor(k record.Kind) int64 {
 	switch k {
 	case record.QR:
@@ -96,7 +96,7 @@ func (s *Set) newRevealView(r *action.Request, v store.Viewing) revealView {
 		Limits: newLimitsView(p), Before: newViewHistory(v.Before), Own: own, Last: p.ViewsRemaining() == 0,
 		Covered: r.Method == http.MethodGet,
 	}
-	if len(p.Files) > 1 && !p.ClientEncrypted { // an archive of encrypted files is of no use
+	if len(p.Files) > 1 && !p.ClientEncrypted { // an archive of encrypted files is useless
 		page.All = action.ArchivePath(p.Grant)
 	}
 	if own && p.IsAnswer() {
@@ -108,7 +108,7 @@ func (s *Set) newRevealView(r *action.Request, v store.Viewing) revealView {
 	case record.URL:
 		page.To = display.NewDestination(text)
 	case record.QR:
-		page.Code, _ = display.NewQR(text) // the page has its text in any case
+		page.Code, _ = display.NewQR(text) // the page has the text anyway
 		fallthrough
 	default:
 		page.Text, page.Exact = display.ExactHTML(text)
@@ -121,7 +121,7 @@ func (s *Set) newRevealView(r *action.Request, v store.Viewing) revealView {
 	return page
 }
 
-// Seed reports whether there is a seed of one-time codes, or may be one.
+// Seed reports whether the login has, or may have, a seed of one-time codes.
 func (v revealView) Seed() bool {
 	return v.Encrypted && v.Login != nil || slices.ContainsFunc(v.Login, func(p loginPart) bool { return p.Name == "seed" && !p.Value.IsZero() })
 }

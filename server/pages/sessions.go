@@ -12,7 +12,7 @@ import (
 // sessionsView is the list of an account's sessions.
 type sessionsView struct {
 	Sessions []sessionRow
-	Others   bool // there are others than the browser's own
+	Others   bool // there are other sessions than the browser's
 }
 
 // A sessionRow is a session in the list.
@@ -22,7 +22,7 @@ type sessionRow struct {
 	IP          string
 	Begun, Used display.Time
 	Own         bool
-	Via         string // the provider at which it began, as pages call it; empty: none
+	Via         string // the name of the provider at which it began; empty: none
 }
 
 // sessionsPage shows the sessions of the account.

@@ -16,12 +16,12 @@ import (
 	"pushbox/store/record"
 )
 
-// undoTime is for ending a session that no browser gets.
+// undoTime is the time for ending a session that the browser does not get.
 const undoTime = 10 * time.Second
 
-// begin gives the browser a new session, and ends its old one: a client that knew the
-// old secret can no longer use it. If the old one cannot be ended, the browser keeps that,
-// and the new one ends. It leads to the page that the user wanted to see.
+// begin gives the browser a new session, and ends its old one: a client that knew the old secret
+// can no longer use it. If the old session cannot be ended, the browser keeps it, and begin ends
+// the new one. begin redirects to the page that the user wanted to see.
 func (s *Set) begin(r *action.Request, n store.NewSession) (action.Reply, error) {
 	if old := r.SessionSecret(); !old.IsZero() {
 		if err := s.Store.SignOut(r.Context(), r.Actor, old); err != nil {
@@ -41,11 +41,11 @@ func (s *Set) begin(r *action.Request, n store.NewSession) (action.Reply, error)
 type signInView struct {
 	Email     string // as it was typed
 	Mail      bool   // a forgotten password can be set by a mailed link
-	Why       string // the key of a message: why to sign in; empty: for nothing in particular
-	Names     bool   // a directory takes user names, too
+	Why       string // the key of a message with the reason to sign in; empty: no particular reason
+	Names     bool   // a directory accepts user names, too
 	Providers []provider
-	Passwords bool // all accounts may sign in with one
-	Rescue    bool // some may
+	Passwords bool // all accounts may sign in with a password
+	Rescue    bool // some accounts may
 	Passkey   passkeyView
 	Error     formError
 }
@@ -103,7 +103,7 @@ func (s *Set) showSignInCode(r *action.Request, e formError) (action.Reply, erro
 	return e.status("sign_in_code", signInCodeView{TOTP: r.PendingTOTP, Passkey: asked, Error: e}), err
 }
 
-// signIn checks an address, or the user name of a directory, and its password.
+// signIn checks an address or the user name of a directory, with its password.
 func (s *Set) signIn(r *action.Request, f webForm) (action.Reply, error) {
 	n, err := s.checkPassword(r, f.text("email"), f.Text("password"))
 	if err == nil {
@@ -129,7 +129,7 @@ func (s *Set) checkPassword(r *action.Request, login string, password secret.Tex
 	local := s.mayUsePassword(login)
 	if s.Directory == nil {
 		if !local {
-			password = secret.Text{} // no account has it, and the time tells nothing
+			password = secret.Text{} // an unknown address, checked like a known one so that timing reveals nothing
 		}
 		return s.Store.SignIn(r.Context(), r.Actor, login, password)
 	}
@@ -159,7 +159,7 @@ func (s *Set) signOut(r *action.Request) (action.Reply, error) {
 	}
 	rep := s.goToTell(r, signInPath, noticeSignedOut)
 	switch at := s.signsOutAt(r); {
-	case r.Proxied.Email != "": // the form would sign in again
+	case r.Proxied.Email != "": // going to the form would sign in again
 		rep = s.goToTell(r, "/", noticeSignedOut)
 	case at != "":
 		rep = s.goToTell(r, signInPath, noticeSignedOutHere, at)
@@ -167,7 +167,7 @@ func (s *Set) signOut(r *action.Request) (action.Reply, error) {
 	return rep.With(r.NoSessionCookie()), nil
 }
 
-// signInProxied begins a session for the person whom the proxy names.
+// signInProxied begins a session for the person that the proxy names.
 func (s *Set) signInProxied(r *action.Request) (action.Reply, error) {
 	c := s.Config.SignIn.Proxy
 	x := store.External{
@@ -175,7 +175,7 @@ func (s *Set) signInProxied(r *action.Request) (action.Reply, error) {
 		Admin: administers(c.AdminGroups, r.Proxied.Groups), Link: true, Create: c.CreateAccounts,
 	}
 	if !isAllowed(c.AllowedGroups, r.Proxied.Groups) {
-		x.Denied, x.Why = true, "the person is in none of allowed_groups"
+		x.Denied, x.Why = true, "the person is in no group of allowed_groups"
 	}
 	n, err := s.Store.SignInAs(r.Context(), r.Actor, x)
 	if err != nil {

@@ -27,8 +27,8 @@ func (s *Set) signUpForm(*action.Request) (action.Reply, error) {
 	return action.Show(http.StatusOK, "sign_up", accountView{}), nil
 }
 
-// signUp makes an account. If the address has one already, the answer is the same, and
-// does not tell who has an account.
+// signUp makes an account. If the address has one already, the answer is the same, so that it does
+// not reveal which addresses have accounts.
 func (s *Set) signUp(r *action.Request) (action.Reply, error) {
 	if !s.signUps() {
 		return action.Reply{}, record.ErrNotFound
@@ -63,8 +63,7 @@ func (s *Set) signUp(r *action.Request) (action.Reply, error) {
 // SignUps reports whether people can make accounts for themselves.
 func (s *Set) signUps() bool { return s.Config.EnableSignups && s.Config.SignIn.Passwords }
 
-// maySignUp reports whether an address, in the form in which the store keeps it, may
-// sign up.
+// maySignUp reports whether an address, in the form of the store, may sign up.
 func (s *Set) maySignUp(address string) bool {
 	return s.signUpEmail.MatchString(email.Fold(address))
 }
@@ -91,7 +90,7 @@ func (s *Set) firstAccount(r *action.Request) (action.Reply, error) {
 	if wrong, ok := wrongFields(err); ok {
 		return action.Show(http.StatusUnprocessableEntity, "first", accountView{Email: shownAgain(email, record.MaxEmail), Wrong: wrong}), nil
 	}
-	if errors.Is(err, record.ErrExists) { // made since the code was compared, here or at another server
+	if errors.Is(err, record.ErrExists) { // another request or server made it after the code was compared
 		return action.Reply{}, action.ErrFirst
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"pushbox/store/record"
 )
 
-// notFoundIfExpired returns errExpired for a push that has expired or was
-// deleted: it has the same page as an unknown one.
+// notFoundIfExpired returns errExpired for a push that has expired or was deleted, which has the
+// same page as an unknown one.
 func notFoundIfExpired(p store.PushInfo) error {
 	if p.Live() && p.At.Before(p.ExpiresAt) {
 		return nil
@@ -23,22 +23,22 @@ func notFoundIfExpired(p store.PushInfo) error {
 
 // A stepView is the step: the page before a push.
 type stepView struct {
-	Path      string // where the push is opened
+	Path      string // the path that opens the push
 	Kind      string
 	Limits    limitsView
 	Before    viewHistory
 	Protected bool
 	Frozen    bool
 	Encrypted bool         // by the sender: a script shows the form if the link has a key
-	Own       bool         // the reader owns it: no view is counted
-	Answer    bool         // to a request
-	Sender    store.Sender // zero: the page does not tell
+	Own       bool         // the reader owns the push: no view is counted
+	Answer    bool         // it answers a request
+	Sender    store.Sender // zero: the page does not show it
 	Attempt   attempt
 }
 
-// A limitsView is when a push ends.
+// A limitsView has the limits of a push.
 type limitsView struct {
-	Views int // that are left
+	Views int // remaining views
 	Left  timeLeft
 	Until display.Time
 }
@@ -47,7 +47,7 @@ func newLimitsView(p store.PushInfo) limitsView {
 	return limitsView{Views: p.ViewsRemaining(), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)), Until: display.NewTime(p.ExpiresAt)}
 }
 
-// A viewHistory is how often a push was viewed before, and when, the latest first.
+// A viewHistory has the number and the times of earlier views, the latest first.
 type viewHistory struct {
 	Count int
 	Last  []display.Time
@@ -56,7 +56,7 @@ type viewHistory struct {
 func newViewHistory(h store.ViewHistory) viewHistory {
 	shown := viewHistory{Count: h.Count}
 	for _, at := range h.Last {
-		shown.Last = append(shown.Last, display.NewExactTime(at)) // two may be within a minute
+		shown.Last = append(shown.Last, display.NewExactTime(at)) // two views may be within a minute
 	}
 	return shown
 }
@@ -66,7 +66,7 @@ type attempt struct {
 	Status  int
 	Key     string // of its message; empty: none was tried
 	Left    int    // how many more wrong ones are allowed
-	Limited bool   // false: any number is
+	Limited bool   // false: any number is allowed
 	Wait    time.Duration
 	Again   display.Time // when the wait is over; zero: there is none
 }
@@ -77,8 +77,8 @@ func (a attempt) Seconds() int { return action.Problem{Retry: a.Wait}.Seconds() 
 // noAttempt means that there was no attempt.
 var noAttempt = attempt{Status: http.StatusOK}
 
-// newAttempt turns an error of opening a push into an attempt. It reports false if the
-// error is not about the passphrase. missing says that none was given.
+// newAttempt turns an error of opening a push into an attempt. It reports false for an error that
+// is not about the passphrase. missing says that no passphrase was given.
 func newAttempt(err error, missing bool) (attempt, bool) {
 	var (
 		wrong  *record.PassphraseError
@@ -135,7 +135,7 @@ func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 	return rep
 }
 
-// owns reports whether the push is the reader's: one that the reader sent, or asked for.
+// owns reports whether the reader owns the push: the reader sent it or asked for it.
 func owns(r *action.Request, p store.PushInfo) bool {
 	return r.Actor.Account != 0 && r.Actor.Account == p.Owner
 }

@@ -15,10 +15,11 @@ import (
 	"pushbox/store/record"
 )
 
-// lifetimes are the days that a new API token may be valid for. 0: without end.
+// lifetimes are the possible lifetimes of a new API token in days. 0: without end.
 var lifetimes = [...]int{30, 90, 365, 0}
 
-// scopes are what the form offers for a new API token; and ScopeAdmin to administrators.
+// scopes are the scopes that the form offers for a new API token; administrators also get
+// ScopeAdmin.
 var scopes = [...]record.Scopes{record.AllScopes, record.ScopeCreate, record.ScopeCreate | record.ScopeRead, record.ScopeRead}
 
 // usualLifetime is the lifetime that the form suggests.
@@ -28,7 +29,7 @@ const usualLifetime = 90
 type tokensView struct {
 	Tokens    []tokenRow
 	Email     string // for password managers
-	MFA       bool   // a new token takes a second factor, too
+	MFA       bool   // a new token needs a second factor, too
 	Passkey   passkeyView
 	Label     string // as it was typed
 	Days      int    // as it was chosen
@@ -36,9 +37,9 @@ type tokensView struct {
 	Scope     record.Scopes // as it was chosen
 	Scopes    []record.Scopes
 	Error     formError // the password or the code was refused
-	Full      bool      // there are as many tokens as there may be
+	Full      bool      // the account has the most tokens that it may have
 	Wrong     map[string]bool
-	Base      string // what the addresses of the API begin with
+	Base      string // base URL of the API
 }
 
 // MaxLabel is the most bytes of a label.
@@ -57,7 +58,7 @@ type tokenRow struct {
 	Over       bool          // it has expired
 }
 
-// tokenMadeView shows an API token, for the only time.
+// tokenMadeView shows an API token, only once.
 type tokenMadeView struct {
 	Label  string
 	Secret secret.Text
@@ -98,8 +99,8 @@ func (s *Set) showTokens(r *action.Request, status int, page tokensView) (action
 // All reports whether a token may do everything.
 func (r tokenRow) All() bool { return r.Scopes == record.AllScopes }
 
-// makeToken makes an API token and shows it once. A stolen session must not become a
-// token, so the password is asked for again, and the code of a second factor.
+// makeToken makes an API token and shows it once. A stolen session must not become a token, so
+// makeToken asks for the password again, and for a code of the second factor.
 func (s *Set) makeToken(r *action.Request, f webForm) (action.Reply, error) {
 	label := f.text("label")
 	page := tokensView{Label: shownAgain(label, record.MaxLabel), Days: usualLifetime}

@@ -10,8 +10,8 @@ import (
 	"pushbox/server/action"
 )
 
-// wantedCookie is the name of a cookie with the page that the browser asked for before its
-// user was signed in. The address may have a url_token, so it is in no query.
+// wantedCookie is the name of a cookie with the page that the browser requested before its user
+// signed in. The address may have a url_token, so it must not be in a query.
 const (
 	wantedCookie = "wanted"
 	wantedFor    = 10 * 60 // seconds
@@ -21,15 +21,15 @@ const (
 // kindName is the name of the field of the query that chooses a kind of the form for a new push.
 const kindName = "kind"
 
-// wantedFiles is the only wanted page that needs no sign-in: its files do.
+// wantedFiles is the only wanted page that does not need a sign-in itself: its files do.
 const wantedFiles = "/?" + kindName + "=file"
 
 // wantedPaths are the paths that a sign-in may lead to, if they are also those of a page for
-// signed-in users. They have neither escapes nor dots, and no host can be read into them.
+// signed-in users. They have neither escapes nor dots, and cannot be mistaken for a host.
 var wantedPaths = regexp.MustCompile(`^(/[0-9A-Za-z_-]+)+$`)
 
-// GoToSignIn leads the browser to the page for signing in, and from there to the page that it asked
-// for.
+// GoToSignIn redirects the browser to the page for signing in, which later leads to the requested
+// page.
 func (s *Set) GoToSignIn(r *action.Request) action.Reply {
 	return action.GoTo(signInPath).With(s.newWantedCookie(r))
 }
@@ -73,8 +73,8 @@ func (s *Set) noWantedCookie(r *action.Request) *http.Cookie {
 	return c
 }
 
-// checkWanted returns a path and its query, written anew, if it is that of a page for
-// signed-in users, or wantedFiles; else an empty text.
+// checkWanted returns a normalized path and query of a page for signed-in users, or of wantedFiles;
+// empty for any other.
 func (s *Set) checkWanted(text string) string {
 	if text == wantedFiles {
 		return text

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// AssetPrefix is what the paths of assets begin with.
+// AssetPrefix is the prefix of the paths of assets.
 const AssetPrefix = "/assets/"
 
 // An Asset is a style, a script or an image of the pages.
@@ -30,7 +30,7 @@ type Logo struct {
 	Content []byte
 }
 
-// same reports whether two logos, which may be nil, look the same.
+// same reports whether two logos, which may be nil, have the same content.
 func (l *Logo) same(other *Logo) bool {
 	if l == nil || other == nil {
 		return l == other
@@ -74,7 +74,7 @@ func (p *Pages) readAssets(logo *Logo) error {
 	}
 	ending := strings.ToLower(path.Ext(logo.Name))
 	if !strings.HasPrefix(mediaTypes[ending], "image/") {
-		return fmt.Errorf("%s is no image that pages can show: its name must end with .svg, .png, .jpg, .jpeg or .webp", logo.Name)
+		return fmt.Errorf("%s is not an image that pages can show: its name must end with .svg, .png, .jpg, .jpeg or .webp", logo.Name)
 	}
 	var smaller []byte
 	if compressible(mediaTypes[ending]) {

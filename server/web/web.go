@@ -1,5 +1,5 @@
-// Package web has the templates, styles and scripts of the pages, and renders them. It
-// knows nothing of HTTP, and of pushes only the structs that it is given.
+// Package web has the templates, styles and scripts of the pages, and renders them. It does not
+// depend on HTTP, and gets the data of pages as structs.
 package web
 
 import (
@@ -20,7 +20,7 @@ var files embed.FS
 // Pages renders pages and has the files that they need. It is safe for
 // concurrent use.
 type Pages struct {
-	reading   sync.Once // of the templates, with the first page, so that a start need not wait for it
+	reading   sync.Once // templates, read with the first page so that a start need not wait for them
 	templates map[string]*template.Template
 	broken    error
 	base      string // what paths begin with
@@ -80,7 +80,7 @@ func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 	return all, nil
 }
 
-// Site is what all pages of a server show.
+// Site is the data of all pages of a server.
 type Site struct {
 	Title, Tagline, Footer string
 	Logo                   string // its path; empty: none
@@ -89,11 +89,11 @@ type Site struct {
 	Bare                   bool   // the page is for recipients, and links to nothing else
 }
 
-// A Notice tells what an action did, on the page after it.
+// A Notice reports the result of an action on the next page.
 type Notice struct {
 	Message string // its key
-	Name    string // what it names
-	Count   int    // what it counts
+	Name    string // the name in it
+	Count   int    // the count in it
 	Warning bool
 	First   bool   // it greets the first account
 	Account string // that is signed in
@@ -106,20 +106,20 @@ type Link struct {
 	Text        string // the key of the message that names the page for people
 }
 
-// A View is one page: its template, what it shows, and for which reader.
+// A View is one page: its template, its data, and its reader.
 type View struct {
 	Template   string
 	Locale     *lang.Locale
 	Site       Site
 	Account    string  // the address of the signed-in account; empty: none
-	Admin      bool    // the account administers
+	Admin      bool    // the account is an administrator
 	NoPassword bool    // the account signs in at a provider
 	Where      string  // names the page in the navigation
 	Menu       []Link  // to the pages about the account
 	Switch     bool    // the page is available in other languages at its address
-	Apart      bool    // losing this one would lose what the reader has typed: the others open in a new tab
+	Apart      bool    // leaving the page would lose the reader's input, so other languages open in a new tab
 	Notice     *Notice // nil: none
-	Page       any     // what the template shows
+	Page       any     // the data of the template
 }
 
 // T translates a message, as lang.Locale.Text does.
@@ -131,8 +131,8 @@ type Choice struct {
 	Current bool
 }
 
-// Around translates a message as T does, and returns what comes before and after one of
-// its placeholders, for an element in its place.
+// Around translates a message as T does, and returns the text before and after one of its
+// placeholders, so that an element can replace it.
 func (v *View) Around(name, key string, pairs ...any) (parts [2]string) {
 	parts[0], parts[1], _ = strings.Cut(v.T(key, pairs...), "{"+name+"}")
 	return parts

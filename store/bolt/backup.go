@@ -13,10 +13,9 @@ import (
 // deleted, and opens it. Reads and writes continue; bounds, errors and the space needed
 // are those of Compact, and only one of the two runs at a time.
 //
-// The copy has mode 0600, is on the disk, and lies beside path under a temporary name,
-// which durable.RemoveLeftovers(path) finds; an empty path means that of the
-// database. The caller closes the copy, and moves or removes its file. After an error
-// there is no copy.
+// The copy has mode 0600, is on the disk, and lies beside path under a temporary name, which
+// durable.RemoveLeftovers(path) finds; an empty path means the path of the database. The caller
+// closes the copy, and moves or removes its file. After an error there is no copy.
 func (db *DB) Backup(ctx context.Context, path string, progress func(done, total int64)) (_ record.Engine, temp string, err error) {
 	c := newBackup(ctx, db, path, progress)
 	if err := db.copyTo(c); err != nil {
@@ -37,12 +36,12 @@ func newBackup(ctx context.Context, db *DB, path string, progress func(done, tot
 	if path != "" {
 		c.path = path
 	}
-	c.prepare = func(*os.File) error { return nil } // it belongs to the process that makes it
+	c.prepare = func(*os.File) error { return nil } // the file belongs to the process that makes it
 	c.finish = c.leave
 	return c
 }
 
-// leave closes the complete copy, so that its file can be opened.
+// leave closes the complete copy, so that the caller can open its file.
 func (c *compaction) leave() error {
 	c.to.bolt.NoSync = false
 	if err := c.to.closeAfter(func(h *handle) error { return h.eraseRest(restWindow + c.db.slack) }); err != nil {

@@ -16,7 +16,7 @@ import (
 	"pushbox/store/record"
 )
 
-// A checker looks for what is wrong in one transaction.
+// A checker looks for problems in one transaction.
 type checker struct {
 	*tx
 	ctx    context.Context
@@ -26,8 +26,8 @@ type checker struct {
 	rooms  rooms // that pushes take
 }
 
-// Check reads everything in one read transaction and reports what is wrong. Commits
-// wait while bbolt checks its pages, and continue while the rows are checked.
+// Check reads everything in one read transaction and reports problems. Commits wait while bbolt
+// checks its pages, and continue while the rows are checked.
 func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	if err := db.admit(ctx); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 
 func (c *checker) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// pages runs bbolt's own check, but first looks for damage that would end the process
-// in that check.
+// pages runs bbolt's own check, but first looks for damage that would make that check end the
+// process.
 func (c *checker) pages() (sound bool, err error) {
 	defer c.releaseOften()()
 	if _, err := page.Verify(c.bolt, true); err != nil {
@@ -67,19 +67,18 @@ func (c *checker) pages() (sound bool, err error) {
 		return false, nil
 	}
 	for err := range c.bolt.Check(bbolt.WithKVStringer(lengthOnly{})) {
-		if c.ctx.Err() == nil { // else only wait for bbolt to end
+		if c.ctx.Err() == nil { // otherwise only wait for bbolt to end
 			c.report("page structure: " + err.Error())
 		}
 	}
 	return true, c.ctx.Err()
 }
 
-// unmapPause is how long bbolt's check may read before the mapping is released. It
-// reads some gigabytes a second, so memory stays small on a machine that has time for
-// the releasing; on a busy one it does not.
+// unmapPause is how long bbolt's check may read before the mapping is released. It reads some
+// gigabytes a second, so memory stays small unless the machine is too busy to release it in time.
 const unmapPause = 2 * time.Millisecond
 
-// releaseOften releases the mapping again and again, until stop is called.
+// releaseOften releases the mapping repeatedly until the caller calls stop.
 func (c *checker) releaseOften() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -102,14 +101,14 @@ func (c *checker) releaseOften() (stop func()) {
 	}
 }
 
-// lengthOnly keeps keys, such as addresses, out of what bbolt reports.
+// lengthOnly removes keys, such as addresses, from the reports of bbolt.
 type lengthOnly struct{}
 
 func (lengthOnly) KeyToString(b []byte) string   { return fmt.Sprintf("(%d bytes)", len(b)) }
 func (lengthOnly) ValueToString(b []byte) string { return fmt.Sprintf("(%d bytes)", len(b)) }
 
-// each calls fn with every row of a bucket, except rows that are not as pushbox wrote
-// them, or lead to one. Those are for tags to report.
+// each calls fn with every row of a bucket, except rows that pushbox did not write, and rows that
+// lead to such a row: tags reports those.
 func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
 	cur := c.stored(b)
 	for k, stored := cur.First(); k != nil; k, stored = cur.Next() {
@@ -124,7 +123,7 @@ func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
 	return c.ctx.Err()
 }
 
-// loadJournal makes the checker see the journal of its own transaction.
+// loadJournal loads the journal as the checker's transaction sees it.
 func (c *checker) loadJournal() error {
 	var g *generation
 	err := func() (err error) {
@@ -158,14 +157,14 @@ func (c *checker) rows() error {
 func (c *checker) buckets() error {
 	return c.tx.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if !slices.ContainsFunc(bucketNames[:], func(own []byte) bool { return bytes.Equal(own, name) }) {
-			c.notef("a bucket named %.40q is none of pushbox's", name)
+			c.notef("a bucket named %.40q does not belong to pushbox", name)
 		}
 		return nil
 	})
 }
 
-// findStrays looks for index rows that do not belong to their push. A row whose push
-// does not exist is for orphans to report.
+// findStrays looks for index rows that do not belong to their push. orphans reports rows whose push
+// does not exist.
 func (c *checker) findStrays() error {
 	for b, row := range map[bucket]func(record.Push) []byte{owners: ownerRow, expiry: expiryRow} {
 		err := c.each(b, func(k, _ []byte) error {
@@ -212,8 +211,8 @@ func (c *checker) pushes() error {
 	})
 }
 
-// tally counts what a push has beside its record. Index rows and payload are
-// those of the stored push until the journal is folded.
+// tally counts the rows of a push beside its record. Index rows and payload are those of the stored
+// push until the journal is folded.
 func (c *checker) tally(p, stored record.Push) (record.Tally, error) {
 	t := record.Tally{
 		Payload:  c.hasPrefix(payloads, p.ID[:]) && p.Live() == stored.Live(),
@@ -248,8 +247,7 @@ func (c *checker) tally(p, stored record.Push) (record.Tally, error) {
 	return t, nil
 }
 
-// endIndexed reports whether the journal gives a push that it has ended the index rows
-// that it should have.
+// endIndexed reports whether a push that has ended in the journal has the right index rows there.
 func (c *checker) endIndexed(p record.Push) bool {
 	d, ok, err := c.overlay.last(p.ID)
 	if err != nil || !ok || !d.ended() {

@@ -11,7 +11,7 @@ import (
 	"pushbox/store/record"
 )
 
-// Bounds of one read of contents, in one transaction.
+// Bounds of one step of reading contents, in one transaction.
 const (
 	contentStep  = 1 << 20 // bytes
 	contentRows  = 512
@@ -48,18 +48,18 @@ func (db *DB) CheckContents(ctx context.Context, report func(problem string), pr
 	return c.cover, nil
 }
 
-// contents is one reading of all payloads and chunks.
+// contents is a pass over all payloads and chunks.
 type contents struct {
 	report      func(string)
 	progress    func(done, total int64)
 	done, total int64
 	cover       record.Coverage
-	at          []byte     // the row read last
+	at          []byte     // the last row that was read
 	group       []chunkSum // chunks read since the last pad
 	buffer      []byte
 }
 
-// A chunkSum is what was read of a chunk.
+// A chunkSum is the digest of a chunk that was read.
 type chunkSum struct {
 	id      record.ID
 	file, n int
@@ -68,22 +68,22 @@ type chunkSum struct {
 
 func (c *contents) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// guarded takes a step. Damage does not fail the store: it is reported, and ends the
-// reading of the bucket.
+// guarded runs a step. Damage does not fail the store: guarded reports it, and ends the reading of
+// the bucket.
 func (c *contents) guarded(t *tx, b bucket, row func(*tx, []byte, []byte) error) (more bool, err error) {
 	err = guard(func() error {
 		more, err = c.step(t, b, row)
 		return err
 	})
 	if errors.Is(err, record.ErrCorrupt) {
-		c.notef("%s: %v; the rows behind that were not read", b, err)
+		c.notef("%s: %v; the rows after it were not read", b, err)
 		return false, nil
 	}
 	return more, err
 }
 
-// step reads rows from where the last step ended, and reports whether there are more.
-// It ends behind a pad, so that it sees chunks together with their digests.
+// step continues after the last step, and reports whether there are more rows. It ends after a pad,
+// so that it sees chunks together with their digests.
 func (c *contents) step(t *tx, b bucket, row func(*tx, []byte, []byte) error) (more bool, err error) {
 	cur := t.cursor(b)
 	k, v := cur.Seek(c.at)
@@ -119,7 +119,7 @@ func (c *contents) payload(t *tx, k, v []byte) error {
 	case len(k) != payloadLen:
 		c.cover.Without++
 	case !bytes.Equal(sum, k[idLen:]):
-		c.notef("push %s: its payload is not as it was written", id)
+		c.notef("push %s: its payload has changed since it was written", id)
 		fallthrough
 	default:
 		c.cover.Payloads++
@@ -151,8 +151,8 @@ func splitChunkKey(k []byte) (id record.ID, file, n int) {
 	return record.ID(k[:idLen]), int(binary.BigEndian.Uint16(k[idLen:])), int(binary.BigEndian.Uint32(k[idLen+2:]))
 }
 
-// compare compares the group with the digests in a pad. The first chunks of orphans may
-// be gone: they are removed one by one.
+// compare compares the group with the digests in a pad. The first chunks of orphans may be missing,
+// because they are removed one by one.
 func (c *contents) compare(t *tx, pad, sums []byte) {
 	id, file, last := splitChunkKey(pad)
 	for n := last - len(sums)/sumLen + 1; len(sums) >= sumLen; n, sums = n+1, sums[sumLen:] {
@@ -165,7 +165,7 @@ func (c *contents) compare(t *tx, pad, sums []byte) {
 		}
 		c.cover.Chunks++
 		if !bytes.Equal(c.group[i].sum, sums[:sumLen]) {
-			c.notef("push %s: chunk %d of file %d is not as it was written", id, n, file)
+			c.notef("push %s: chunk %d of file %d has changed since it was written", id, n, file)
 		}
 		c.group = slices.Delete(c.group, i, i+1)
 	}

@@ -84,7 +84,7 @@ func TestAChangedBitOfAnyPayloadOrChunkIsFound(t *testing.T) {
 		write(t, path, damaged)
 		db := open(t, bolt.Options{Path: path})
 		problems, c := checkDeep(t, db)
-		want := map[string]string{"payloads": "its payload is not as it was written", "chunks": "is not as it was written"}[v.bucket]
+		want := map[string]string{"payloads": "its payload has changed since it was written", "chunks": "has changed since it was written"}[v.bucket]
 		if len(problems) != 1 || !strings.Contains(problems[0], want) || c.Without > 0 || int(c.Payloads+c.Chunks) != len(all) {
 			t.Errorf("%s at %d: %q, %+v", v.bucket, v.at, problems, c)
 		}
@@ -110,7 +110,7 @@ func TestDigestsAndChunksThatChangedAreFound(t *testing.T) {
 			k, v := pad(c)
 			v[5] ^= 1
 			return c.Put(k, v)
-		}, []string{"chunk 1 of file 0 is not as it was written"}},
+		}, []string{"chunk 1 of file 0 has changed since it was written"}},
 		"a chunk gone": {func(c, _ *bbolt.Bucket) error {
 			k, _ := c.Cursor().First()
 			return c.Delete(k)
@@ -124,7 +124,7 @@ func TestDigestsAndChunksThatChangedAreFound(t *testing.T) {
 				return err
 			}
 			return c.Put(b, x)
-		}, []string{"chunk 0 of file 0 is not as it was written", "chunk 1 of file 0 is not as it was written"}},
+		}, []string{"chunk 0 of file 0 has changed since it was written", "chunk 1 of file 0 is not as it was written"}},
 		"the digest of a payload": {func(_, p *bbolt.Bucket) error {
 			k, v := p.Cursor().First()
 			k, v = bytes.Clone(k), bytes.Clone(v)
@@ -133,7 +133,7 @@ func TestDigestsAndChunksThatChangedAreFound(t *testing.T) {
 			}
 			k[len(k)-1] ^= 1
 			return p.Put(k, v)
-		}, []string{"its payload is not as it was written"}},
+		}, []string{"its payload has changed since it was written"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

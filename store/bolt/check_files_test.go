@@ -109,16 +109,16 @@ var fileFaults = map[string]struct {
 	},
 	"a row of a grant gone": {
 		func(t *tx) error { return t.delete(grantPushes, grantRow(plantedGrant())) },
-		[]string{"push 1111: a grant for its files is not among its grants, or under another time"},
+		[]string{"push 1111: a grant for its files is missing from the list of its grants, or has another time there"},
 	},
 	"a row under an earlier time": {
 		func(t *tx) error { return t.put(grantPushes, grantRow(plantedGrant()), uint64Key(999)) },
-		[]string{"push 1111: a grant for its files is not among its grants, or under another time"},
+		[]string{"push 1111: a grant for its files is missing from the list of its grants, or has another time there"},
 	},
 	"a row under a later time": {
 		func(t *tx) error { return t.put(grantPushes, grantRow(plantedGrant()), uint64Key(1001)) },
 		[]string{
-			"push 1111: a grant for its files is not among its grants, or under another time",
+			"push 1111: a grant for its files is missing from the list of its grants, or has another time there",
 			"push 1111: a grant for its files ends later than it says",
 		},
 	},
@@ -126,7 +126,7 @@ var fileFaults = map[string]struct {
 		func(t *tx) error { return t.put(grantPushes, grantRow(plantedGrant()), []byte("?")) },
 		[]string{
 			"push 1111: a row of its grants does not hold a time",
-			"push 1111: a grant for its files is not among its grants, or under another time",
+			"push 1111: a grant for its files is missing from the list of its grants, or has another time there",
 		},
 	},
 	"a row of another's grant": {
@@ -136,7 +136,7 @@ var fileFaults = map[string]struct {
 			return t.put(grantPushes, grantRow(g), uint64Key(0))
 		},
 		[]string{
-			"push 0000: a row of its grants leads to a grant for another push",
+			"push 0000: a row of its grants leads to a grant of another push",
 			"push 0000: a grant for its files ends later than it says",
 			"push 0000: it holds no files and has grants",
 		},

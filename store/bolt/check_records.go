@@ -8,7 +8,7 @@ import (
 	"pushbox/store/record"
 )
 
-// orphans reports rows of no push.
+// orphans reports rows whose push does not exist.
 func (c *checker) orphans() error {
 	for _, o := range []struct {
 		bucket bucket
@@ -37,8 +37,8 @@ func (c *checker) orphans() error {
 	return nil
 }
 
-// records reports records of tables that are malformed, belong to no account, or that an index
-// does not lead to, and rows of indexes that lead to nothing. The chain of events is walked apart.
+// records reports malformed records of tables, records without their account or without an index
+// row, and index rows without their record. Another check follows the chain of events.
 func (c *checker) records() error {
 	for _, of := range record.Tables() {
 		if of == record.AdminEvents.Table {
@@ -50,7 +50,7 @@ func (c *checker) records() error {
 		for _, by := range of.Indexes {
 			err := c.each(indexes[by], func(k, v []byte) error {
 				if _, err := c.tables().follow(of, by, k, v); errors.Is(err, record.ErrCorrupt) {
-					c.notef("%s: a row leads to nothing that has it", indexes[by])
+					c.notef("%s: a row leads to no record with that key", indexes[by])
 				}
 				return nil
 			})
@@ -71,14 +71,14 @@ func (c *checker) table(of *record.Table, b bucket) error {
 	return c.each(b, func(k, v []byte) error {
 		r, err := readRecord(of, b, k, v)
 		if err != nil {
-			c.notef("%s: a record is malformed, or has the key of another", b)
+			c.notef("%s: a record is malformed, or has the key of another record record", b)
 			return nil
 		}
 		if owner := r.Belongs(); owner != 0 && !c.has(accounts, uint64Key(uint64(owner))) {
 			c.notef("%s: account %d, its owner, does not exist", r.Title(), owner)
 		}
 		if m, ok := r.(record.Message); ok && m.Number > c.lastID(outbox) {
-			c.notef("message %d: only %d numbers were given out", m.Number, c.lastID(outbox))
+			c.notef("message %d: only %d numbers were assigned", m.Number, c.lastID(outbox))
 		}
 		for _, by := range of.Indexes {
 			for _, key := range by.Keys(r) {
@@ -121,7 +121,7 @@ func (c *checker) tallyFiles(id record.ID, t *record.Tally) error {
 	return nil
 }
 
-// chunks reports chunks that belong to nothing, and orphans that belong to a push.
+// chunks reports chunks without a push or an orphan row, and orphan rows of a push.
 func (c *checker) chunks() error {
 	err := c.each(chunks, func(k, v []byte) error {
 		if len(k) == padLen && isPad(k, v) {
@@ -161,7 +161,7 @@ func (c *checker) grants() error {
 		}
 		g.Digest = record.GrantDigest(k)
 		if !bytes.Equal(c.get(grantPushes, grantRow(g)), uint64Key(milliseconds(g.ExpiresAt))) {
-			c.notef("push %s: a grant for its files is not among its grants, or under another time", g.Push)
+			c.notef("push %s: a grant for its files is missing from the list of its grants, or has another time there", g.Push)
 		}
 		return nil
 	})
@@ -183,9 +183,9 @@ func (c *checker) grantRow(k, _ []byte) error {
 	case errors.Is(err, record.ErrNotFound):
 		c.notef("push %s: a row of its grants has no grant", id)
 	case err == nil && g.Push != id:
-		c.notef("push %s: a row of its grants leads to a grant for another push", id)
+		c.notef("push %s: a row of its grants leads to a grant of another push", id)
 	case !c.has(pushes, id[:]):
-		c.notef("push %s does not exist, and has a grant", id)
+		c.notef("push %s does not exist, but has a grant", id)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"pushbox/store/record"
 )
 
-// tags verifies the tag of each row that has one, and that these rows add up to the
-// sums: that a row was removed, or is one of another time, shows nowhere else.
+// tags verifies the tag of each row that has one, and that these rows add up to the sums: only the
+// sums show that a row was removed, or comes from another time.
 func (c *checker) tags() error {
 	var kept, found sums
 	broken := c.readSums(&kept)
@@ -26,16 +26,16 @@ func (c *checker) tags() error {
 			return err
 		case !whole || broken != nil:
 		case found.rows[b] != kept.rows[b]:
-			c.notef("%s: rows are missing, or are as they were at another time", b)
+			c.notef("%s: rows are missing, or from another time", b)
 		case c.bucket(b).Sequence() != kept.last[b]:
-			c.notef("%s: its numbers do not follow the last one", b)
+			c.notef("%s: its last number is too low", b)
 		}
 	}
 	return nil
 }
 
-// addUp reports the rows of a bucket that are not as pushbox wrote them, and adds up the
-// others. It returns false where it reported one.
+// addUp reports the rows of a bucket that pushbox did not write, and adds up the others. It returns
+// false if it reported one.
 func (c *checker) addUp(b bucket, sum *share) (bool, error) {
 	whole, cur := true, c.stored(b)
 	for k, stored := cur.First(); k != nil; k, stored = cur.Next() {
@@ -56,7 +56,7 @@ func (c *checker) addUp(b bucket, sum *share) (bool, error) {
 	return whole, nil
 }
 
-// subject says of what a row is, without the content of its key.
+// subject names the subject of a row, without the content of its key.
 func subject(b bucket, key []byte) string {
 	switch {
 	case (b == pushes || b == audit || b == grantPushes) && len(key) >= idLen:
@@ -68,8 +68,8 @@ func subject(b bucket, key []byte) string {
 	}
 }
 
-// readable runs fn, which reads rows, and leaves out the error of one that is not as
-// pushbox wrote it: tags reports that row.
+// readable runs fn, which reads rows, and ignores the error of a row that pushbox did not write:
+// tags reports that row.
 func readable(fn func() error) (err error) {
 	err = func() (err error) {
 		defer catchUnreadable(&err)

@@ -67,7 +67,7 @@ var faults = map[string]struct {
 			_, err := t.bolt.CreateBucket([]byte("notes"))
 			return err
 		},
-		[]string{`a bucket named "notes" is none of pushbox's`},
+		[]string{`a bucket named "notes" does not belong to pushbox`},
 	},
 	"a payload gone": {
 		func(t *tx) error { return t.deletePayload(planted().ID) },
@@ -158,11 +158,11 @@ var faults = map[string]struct {
 			"orphans: a key of 1 bytes instead of 22",
 			"grants: a record is malformed",
 			"grant_pushes: a key of 1 bytes instead of 54",
-			"sessions: a record is malformed, or has the key of another",
-			"hooks: a record is malformed, or has the key of another",
-			"requests: a record is malformed, or has the key of another",
-			"outbox: a record is malformed, or has the key of another",
-			"quotas: a record is malformed, or has the key of another",
+			"sessions: a record is malformed, or has the key of another record",
+			"hooks: a record is malformed, or has the key of another record",
+			"requests: a record is malformed, or has the key of another record",
+			"outbox: a record is malformed, or has the key of another record",
+			"quotas: a record is malformed, or has the key of another record",
 		},
 	},
 	"malformed webhooks and messages": {
@@ -175,9 +175,9 @@ var faults = map[string]struct {
 			)
 		},
 		[]string{
-			"hooks: a record is malformed, or has the key of another",
+			"hooks: a record is malformed, or has the key of another record",
 			"webhook 2: account 9, its owner, does not exist",
-			"outbox: a record is malformed, or has the key of another",
+			"outbox: a record is malformed, or has the key of another record",
 			"message 7: only 0 numbers were given out",
 		},
 	},
@@ -190,23 +190,23 @@ var faults = map[string]struct {
 			)
 		},
 		[]string{
-			"requests: a record is malformed, or has the key of another",
+			"requests: a record is malformed, or has the key of another record",
 			"request aeaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: account 9, its owner, does not exist",
-			"request_owners: a row leads to nothing that has it",
+			"request_owners: a row leads to no record with that key",
 		},
 	},
 	"malformed quotas": {
 		func(t *tx) error {
 			return errors.Join(t.put(quotas, uint64Key(0), []byte("?")), t.put(quotas, uint64Key(9), make([]byte, 16)))
 		},
-		[]string{"quotas: a record is malformed, or has the key of another", "quota of account 9: account 9, its owner, does not exist"},
+		[]string{"quotas: a record is malformed, or has the key of another record", "quota of account 9: account 9, its owner, does not exist"},
 	},
 	"an account gone": {
 		func(t *tx) error { return t.delete(accounts, uint64Key(1)) },
 		[]string{
 			"push 0000: its owner does not exist",
-			"emails: a row leads to nothing that has it",
-			"identities: a row leads to nothing that has it",
+			"emails: a row leads to no record with that key",
+			"identities: a row leads to no record with that key",
 			"token 1: account 1, its owner, does not exist",
 			"session 1: account 1, its owner, does not exist",
 		},
@@ -214,14 +214,14 @@ var faults = map[string]struct {
 	"a malformed account": {
 		func(t *tx) error { return t.put(accounts, uint64Key(1), []byte("?")) },
 		[]string{
-			"accounts: a record is malformed, or has the key of another",
-			"emails: a row leads to nothing that has it",
-			"identities: a row leads to nothing that has it",
+			"accounts: a record is malformed, or has the key of another record",
+			"emails: a row leads to no record with that key",
+			"identities: a row leads to no record with that key",
 		},
 	},
 	"an account under another key": {
 		func(t *tx) error { return t.put(accounts, uint64Key(2), slices.Clone(t.get(accounts, uint64Key(1)))) },
-		[]string{"accounts: a record is malformed, or has the key of another"},
+		[]string{"accounts: a record is malformed, or has the key of another record"},
 	},
 	"an address gone": {
 		func(t *tx) error { return t.delete(emails, []byte(testEmail)) },
@@ -229,11 +229,11 @@ var faults = map[string]struct {
 	},
 	"an address too many": {
 		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), uint64Key(1)) },
-		[]string{"emails: a row leads to nothing that has it"},
+		[]string{"emails: a row leads to no record with that key"},
 	},
 	"a malformed address": {
 		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), []byte("?")) },
-		[]string{"emails: a row leads to nothing that has it"},
+		[]string{"emails: a row leads to no record with that key"},
 	},
 	"an identity gone": {
 		func(t *tx) error { return t.delete(identities, testPerson[:]) },
@@ -241,30 +241,30 @@ var faults = map[string]struct {
 	},
 	"an identity too many": {
 		func(t *tx) error { return t.put(identities, make([]byte, digestLen), uint64Key(1)) },
-		[]string{"identities: a row leads to nothing that has it"},
+		[]string{"identities: a row leads to no record with that key"},
 	},
 	"a malformed identity": {
 		func(t *tx) error { return t.put(identities, make([]byte, digestLen), []byte("?")) },
-		[]string{"identities: a row leads to nothing that has it"},
+		[]string{"identities: a row leads to no record with that key"},
 	},
 	"a token gone": {
 		func(t *tx) error { return t.delete(tokens, testDigest[:]) },
 		[]string{
-			"token_ids: a row leads to nothing that has it",
-			"token_owners: a row leads to nothing that has it",
+			"token_ids: a row leads to no record with that key",
+			"token_owners: a row leads to no record with that key",
 		},
 	},
 	"a malformed token": {
 		func(t *tx) error { return t.put(tokens, testDigest[:], []byte("?")) },
 		[]string{
-			"tokens: a record is malformed, or has the key of another",
-			"token_ids: a row leads to nothing that has it",
-			"token_owners: a row leads to nothing that has it",
+			"tokens: a record is malformed, or has the key of another record",
+			"token_ids: a row leads to no record with that key",
+			"token_owners: a row leads to no record with that key",
 		},
 	},
 	"a token under another digest": {
 		func(t *tx) error { return t.put(tokens, make([]byte, 32), slices.Clone(t.get(tokens, testDigest[:]))) },
-		[]string{"tokens: a record is malformed, or has the key of another"},
+		[]string{"tokens: a record is malformed, or has the key of another record"},
 	},
 	"no row by ID": {
 		func(t *tx) error { return t.delete(tokenIDs, uint64Key(1)) },
@@ -276,11 +276,11 @@ var faults = map[string]struct {
 	},
 	"a session gone": {
 		func(t *tx) error { return t.delete(sessions, testSession[:]) },
-		[]string{"session_owners: a row leads to nothing that has it"},
+		[]string{"session_owners: a row leads to no record with that key"},
 	},
 	"a malformed session": {
 		func(t *tx) error { return t.put(sessions, testSession[:], []byte("?")) },
-		[]string{"sessions: a record is malformed, or has the key of another", "session_owners: a row leads to nothing that has it"},
+		[]string{"sessions: a record is malformed, or has the key of another record", "session_owners: a row leads to no record with that key"},
 	},
 	"a session under another digest": {
 		func(t *tx) error {
@@ -294,11 +294,11 @@ var faults = map[string]struct {
 	},
 	"a row of a session too many": {
 		func(t *tx) error { return t.put(sessionOwners, record.PairKey(2, 1), slices.Clone(testSession[:])) },
-		[]string{"session_owners: a row leads to nothing that has it"},
+		[]string{"session_owners: a row leads to no record with that key"},
 	},
 	"a row of a session that leads nowhere": {
 		func(t *tx) error { return t.put(sessionOwners, record.PairKey(1, 2), []byte("?")) },
-		[]string{"session_owners: a row leads to nothing that has it"},
+		[]string{"session_owners: a row leads to no record with that key"},
 	},
 }
 

@@ -11,13 +11,13 @@ import (
 	"pushbox/store/record"
 )
 
-// freeCost is about how many bytes a commit writes to free a chunk.
+// freeCost is the approximate number of bytes that a commit writes to free a chunk.
 const freeCost = 2 << 10
 
-// rowWeight is about how many bytes a row takes beside its value.
+// rowWeight is the approximate size of a row without its value, in bytes.
 const rowWeight = 64
 
-// PutChunks keeps chunks of a file whose push does not exist yet.
+// PutChunks stores chunks of a file whose push does not exist yet.
 func (db *DB) PutChunks(ctx context.Context, id record.ID, file, first int, sealed [][]byte) error {
 	size, sums := 0, make([]byte, 0, len(sealed)*sumLen)
 	for _, c := range sealed {
@@ -40,10 +40,10 @@ func (db *DB) PutChunks(ctx context.Context, id record.ID, file, first int, seal
 	})
 }
 
-// pads is how many short rows follow the chunks of a step. bbolt does not split a
-// leaf of up to four rows: without pads the last four of a file would be chunks, which
-// the next step would write again. The value of the first pad is the digests of the
-// step's chunks, one after the other; the others are empty.
+// pads is how many short rows follow the chunks of a step. bbolt does not split a leaf of up to
+// four rows: without pads the last four of a file would be chunks, which the next step would write
+// again. The value of the first pad is the concatenated digests of the step's chunks; the others
+// are empty.
 const pads = 4
 
 func (t *tx) putChunks(id record.ID, file, first int, sealed [][]byte, sums []byte) error {
@@ -99,7 +99,7 @@ func (db *DB) FreeOrphans(ctx context.Context, id record.ID, limit int) (more bo
 		if !t.has(orphans, id[:]) {
 			return nil
 		}
-		if p, err := t.push(id); err == nil && p.HoldsFiles() { // the row is not believed
+		if p, err := t.push(id); err == nil && p.HoldsFiles() { // pushbox did not write the row
 			return nil
 		} else if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return err
@@ -107,7 +107,7 @@ func (db *DB) FreeOrphans(ctx context.Context, id record.ID, limit int) (more bo
 		var last lastKey
 		for n := 0; ; {
 			k, _ := t.seekStored(chunks, id[:])
-			if len(k) == chunkLen { // pads go with the chunk before them
+			if len(k) == chunkLen { // pads are removed with the chunk before them
 				n++
 			}
 			if n > limit || !bytes.HasPrefix(k, id[:]) {
@@ -143,8 +143,8 @@ func (t *tx) dropGrants(id record.ID) error {
 	return t.removeEach(grantPushes, id[:], func(k, _ []byte) error { return t.dropGrant(k) })
 }
 
-// maxStale is how many grants of a push a new one looks at, to remove those that have
-// ended: enough that they never pile up.
+// maxStale is how many grants of a push issueGrant checks to remove ended ones: enough that they do
+// not accumulate.
 const maxStale = 16
 
 // Grant returns the grant of that digest and its push.
@@ -205,7 +205,7 @@ func (t *tx) putGrant(g record.Grant) error {
 	return t.put(grantPushes, grantRow(g), uint64Key(milliseconds(g.ExpiresAt)))
 }
 
-// issueGrant keeps a new grant, and removes ended grants of its push.
+// issueGrant stores a new grant, and removes ended grants of its push.
 func (t *tx) issueGrant(i record.NewGrant) error {
 	stale, err := t.staleGrants(i)
 	if err != nil {
@@ -219,9 +219,9 @@ func (t *tx) issueGrant(i record.NewGrant) error {
 	return t.putGrant(i.Grant)
 }
 
-// staleGrants returns the index rows of ended grants among the maxStale grants that
-// follow the new one; after the last comes the first. Digests have no order, so each
-// new grant looks at other rows, and an ended grant cannot stay behind a live one.
+// staleGrants returns the index rows of ended grants among the maxStale grants that follow the new
+// one; after the last comes the first. Digests are random, so each new grant checks other rows, and
+// finds every ended grant in time.
 func (t *tx) staleGrants(i record.NewGrant) (rows [][]byte, err error) {
 	c, own, looked := t.cursor(grantPushes), grantRow(i.Grant), 0
 	for _, part := range [...]struct{ from, to []byte }{{own, after(i.Push[:])}, {i.Push[:], own}} {

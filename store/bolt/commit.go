@@ -13,7 +13,7 @@ import (
 	"pushbox/store/record"
 )
 
-// errUndo makes bbolt roll back where there is nothing to commit.
+// errUndo makes bbolt roll back if there is nothing to commit.
 var errUndo = errors.New("nothing to commit")
 
 // commit runs a batch until each of its operations is answered. Every round but the
@@ -55,7 +55,7 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	db.writing.Lock()
 	defer db.writing.Unlock()
 	select {
-	case <-db.failed: // in a compaction, and the file may have another name by now
+	case <-db.failed: // in a compaction, and the file may have a different name by now
 		return nil, db.failure
 	default:
 	}
@@ -93,7 +93,7 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 		db.observe(len(batch), time.Since(begun))
 		return nil, nil
 	case db.undone(err, txid):
-		h.eraser.all = true // it may have written pages that are still free
+		h.eraser.all = true // the failed commit may have written pages that are still free
 		db.wakeEraser()
 		return nil, record.ErrFull
 	default:
@@ -141,9 +141,9 @@ func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) || errors.Is(err, io.ErrShortWrite)
 }
 
-// refuseWriters answers record.ErrFull to the creates that made the batch too large, or to the
-// only operation that wrote. It returns the rest, which must run again: they may have
-// decided by what is now undone.
+// refuseWriters answers record.ErrFull to the creates that made the batch too large, or to the only
+// operation that wrote. It returns the other operations, which must run again: they may depend on
+// changes that are now undone.
 func refuseWriters(batch []*op) []*op {
 	writers := 0
 	for _, o := range batch {

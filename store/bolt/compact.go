@@ -22,15 +22,15 @@ type bounds struct {
 	batch, rows int           // copied in one transaction; rows is a number
 	unsynced    int64         // written to the copy between two syncs
 	pending     int64         // written by commits, or memory to remember it, before that is copied again
-	behind      int64         // of that, at which commits have to wait
+	behind      int64         // of pending, at which commits have to wait
 	hold        time.Duration // how long they wait at a time
-	rest        int64         // of pending, what may be left to copy while all commits wait
-	maxRest     int64         // how far rest may grow, round by round, where commits write as fast as the compaction copies
+	rest        int64         // of pending, the most to copy while all commits wait
+	maxRest     int64         // how far rest may grow, round by round, if commits write as fast as the compaction copies
 	rounds      int           // number of rounds
 }
 
-// usualBounds keep commits from waiting long: for a transaction of the copy to be read,
-// and for the disk while the copy is synced.
+// usualBounds keep the waits of commits short: for reads of the compaction, and for the disk while
+// the copy is synced.
 func usualBounds() bounds {
 	return bounds{
 		batch: 2 << 20, rows: 2048, unsynced: 2 << 20,
@@ -49,10 +49,10 @@ type compaction struct {
 	from, to *handle
 	temp     string        // the temporary name
 	kept     bool          // the copy is complete and must not be removed
-	gone     chan struct{} // closed when the old file is, and its space is free
+	gone     chan struct{} // closed when the old file is closed and its space is free
 	changes  *changes
 	prepare  func(*os.File) error // prepares the new file while it is empty
-	finish   func() error         // puts the complete copy to its use, while no commit runs
+	finish   func() error         // installs the complete copy, while no commit runs
 	replace  func(temp, path string) (bool, error)
 	free     freeSpace
 	report   func(done, total int64)
@@ -65,13 +65,12 @@ type compaction struct {
 	total    int64
 }
 
-// Compact copies what the file holds to a new one, which then takes its place. Reads
-// and writes continue; writers wait for some milliseconds at the end, and for a tenth of a
-// second from time to time where they write faster than the compaction copies. It gives
-// up with record.ErrBusy where even that is not enough, and with record.ErrCorrupt where
-// it meets a damaged page. When it returns nil, the new file has the name; the space of
-// the old one is free when its last reader has left. After an error nothing has
-// changed, unless the DB has failed.
+// Compact copies the rows of the file to a new one, which then takes its place. Reads and writes
+// continue. Writers wait for some milliseconds at the end, and now and then for a tenth of a second
+// if they write faster than the compaction copies. If even that is not enough Compact returns
+// record.ErrBusy; on a damaged page it returns record.ErrCorrupt. When it returns nil, the new file
+// has the name; the space of the old one is free once its last reader has left. After an error
+// nothing has changed, unless the DB has failed.
 func (db *DB) Compact(ctx context.Context, progress func(done, total int64)) error {
 	return db.compact(newCompaction(ctx, db, progress))
 }
@@ -100,8 +99,8 @@ func (db *DB) compact(c *compaction) error {
 // that unless the disk is full.
 const foldWait = 2 * time.Second
 
-// foldBefore has the ends that are in the journal now folded, or a copy would have the
-// payloads that they destroy.
+// foldBefore folds the present ends in the journal. Otherwise a copy would have the payloads that
+// they destroy.
 func (db *DB) foldBefore(ctx context.Context) error {
 	until, done := uint64(0), false
 	for end := time.Now().Add(foldWait + db.slack); !done && time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -145,7 +144,7 @@ func (db *DB) copyTo(c *compaction) error {
 	return nil
 }
 
-// run makes the copy, and removes it where that fails.
+// run makes the copy, and removes it after an error.
 func (c *compaction) run() (err error) {
 	c.from, c.gone = c.db.current.Load(), make(chan struct{})
 	if err := c.measure(); err != nil {
@@ -182,7 +181,7 @@ func (c *compaction) awaitRelease() {
 	}
 }
 
-// record makes the committer record in n what it writes; nil ends that.
+// record makes the committer record its writes in n; nil ends that.
 func (c *compaction) record(n *changes) {
 	c.db.writing.Lock()
 	defer c.db.writing.Unlock()
@@ -204,12 +203,12 @@ func (c *compaction) create() error {
 		c.to.keys = &c.db.keys // it may become the DB's file
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(c.temp)) // no row is in it yet
+		return errors.Join(err, os.Remove(c.temp)) // it has no row yet
 	}
 	return nil
 }
 
-// discard removes the copy, unless it has another name already.
+// discard removes the copy, unless the copy is in use under another name.
 func (c *compaction) discard() error {
 	err := os.Remove(c.temp) // and closing overwrites it
 	if errors.Is(err, fs.ErrNotExist) {

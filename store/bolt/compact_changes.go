@@ -10,7 +10,7 @@ import (
 	"pushbox/store/record"
 )
 
-// copyPending copies what commits have written, once it is enough.
+// copyPending copies what commits have written, once that is enough.
 func (c *compaction) copyPending() error {
 	if !c.changes.exceed(c.bounds.pending) {
 		return nil
@@ -20,11 +20,11 @@ func (c *compaction) copyPending() error {
 	return c.copyChanges(past)
 }
 
-// copyChanges copies rows as they are now, except those that copyAll will still reach.
-// Where commits write faster than it copies, they have to wait from time to time.
+// copyChanges copies rows as they are now, except those that copyAll will still reach. If commits
+// write faster than it copies, they have to wait now and then.
 func (c *compaction) copyChanges(past *changes) error {
 	if past.lost.Load() {
-		return fmt.Errorf("%w: more was written than a compaction can keep up with", record.ErrBusy)
+		return fmt.Errorf("%w: writes arrive faster than a compaction can copy them", record.ErrBusy)
 	}
 	step := c.copyRows
 	if past.exceed(c.bounds.behind) {
@@ -41,8 +41,7 @@ func (c *compaction) copyChanges(past *changes) error {
 	return nil
 }
 
-// copyBlocking copies rows for some time while commits wait. Between two such times
-// there is a commit.
+// copyBlocking copies rows for some time while commits wait. A commit runs between two such times.
 func (c *compaction) copyBlocking(rows *[]string) error {
 	c.db.writing.Lock()
 	defer c.db.writing.Unlock()
@@ -89,16 +88,16 @@ func (c *compaction) readChanged(t *tx, rows []string) (n int, err error) {
 }
 
 const (
-	rowMemory  = 96       // about how many bytes it takes to remember a row, beside its key
+	rowMemory  = 96       // approximate memory for a row beside its key, in bytes
 	maxChanges = 48 << 20 // memory for rows
 )
 
-// changes are the rows that were written since a compaction last took them. DB.writing
-// guards all but the sizes.
+// changes are the rows that were written since the compaction last copied changes. DB.writing
+// guards all fields but the sizes.
 type changes struct {
 	rows   map[string]int // bucket and key → length of the value
 	key    []byte         // buffer for a key of rows
-	memory atomic.Int64   // about how many bytes rows takes
+	memory atomic.Int64   // approximate memory of rows, in bytes
 	bytes  atomic.Int64   // of keys and values
 	lost   atomic.Bool    // there were too many: rows is incomplete
 }
@@ -128,8 +127,7 @@ func (c *changes) note(b bucket, key []byte, value int) {
 	}
 }
 
-// exceed reports whether what was written, or the memory to remember it, is more than n
-// bytes.
+// exceed reports whether the written rows, or the memory for them, exceed n bytes.
 func (c *changes) exceed(n int64) bool { return max(c.bytes.Load(), c.memory.Load()) > n }
 
 // sorted returns the buckets and keys of the rows, in order.

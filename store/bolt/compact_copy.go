@@ -10,9 +10,9 @@ import (
 	"pushbox/store/record"
 )
 
-// A position says how far the rows of the file have been copied: all buckets before the
-// one named, and of that bucket the rows up to last. Rows that are added behind end
-// after the copying of the bucket began are left to the changes.
+// A position says how far the rows of the file have been copied: all buckets before the one named,
+// and of that bucket the rows up to last. Rows that are added after end, once the copying of the
+// bucket has begun, are in the changes.
 type position struct {
 	bucket    bucket
 	last, end []byte // nil before the bucket is begun
@@ -30,7 +30,7 @@ func (p position) ahead(b bucket, key []byte) bool {
 	}
 }
 
-// copyAll copies every bucket, and from time to time what commits wrote meanwhile.
+// copyAll copies every bucket, and now and then what commits have written meanwhile.
 func (c *compaction) copyAll() error {
 	if err := c.wantKnownBuckets(); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (c *compaction) copyAll() error {
 		if err != nil {
 			return err
 		}
-		if !more { // rows that come now are left to the changes
+		if !more { // later rows are in the changes
 			c.at = position{bucket: c.at.bucket + 1}
 		}
 		if err := c.copyPending(); err != nil {
@@ -50,8 +50,8 @@ func (c *compaction) copyAll() error {
 	return nil
 }
 
-// wantKnownBuckets refuses a file with buckets that this version does not know: they
-// would be lost.
+// wantKnownBuckets refuses a file with buckets that this version does not know, because the copy
+// would lose them.
 func (c *compaction) wantKnownBuckets() error {
 	return c.read(func(t *tx) error {
 		n := 0
@@ -91,8 +91,8 @@ func (c *compaction) copySome() (more bool, err error) {
 	return more, nil
 }
 
-// readRows adds rows to the batch from the position on, and reports whether there are
-// more. Keys that do not grow are damage, over which it might never end.
+// readRows adds rows to the batch from the position on, and reports whether there are more. It
+// refuses keys that do not grow: with such damage it might never end.
 func (c *compaction) readRows(t *tx) (more bool, err error) {
 	cur := t.stored(c.at.bucket)
 	if c.at.end == nil {
@@ -121,8 +121,8 @@ func (c *compaction) readRows(t *tx) (more bool, err error) {
 	return false, nil
 }
 
-// read runs fn in a read transaction of the file that is copied. Damage that fn meets
-// does not fail the store: it may be in a push that is never asked for.
+// read runs fn in a read transaction of the file that is copied. Damage that fn finds does not fail
+// the store: it may be in a push that is never used.
 func (c *compaction) read(fn func(*tx) error) error {
 	var found error
 	err := c.from.read(func(t *tx) error {
@@ -145,15 +145,15 @@ func (c *compaction) damage(h *handle, err error) error {
 	return err
 }
 
-// A row is one on its way to the copy.
+// A row is a row for the copy.
 type row struct {
 	bucket     bucket
 	key, value []byte
 	gone       bool // it was deleted from the file
 }
 
-// A batch is what one transaction writes to the copy. Its memory holds the rows, since
-// they outlast the transaction that read them.
+// A batch has the rows that one transaction writes to the copy. It has its own memory, since the
+// rows outlive the transaction that read them.
 type batch struct {
 	rows   []row
 	memory []byte
@@ -174,7 +174,7 @@ func (b *batch) full(limit bounds) bool { return b.bytes >= limit.batch || len(b
 // add adds a row of a read transaction.
 func (b *batch) add(t *tx, in bucket, key, value []byte) error {
 	if value == nil {
-		return errors.Join(record.ErrCorrupt, errors.New("there is a bucket in a bucket"))
+		return errors.Join(record.ErrCorrupt, errors.New("a bucket contains a bucket"))
 	}
 	if len(key)+len(value) > maxValue {
 		return fmt.Errorf("%w: %s: a row of %d bytes", record.ErrCorrupt, in, len(key)+len(value))
@@ -197,8 +197,7 @@ func (b *batch) remove(in bucket, key []byte) {
 	b.bytes += len(key)
 }
 
-// alloc returns memory for n bytes: the batch's own, or where that is used up, new
-// memory.
+// alloc returns memory for n bytes: the batch's own, or new memory if that is used up.
 func (b *batch) alloc(n int) []byte {
 	used := len(b.memory)
 	if used+n > cap(b.memory) {
@@ -213,7 +212,7 @@ func (b *batch) compare(t *tx) error {
 	for _, r := range b.rows {
 		v, ok := t.findStored(r.bucket, r.key)
 		if r.gone == ok || !bytes.Equal(v, r.value) {
-			return errors.New("the copy does not have what was written to it")
+			return errors.New("the copy differs from what was written")
 		}
 	}
 	return nil

@@ -14,12 +14,12 @@ import (
 	"pushbox/store/record"
 )
 
-// copyFill is how full pages of the copy are left: rows come in order, and later ones
-// in between need some space.
+// copyFill is the fill of pages in the copy: rows are written in order, and later rows between them
+// need some space.
 const copyFill = 0.9
 
-// openCopy opens a new file. It is synced only when the compaction says so, and it does
-// not grow ahead of its use.
+// openCopy opens a new file. bbolt syncs it only when the compaction asks for it, and does not
+// enlarge it in advance.
 func openCopy(path string) (*handle, error) {
 	h, err := openHandle(path, bbolt.Options{Timeout: defaultTimeout, NoSync: true, NoGrowSync: true},
 		func(*os.File) error { return nil })
@@ -89,7 +89,7 @@ func put(t *tx, r row) error {
 	return b.Put(r.key, r.value)
 }
 
-// sync makes the copy durable so far, and checks that there is space to continue.
+// sync makes the written part of the copy durable, and checks that there is space to continue.
 func (c *compaction) sync() error {
 	c.unsynced = 0
 	if err := c.to.file.Sync(); err != nil {
@@ -110,9 +110,9 @@ func (c *compaction) measure() error {
 	return c.wantFree(c.total + c.total/8)
 }
 
-// wantFree refuses to write n more bytes where that would leave too little for views,
-// expiry and deletes. A compaction may use what the limits keep free from creates: on a
-// full disk nothing else gives space back.
+// wantFree refuses to write n more bytes if that would leave too little for views, expiry and
+// deletes. A compaction may use the space that creates may not: on a full disk nothing else gives
+// space back.
 func (c *compaction) wantFree(n int64) error {
 	return wantFree(c.free, filepath.Dir(c.path), n)
 }
@@ -123,18 +123,18 @@ func wantFree(free freeSpace, dir string, n int64) error {
 		return fmt.Errorf("free space of %s: %w", dir, err)
 	}
 	if need := n + copyReserve; known && bytes < need {
-		return fmt.Errorf("%w: the copy needs %s free on the file system of %s, %s more than there is",
+		return fmt.Errorf("%w: the copy needs %s free on the file system of %s, %s more than is free",
 			record.ErrFull, humanize.Size(need), dir, humanize.Size(need-bytes))
 	}
 	return nil
 }
 
-// CheckSpace returns record.ErrFull where so little of dir's file system is free that a
-// large copy must give way to the database that may be on it.
+// CheckSpace returns record.ErrFull if dir's file system has too little space for a large copy,
+// because the database may be on the same one.
 func CheckSpace(dir string) error { return wantFree(durable.FreeSpace, dir, 0) }
 
-// catchUp copies what was written meanwhile, again and again, until so little is left
-// that commits can wait for the rest.
+// catchUp repeatedly copies what was written meanwhile, until so little is left that commits can
+// wait for the rest.
 func (c *compaction) catchUp() error {
 	bound := c.bounds.rest
 	for range c.bounds.rounds {
@@ -153,11 +153,11 @@ func (c *compaction) catchUp() error {
 		}
 		bound = min(2*bound, c.bounds.maxRest)
 	}
-	return fmt.Errorf("%w: it is written faster than it is copied", record.ErrBusy)
+	return fmt.Errorf("%w: writes arrive faster than they can be copied", record.ErrBusy)
 }
 
-// completeWithin completes the copy if no more than bound bytes are left to copy. Else
-// it returns what is left.
+// completeWithin completes the copy if at most bound bytes are left to copy. Otherwise it returns
+// the number of bytes left.
 func (c *compaction) completeWithin(bound int64) (rest *changes, err error) {
 	c.db.writing.Lock()
 	defer c.db.writing.Unlock()
@@ -170,7 +170,7 @@ func (c *compaction) completeWithin(bound int64) (rest *changes, err error) {
 	return rest, nil
 }
 
-// complete copies the rest and puts the copy to its use. No commit runs meanwhile.
+// complete copies the rest and installs the copy. No commit runs meanwhile.
 func (c *compaction) complete(rest *changes) error {
 	if err := c.interrupted(); err != nil {
 		return err
@@ -189,8 +189,8 @@ func (c *compaction) complete(rest *changes) error {
 	return c.finish()
 }
 
-// copySequences gives the buckets of the copy their sequences, and verifies that they
-// begin and end as those of the file.
+// copySequences copies the sequences of buckets, and verifies that each bucket of the copy has the
+// first and last row of the original.
 func (c *compaction) copySequences(from *tx) error {
 	return c.to.write(func(to *tx) error {
 		for b := range bucketCount {
@@ -231,7 +231,7 @@ func (c *compaction) swap() error {
 	c.to.bolt.NoSync, c.to.bolt.NoGrowSync = false, false
 	db.changes, c.kept = nil, true
 	db.current.Store(c.to)
-	db.wakeEraser() // rows were copied that are gone meanwhile
+	db.wakeEraser() // rows were copied that commits removed meanwhile
 	db.replaced.Go(func() {
 		defer close(c.gone)
 		_ = from.closeAfter((*handle).scrub) // its content no longer matters

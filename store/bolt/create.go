@@ -11,9 +11,8 @@ import (
 	"pushbox/internal/durable"
 )
 
-// create makes an empty database under a temporary name and then gives it its name, so
-// that the name never refers to an incomplete file. It reports false where another
-// process was quicker.
+// create makes an empty database under a temporary name and then gives it its name, so that the
+// name never refers to an incomplete file. It reports false if another process made the file first.
 func create(path string) (created bool, err error) {
 	temp, err := prepare(path)
 	if err == nil {
@@ -26,13 +25,13 @@ func create(path string) (created bool, err error) {
 		_ = os.Remove(temp) // it is empty; or the next start removes it
 	}
 	if _, statErr := os.Stat(path); statErr == nil {
-		return false, nil // a quicker process took our file for a leftover of its own
+		return false, nil // another process removed our file as a leftover
 	}
 	return false, err
 }
 
-// prepare writes an empty database to the disk under a temporary name, which it returns
-// once there is such a file.
+// prepare writes an empty database to the disk under a temporary name, and returns the name if the
+// file exists.
 func prepare(path string) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
 	if err != nil {
@@ -44,8 +43,8 @@ func prepare(path string) (temp string, err error) {
 	return f.Name(), syncPath(f.Name())
 }
 
-// writeEmpty fills a new file with empty buckets. After a fault in the mapping bbolt
-// releases nothing: the file stays open until the process ends, which is soon.
+// writeEmpty fills a new file with empty buckets. After a fault in the mapping bbolt releases
+// nothing: the file stays open until the process ends soon after.
 func writeEmpty(path string) error {
 	err := guard(func() error { return fillEmpty(path) })
 	if d := (*damageError)(nil); errors.As(err, &d) {

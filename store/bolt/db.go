@@ -18,7 +18,7 @@ import (
 type DB struct {
 	path    string // of the file, links followed
 	current atomic.Pointer[handle]
-	keys    atomic.Pointer[record.RowKeys] // nil until Unlock gave them
+	keys    atomic.Pointer[record.RowKeys] // nil until Unlock
 	found   uint32                         // the schema of the file when it was opened
 	note    func(say string)               // never nil
 	limits  atomic.Pointer[limits]
@@ -28,14 +28,14 @@ type DB struct {
 	bulk        chan *op    // operations that write much data
 	ops         sync.Pool   // of *op, for their channels
 	batch       []*op       // the committer's
-	idleTimer   *time.Timer // the committer's: how long to wait for an operation
-	onlyBulk    int         // commits in a row without operations but bulk; the committer's
+	idleTimer   *time.Timer // of the committer: how long to wait for an operation
+	onlyBulk    int         // consecutive commits with bulk operations only; used by the committer alone
 	tx          tx          // the committer's
 	writing     sync.Mutex  // held while a batch runs: no page changes without it, nor the handle
 	journal     *journal
 	mappingUsed bool                                     // there was a commit since the mapping was released. Guarded by writing
 	observe     func(operations int, took time.Duration) // never nil
-	changes     *changes                                 // what a compaction has to copy again; nil: no compaction runs. Guarded by writing
+	changes     *changes                                 // rows that a compaction must copy again; nil: no compaction runs. Guarded by writing
 
 	compacting chan struct{}  // holds a value while a compaction runs, and after Close
 	replaced   sync.WaitGroup // goroutines that close replaced handles
@@ -43,13 +43,13 @@ type DB struct {
 	unlocking sync.Mutex  // held by Unlock, and by Close before it waits
 	unlocked  atomic.Bool // Unlock is done, and the committer began
 
-	freed   chan struct{} // takes a value where there is something to erase
+	freed   chan struct{} // receives a value if there is something to erase
 	noErase bool
 	slack   time.Duration
 
 	closing   chan struct{} // closed by Close
-	stopped   chan struct{} // closed when the committer is gone
-	erased    chan struct{} // closed when the eraser is gone
+	stopped   chan struct{} // closed when the committer has ended
+	erased    chan struct{} // closed when the eraser has ended
 	failed    chan struct{} // closed when failure is set
 	failOnce  sync.Once
 	failure   error // wraps record.ErrFailed
@@ -73,7 +73,7 @@ func (db *DB) Failed() <-chan struct{} { return db.failed }
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		close(db.closing)
-		db.unlocking.Lock() // no committer begins from now on
+		db.unlocking.Lock() // from here on no committer can start
 		if !db.unlocked.Load() {
 			close(db.stopped)
 			close(db.erased)
@@ -104,9 +104,8 @@ func (db *DB) finish() error {
 	}
 }
 
-// eraseRest erases what is free, before the file is closed. It does nothing to a file that
-// was never unlocked. After a failure it does not either: it is unknown what a page that
-// seems free is part of.
+// eraseRest erases free pages before the file is closed. It skips a file that was never unlocked,
+// and a DB that has failed, since then a page that seems free may be in use.
 func (db *DB) eraseRest(h *handle) error {
 	select {
 	case <-db.failed:
@@ -122,7 +121,7 @@ func (db *DB) eraseRest(h *handle) error {
 	return nil
 }
 
-// admit returns an error where an operation must not begin.
+// admit returns an error if an operation must not begin.
 func (db *DB) admit(ctx context.Context) error {
 	if err := db.alive(ctx); err != nil {
 		return err
@@ -133,7 +132,7 @@ func (db *DB) admit(ctx context.Context) error {
 	return nil
 }
 
-// alive returns an error where not even Unlock may begin, or continue.
+// alive returns an error if not even Unlock may begin or continue.
 func (db *DB) alive(ctx context.Context) error {
 	if err := db.refusal(); err != nil {
 		return err
@@ -141,7 +140,7 @@ func (db *DB) alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// refusal is the error with which the DB refuses everything; nil while it works.
+// refusal returns the error for all operations; nil while the DB works.
 func (db *DB) refusal() error {
 	select {
 	case <-db.failed:
@@ -168,10 +167,9 @@ func (db *DB) fail(cause error) error {
 // maxTries is how often a reader begins again because a commit changed what it reads.
 const maxTries = 8
 
-// view runs fn in a read transaction, sometimes several times. What fn keeps must be
-// copies. It returns when what fn read is on the disk: bbolt shows a commit to readers
-// a moment before its last sync, and a power cut in that moment would take back what a
-// caller was told.
+// view runs fn in a read transaction, sometimes several times. fn must copy what it keeps. view
+// returns once the data that fn read is on the disk: bbolt shows a commit to readers just before
+// its last sync, and a power cut at that moment would undo what the caller was told.
 func (db *DB) view(ctx context.Context, fn func(*tx) error) error {
 	if err := db.admit(ctx); err != nil {
 		return err
@@ -185,7 +183,7 @@ func (db *DB) viewAdmitted(fn func(*tx) error) error {
 			return err
 		}
 	}
-	db.writing.Lock() // no commit can come between now
+	db.writing.Lock() // no commit can run in between now
 	defer db.writing.Unlock()
 	if err := db.refusal(); err != nil {
 		return err
@@ -217,7 +215,7 @@ func changed[T any](ctx context.Context, db *DB, fn func(*tx) (T, error)) (v T, 
 // viewOnce is one try of a view. If it sees a commit that may not be on the disk yet,
 // it waits until that is.
 func (db *DB) viewOnce(fn func(*tx) error, await func() error) error {
-	over := db.journal.overlay() // before the transaction begins, which then sees what is folded meanwhile
+	over := db.journal.overlay() // before the transaction begins, so that the transaction sees rows that are folded meanwhile
 	h := db.enter()
 	if h == nil {
 		return record.ErrClosed
@@ -276,9 +274,9 @@ func (e *damageError) Error() string {
 // Unwrap returns record.ErrCorrupt.
 func (*damageError) Unwrap() error { return record.ErrCorrupt }
 
-// guard runs fn and turns a panic into a *damageError: bbolt panics when a page
-// is not what it should be, and a page that the file does not have is a fault. A panic
-// over an unreadable row becomes the error of that row.
+// guard runs fn and turns a panic into a *damageError: bbolt panics on a malformed page, and a page
+// beyond the end of the file causes a fault. A panic over an unreadable row becomes the error of
+// that row.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

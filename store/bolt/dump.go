@@ -16,8 +16,8 @@ import (
 	"pushbox/store/record"
 )
 
-// Dump returns all records as they are at one instant. No operation commits until the
-// caller has taken the last of them.
+// Dump returns all records at one instant. No operation commits until the caller has read the last
+// one.
 func (db *DB) Dump(ctx context.Context) record.Records {
 	return func(yield func(record.DumpRecord, error) bool) {
 		if err := db.admit(ctx); err != nil {
@@ -37,7 +37,7 @@ func (db *DB) Dump(ctx context.Context) record.Records {
 	}
 }
 
-// errEnough ends a dump whose caller wants no more.
+// errEnough ends a dump when its caller stops.
 var errEnough = errors.New("enough")
 
 // A dump is a walk through all records.
@@ -78,7 +78,7 @@ func (d *dump) give(kind record.RecordKind, key, value []byte) error {
 	return nil
 }
 
-// rows gives a bucket as it is.
+// rows dumps a bucket whose rows are records.
 func (d *dump) rows(kind record.RecordKind, b bucket) func() error {
 	return func() error {
 		c := d.tx.cursor(b)
@@ -131,7 +131,7 @@ func (d *dump) record(kind record.RecordKind, key []byte, r encoding.BinaryAppen
 	return d.give(kind, key, v)
 }
 
-// each calls fn with each push, with what the journal has of it.
+// each calls fn with each push in its state after the journal.
 func (d *dump) each(fn func(p record.Push) error) error {
 	c := d.tx.cursor(pushes)
 	for k, v := c.First(); k != nil; k, v = c.Next() {
@@ -195,7 +195,7 @@ func (d *dump) chunks() error {
 	return nil
 }
 
-// Load keeps all records, in several commits. After an error the file must be removed.
+// Load stores all records, in several commits. After an error the caller must remove the file.
 func (db *DB) Load(ctx context.Context, all record.Records, last func(kept record.Records) error) error {
 	empty, err := viewed(ctx, db, func(t *tx) (bool, error) {
 		return t.keyRing() == nil && !t.hasPrefix(pushes, nil) && !t.hasPrefix(accounts, nil) && !t.hasPrefix(events, nil) && !t.hasPrefix(chunks, nil), nil
@@ -228,8 +228,8 @@ const (
 	loadBytes = 1 << 20
 )
 
-// take returns copies of some records; none at the end. Chunks that follow each other in a
-// file stay together, four at a time, as uploads write them.
+// take returns copies of some records; none at the end. It groups consecutive chunks of a file, up
+// to four, as uploads write them.
 func take(next func() (record.DumpRecord, error, bool)) (batch []record.DumpRecord, err error) {
 	for size := 0; len(batch) < loadRows && size < loadBytes; {
 		r, err, ok := next()
@@ -263,7 +263,7 @@ func (t *tx) load(batch []record.DumpRecord) error {
 	return nil
 }
 
-// together is how many chunks, up to four, follow each other in one file.
+// together returns how many chunks, up to four, are consecutive in one file.
 func together(batch []record.DumpRecord) (n int) {
 	const most = 4
 	for n < min(most, len(batch)) && batch[n].Kind == record.RecordChunk && len(batch[n].Key) == chunkLen {
@@ -290,7 +290,7 @@ func (t *tx) loadChunks(batch []record.DumpRecord) error {
 	return t.putChunks(id, file, first, sealed, sums)
 }
 
-// errMalformed says that a record has another key than records of its kind.
+// errMalformed says that a record has a key that its kind cannot have.
 var errMalformed = fmt.Errorf("%w: its key is malformed", record.ErrCorrupt)
 
 func (t *tx) loadRecord(r record.DumpRecord) error {
@@ -331,8 +331,8 @@ func (t *tx) loadRecord(r record.DumpRecord) error {
 	}
 }
 
-// loadKeys are the lengths of keys, where all have the same, and loadBuckets where records
-// go that have no index rows.
+// loadKeys are the lengths of keys, for kinds with a fixed length. loadBuckets are the buckets of
+// records without index rows.
 var (
 	loadKeys = map[record.RecordKind]int{
 		record.RecordPush: idLen, record.RecordPayload: idLen, record.RecordEntry: auditLen, record.RecordOrphan: idLen,

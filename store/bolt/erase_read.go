@@ -14,9 +14,9 @@ import (
 	"pushbox/store/bolt/page"
 )
 
-// listUnknown lists what is free, for the eraser to read, if nothing says yet that it
-// has to be erased. The reader continues where it was, so it comes to the end of the file
-// although the list is made anew again and again.
+// listUnknown lists free pages for the eraser to read, if it is not known yet whether they must be
+// erased. The reader resumes where it stopped, so it reaches the end of the file even though the
+// list keeps being rebuilt.
 func (h *handle) listUnknown() error {
 	e := &h.eraser
 	info, err := h.file.Stat()
@@ -47,7 +47,7 @@ func (h *handle) listUnknown() error {
 			unknown.remove(id)
 		}
 	}
-	for id := older.First; older.Has(id); id++ { // the next commit will do without them
+	for id := older.First; older.Has(id); id++ { // the next commit does not use them
 		if unknown.has(id) {
 			unknown.remove(id)
 			e.last = append(e.last, id)
@@ -57,8 +57,8 @@ func (h *handle) listUnknown() error {
 	return nil
 }
 
-// nextUnknown returns up to most pages to read next. There are none only if nothing is
-// left to read.
+// nextUnknown returns up to most pages to read next. It returns none only if nothing is left to
+// read.
 func (e *eraser) nextUnknown(most int) (runs []run) {
 	id, ok := e.unknown.next(e.reader)
 	if !ok {
@@ -71,8 +71,8 @@ func (e *eraser) nextUnknown(most int) (runs []run) {
 	return runs
 }
 
-// noteRead notes that pages were read, and which of them are not erased. A commit may
-// have used them meanwhile: before a page is erased it is looked at again.
+// noteRead records that pages were read, and which of them are not erased. A commit may have used
+// them meanwhile, so each page is checked again before it is erased.
 func (e *eraser) noteRead(runs []run, found []uint64) {
 	for _, r := range runs {
 		e.reader = r.first + r.count
@@ -86,15 +86,15 @@ func (e *eraser) noteRead(runs []run, found []uint64) {
 // readPages is how many pages are read at a time.
 func (h *handle) readPages() int { return readMost / h.bolt.Info().PageSize }
 
-// readTurn reads for a turn. It returns which pages it has read, and which of them are not
-// erased, or cannot be read.
+// readTurn reads for one turn. It returns the pages that it has read, and those of them that are
+// not erased or cannot be read.
 func (h *handle) readTurn(runs []run, buffer []byte) (read []run, found []uint64) {
 	size := uint64(h.bolt.Info().PageSize)
 	begun := time.Now()
 	for n, r := range runs {
 		b := buffer[:r.count*size]
 		got, err := h.file.ReadAt(b, int64(r.first*size))
-		if errors.Is(err, io.EOF) { // the file may have been cut: nothing is left of what it does not hold
+		if errors.Is(err, io.EOF) { // the file may have been truncated: then the pages no longer exist
 			clear(b[got:])
 			got = len(b)
 		}
@@ -119,8 +119,8 @@ func isZero(b []byte) bool {
 	return bytes.Equal(b, zeros[:len(b)])
 }
 
-// readSome reads some of what is unknown, for about as long as window, and notes what is
-// not erased, for a later round. It reports false when the DB is closing or has failed.
+// readSome reads some of the unknown pages, for about as long as window, and records those that are
+// not erased for a later round. It reports false when the DB is closing or has failed.
 func (db *DB) readSome(timer *time.Timer, h *handle, window time.Duration) bool {
 	var buffer []byte
 	var found []uint64
@@ -138,8 +138,8 @@ func (db *DB) readSome(timer *time.Timer, h *handle, window time.Duration) bool 
 		}
 		turn := time.Now()
 		read, found = h.readTurn(runs, buffer)
-		if !db.pause(timer, time.Since(turn)) { // the disk is there for others, too
-			return false // what was read last is read again
+		if !db.pause(timer, time.Since(turn)) { // leave time for other users of the disk
+			return false // the last pages are read again
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (s *pageSet) addAll(other *pageSet) {
 	other.count = 0
 }
 
-// eraseLoop erases what is freed. It ends with Close, or when the DB has failed.
+// eraseLoop erases freed pages. It ends with Close, or when the DB has failed.
 func (db *DB) eraseLoop() {
 	defer close(db.erased)
 	timer := time.NewTimer(0)
@@ -223,7 +223,7 @@ func (db *DB) awaitFreed() bool {
 	}
 }
 
-// wakeEraser tells the eraser that there is something to erase.
+// wakeEraser signals the eraser that there is something to erase.
 func (db *DB) wakeEraser() {
 	select {
 	case db.freed <- struct{}{}:
@@ -231,7 +231,7 @@ func (db *DB) wakeEraser() {
 	}
 }
 
-// pause waits. It reports false when the DB is closing or has failed.
+// pause waits for a time. It reports false when the DB is closing or has failed.
 func (db *DB) pause(timer *time.Timer, wait time.Duration) bool {
 	timer.Reset(wait)
 	select {
@@ -244,8 +244,8 @@ func (db *DB) pause(timer *time.Timer, wait time.Duration) bool {
 	}
 }
 
-// eraseRound erases what was freed before the last round began or, if no commit came for
-// long, all that is free.
+// eraseRound erases the pages that were freed before the last round began or, if there was no
+// commit for long, all free pages.
 func (db *DB) eraseRound(timer *time.Timer) {
 	h := db.enter()
 	if h == nil {
@@ -258,9 +258,9 @@ func (db *DB) eraseRound(timer *time.Timer) {
 	db.eraseFree(timer, h, quiet, readWindow)
 }
 
-// eraseFree is a round, in portions between which commits run, once it has read for as
-// long as reading. With all, it first makes a commit if pages wait for one. It ends early
-// when the DB is closing or has failed.
+// eraseFree first reads for as long as reading, and then runs a round in portions, between which
+// commits run. With all, it first makes a commit if pages wait for one. It ends early when the DB
+// is closing or has failed.
 func (db *DB) eraseFree(timer *time.Timer, h *handle, all bool, reading time.Duration) {
 	db.writing.Lock()
 	stale := h.eraser.stale
@@ -275,17 +275,17 @@ func (db *DB) eraseFree(timer *time.Timer, h *handle, all bool, reading time.Dur
 	}
 }
 
-// commitOnce makes a commit that changes no row. Where the disk is too full for it, the
-// round continues: what was freed before the last commit waits for no other. After another
+// commitOnce makes a commit that changes no row. If the disk is too full for it, the round
+// continues: pages that were freed before the last commit need no further commit. After another
 // error the DB refuses the round.
 func (db *DB) commitOnce() {
-	_ = db.do(context.Background(), 1, func(t *tx) error { // on a full disk it gives way first, as creates do
-		t.writes++ // or it would not be committed
+	_ = db.do(context.Background(), 1, func(t *tx) error { // on a full disk it fails first, as creates do
+		t.writes++ // otherwise bbolt would not commit it
 		return nil
 	})
 }
 
-// eraseAll erases the pages of the round, at leisure until end. It reports false where it
+// eraseAll erases the pages of the round, spread over the time until end. It reports false if it
 // could not continue.
 func (db *DB) eraseAll(timer *time.Timer, h *handle, end time.Time) bool {
 	for {
@@ -307,9 +307,9 @@ func (db *DB) eraseAll(timer *time.Timer, h *handle, end time.Time) bool {
 	}
 }
 
-// whileNoCommit runs fn while no commit runs, and reports whether that succeeded. It
-// does not where the DB is closing or has failed, where a compaction has replaced h, and
-// where the disk is full. After another error it is unknown what is on the disk.
+// whileNoCommit runs fn while no commit runs, and reports whether that succeeded. It does not
+// succeed if the DB is closing or has failed, if a compaction has replaced h, or if the disk is
+// full. After another error it is unknown what is on the disk.
 func (db *DB) whileNoCommit(h *handle, fn func() error) bool {
 	db.writing.Lock()
 	defer db.writing.Unlock()

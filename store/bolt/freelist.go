@@ -7,19 +7,19 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A freeList reads the list of free pages that bbolt keeps in memory. bbolt has no
-// function that tells which free pages a transaction may still read, so this one reads
-// the fields themselves, by reflection, and changes none of them. The fields are those
-// of bbolt 1.5.0, internal/freelist/shared.go and hashmap.go; with another bbolt that
-// lacks them newFreeList returns an error, and no file opens.
+// A freeList reads the list of free pages that bbolt keeps in memory. bbolt has no function that
+// tells which free pages a transaction may still read, so this one reads the fields themselves, by
+// reflection, and changes none of them. The fields are those of bbolt 1.5.0,
+// internal/freelist/shared.go and hashmap.go. With a bbolt that lacks them newFreeList returns an
+// error, and files cannot be opened.
 //
-// Only a transaction that writes changes these fields. So they may be read by the
-// goroutine of such a transaction, or while it is certain that there is none.
+// Only a writing transaction changes these fields. So only the goroutine of such a transaction may
+// read them, or any goroutine while there is none.
 type freeList struct {
 	pending reflect.Value // a transaction → the pages that it freed and that some reader may still read
-	spans   reflect.Value // the first page of each row of other free pages → how many they are
+	spans   reflect.Value // the first page of each run of other free pages → its length
 	txid    reflect.Value // a key of pending
-	ids     []int         // where a value of pending has the pages
+	ids     []int         // the field of a value of pending that has the pages
 }
 
 func newFreeList(b *bbolt.DB) (*freeList, error) {

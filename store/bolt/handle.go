@@ -20,8 +20,8 @@ import (
 // again as a small commit.
 const maxListedPages = 16_384
 
-// A handle is one opened file. A compaction replaces the DB's handle by that of
-// another file, whose transactions have other numbers.
+// A handle is an opened file. A compaction replaces the DB's handle by one of another file, whose
+// transactions have other numbers.
 type handle struct {
 	bolt     *bbolt.DB
 	file     *os.File                        // bbolt's own
@@ -32,7 +32,7 @@ type handle struct {
 	leaves   [mostBuckets]page.Leaves        // that were verified last; the committer's
 	unlisted bool                            // the last commit left out the list of free pages; the committer's
 	eraser   eraser                          // of free pages
-	touched  int                             // about how many bytes of the mapping commits have read; the committer's
+	touched  int                             // approximate bytes of the mapping that commits have read; used by the committer alone
 
 	users   atomic.Int64  // readers, and one for the DB; at 0 the handle is closing
 	idle    chan struct{} // closed when there are no users
@@ -40,13 +40,13 @@ type handle struct {
 	damage  sync.Once
 }
 
-// openHandle has bbolt open a file that exists, once prepare has checked it.
+// openHandle opens an existing file with bbolt, after prepare has checked it.
 func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*handle, error) {
 	h := &handle{idle: make(chan struct{}), damaged: make(chan struct{})}
 	h.users.Store(1)
 	o.FreelistType = bbolt.FreelistMapType
 	o.InitialMmapSize = initialMap()
-	o.NoFreelistSync = true // else opening would write a list that is missing
+	o.NoFreelistSync = true // otherwise opening would write a missing list
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
 		f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
 		if err != nil {
@@ -78,8 +78,7 @@ func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*ha
 	return h, nil
 }
 
-// enter begins a use of the file, which leave ends. It reports false when the handle is
-// closing.
+// enter begins a use of the file; leave ends it. It reports false when the handle is closing.
 func (h *handle) enter() bool {
 	for {
 		n := h.users.Load()
@@ -103,7 +102,7 @@ func (h *handle) leave() {
 func (h *handle) read(fn func(*tx) error) (err error) {
 	for again := true; again; {
 		keys := h.rowKeys()
-		again = false // as it stays where the transaction does not begin
+		again = false // remains set if the transaction does not begin
 		err = guard(func() error {
 			return h.bolt.View(func(b *bbolt.Tx) error {
 				if again = h.rowKeys() != keys; again {
@@ -151,12 +150,12 @@ func (h *handle) writeFreeList() error {
 
 const (
 	maxTouched  = 16 << 20 // bytes of the mapping that commits may read before it is released
-	pageCluster = 64 << 10 // bytes of it that Linux reads along with a page
-	rowTouches  = 512      // about how many bytes of it a short row takes: most rows share pages
+	pageCluster = 64 << 10 // bytes of the mapping that Linux reads along with a page
+	rowTouches  = 512      // approximate bytes of the mapping for a short row: most rows share pages
 )
 
-// noteWritten releases the mapping from time to time: to write a row, bbolt reads the
-// rows beside it, which may be as long.
+// noteWritten releases the mapping now and then: to write a row, bbolt reads the neighbouring rows,
+// which may be as long.
 func (h *handle) noteWritten(rows, bytes int) {
 	h.touched += bytes + rows*rowTouches
 	if h.touched < maxTouched {
@@ -168,14 +167,13 @@ func (h *handle) noteWritten(rows, bytes int) {
 // releaseMapping releases the memory of the mapping.
 func (h *handle) releaseMapping() {
 	h.touched = 0
-	_ = h.read(func(t *tx) error { // if that fails, a later time will do
+	_ = h.read(func(t *tx) error { // after a failure, a later call does it
 		t.dropMapped()
 		return nil
 	})
 }
 
-// noteDamage reports whether err comes from a panic, and marks the handle as damaged
-// where it does.
+// noteDamage reports whether err comes from a panic, and then marks the handle as damaged.
 func (h *handle) noteDamage(err error) bool {
 	var d *damageError
 	if !errors.As(err, &d) {
@@ -185,13 +183,12 @@ func (h *handle) noteDamage(err error) bool {
 	return true
 }
 
-// close closes the file when its last user has left. bbolt itself must not be asked to
-// close earlier: while it waits, no reader can begin or even end. After a panic bbolt
-// might wait forever for its own locks: then the mapping stays until the process ends,
-// which is soon.
+// close closes the file when its last user has left. The DB must not call bbolt's Close earlier:
+// while that waits, readers can neither begin nor end. After a panic bbolt might wait forever for
+// its own locks; then the mapping stays until the process ends soon after.
 func (h *handle) close() error { return h.closeAfter(func(*handle) error { return nil }) }
 
-// closeAfter is close, and runs last once the last user has left.
+// closeAfter is close, but calls last after the last user has left.
 func (h *handle) closeAfter(last func(*handle) error) error {
 	h.leave()
 	select {
@@ -211,8 +208,8 @@ const (
 	mappedMax = 16 << 20 // bytes of long values to read before the mapping is released
 )
 
-// file is the file that a transaction reads: what page.Offset says of a value holds as
-// long as the transaction lasts.
+// file returns the file of a transaction. Offsets from page.Offset are valid as long as the
+// transaction lasts.
 func (t *tx) file() *os.File { return t.handle.file }
 
 // copyValue copies a value of a read transaction to dst, which has its length. Long
@@ -237,11 +234,11 @@ func (t *tx) noteRead(n int) {
 	}
 }
 
-// dropMapped releases the memory of the file's mapping: a page that was read once
-// counts as memory of the process, with some pages around it, for as long as the file
-// is mapped. Goroutines that read at the same time notice nothing.
+// dropMapped releases the memory of the file's mapping: while the file is mapped, each page that
+// was read counts as memory of the process, with some pages around it. Goroutines that read at the
+// same time notice nothing.
 func (t *tx) dropMapped() { dontNeed(page.Mapping(t.bolt)) }
 
-// scrub overwrites all of a file that is about to be closed, if it no longer has a name.
-// Then its blocks hold nothing once the file system takes them.
+// scrub overwrites all of a file that is about to be closed, if it no longer has a name. Then its
+// blocks hold no data when the file system frees them.
 func (h *handle) scrub() error { return durable.Overwrite(h.file) }

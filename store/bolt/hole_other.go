@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// punch is not there on this system.
+// punch is not supported on this system.
 func punch(*os.File, int64, int64) error { return errors.ErrUnsupported }

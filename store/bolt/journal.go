@@ -10,48 +10,47 @@ import (
 	"pushbox/store/record"
 )
 
-// The journal takes the changes of a push that come most often: views, and the view, the
-// delete or the expiry that ends it. They are appended to one bucket,
-// side by side, however far apart their pushes lie, with the audit entry of each. An
-// index in memory says which rows there are, and readers apply them to what they find.
-// Later the rows are folded: written to their places, many at a time, and removed from
-// the journal. What an end destroys, the payload and the key, goes with the fold, which
-// therefore comes soon after an end.
+// The journal has the most frequent changes of a push: views, and the view, delete or expiry that
+// ends it. They are appended side by side to one bucket, with their audit entries, however far
+// apart their pushes lie. An index in memory says which rows there are, and readers apply them to
+// the records that they read. Later the rows are folded: written to their places, many at a time,
+// and removed from the journal. The fold also destroys the payload and the key of an ended push,
+// and therefore follows an end soon.
 //
-// A row that was folded may still be in the journal, and folding it again changes
-// nothing: it says what a push is, not what to add to it. So a crash at any moment leaves
-// nothing to repair, and opening only reads the rows.
+// A row that was folded may still be in the journal, and folding it again changes nothing: it has
+// the state of a push, not a difference. So a crash at any moment leaves nothing to repair, and
+// opening only reads the rows.
 
 // journalBounds say when the journal is folded. They are numbers of rows, except idle
 // and ends.
 type journalBounds struct {
 	gather uint64        // rows that make a generation
-	most   uint64        // at which changes bypass the journal
+	most   uint64        // from which on changes bypass the journal
 	fold   int           // folded in a commit of few operations
 	cut    int           // removed in a commit of few operations
-	idle   time.Duration // time without an operation after which all rows are folded, however few
-	ends   time.Duration // time after the end of a push, after which all rows are folded, however few
+	idle   time.Duration // time without an operation after which all rows are folded
+	ends   time.Duration // time after the end of a push after which all rows are folded
 }
 
-// usualJournal is small enough that a start reads it at once, and large enough that
-// views of the same page of records meet in it.
+// usualJournal is small enough that a start can read it fast, and large enough to gather several
+// views of the same page of records.
 func usualJournal() journalBounds {
 	return journalBounds{gather: 8192, most: 32768, fold: 512, cut: 2048, idle: 5 * time.Second, ends: time.Second}
 }
 
-// A delta is what the journal has of a push: its counts after the last row, and whether
-// it has ended. Times are in milliseconds since 1970; 0 means none.
+// A delta is the state of a push in the journal: its counts after the last row, and whether it has
+// ended. Times are in milliseconds since 1970; 0 means none.
 type delta struct {
 	views      int
 	seq, minor uint32
 	updated    int64
-	state      record.State // 0: that of the record, with all that follows; rows of version 1 do not say more
+	state      record.State // 0: the state of the record applies, also for the fields below; rows of version 1 have only counts
 	grants     int64        // when its last grant ends
 
-	// Zero while the push is live.
+	// Zero while the push is live:
 	expired int64
 	files   bool             // it still holds its files
-	owner   record.AccountID // these two never change by the journal: its index rows need them
+	owner   record.AccountID // the journal never changes these two; its index rows need them
 	expires int64
 }
 
@@ -69,19 +68,19 @@ func deltaOf(p record.Push) delta {
 // ended reports whether the journal says that the push has ended.
 func (d delta) ended() bool { return d.state > record.Live }
 
-// endOf returns what d says of the end of the push, and not of its counts.
+// endOf returns the fields of d about the end of the push, without its counts.
 func (d delta) endOf() delta {
 	d.views, d.seq, d.minor, d.updated = 0, 0, 0, 0
 	return d
 }
 
-// follows reports whether d is a later state of a push than one with seq entries that is
-// live, or not. An end need not have an entry.
+// follows reports whether d is later than a state of the push with seq entries, live or not. An end
+// need not have an entry.
 func (d delta) follows(seq uint32, live bool) bool {
 	return d.seq > seq || d.seq == seq && d.ended() && live
 }
 
-// applyTo makes p what the journal says it is.
+// applyTo applies the journal's state to p.
 func (d delta) applyTo(p *record.Push) {
 	p.Views, p.Seq, p.Minor, p.UpdatedAt = d.views, d.seq, d.minor, timeOf(d.updated)
 	if d.state == 0 {
@@ -121,12 +120,12 @@ func timeOf(stamp int64) time.Time {
 	return time.UnixMilli(stamp).UTC()
 }
 
-// A pending is the unfolded rows of one push.
+// A pending has the unfolded rows of a push.
 type pending struct {
 	delta
 	commit uint64   // the number of the commit that changed it last
 	rows   []uint64 // the numbers of its rows, oldest first; append-only
-	gone   bool     // the push was purged, or written to its places, and all rows before with it
+	gone   bool     // the push was purged or folded, with all rows before
 }
 
 // firstRow is the number of the oldest row; 0 if there is none.
@@ -137,7 +136,7 @@ func (p pending) firstRow() uint64 {
 	return p.rows[0]
 }
 
-// A generation is what the journal has of pushes in rows that are folded together.
+// A generation has the pushes whose rows are folded together.
 type generation struct {
 	mu     sync.RWMutex
 	pushes map[record.ID]pending
@@ -153,8 +152,8 @@ func (g *generation) get(id record.ID) (pending, bool) {
 	return p, ok
 }
 
-// add adds what a commit has of a push: rows behind those that are there, or that they
-// are gone. It reports whether the push has ended by it.
+// add adds a commit's change of a push: further rows, or that its rows are gone. It reports whether
+// the commit ended the push.
 func (g *generation) add(id record.ID, p pending) (ended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -170,36 +169,36 @@ func (g *generation) add(id record.ID, p pending) (ended bool) {
 	return ended
 }
 
-// generations are the two that readers look into. Rows go into the current one. The old
-// one, if there is one, is being folded, or its rows are being removed.
+// generations are the two generations that readers use. Rows go into the current one. The old one,
+// if there is one, is being folded, or its rows are being removed.
 type generations struct{ current, old *generation }
 
-// A journal knows what is in the bucket of that name. Readers use gens, commits and
-// waiting; DB.writing guards the rest. The numbers of rows are in this order:
+// A journal knows the rows in the bucket journal. Readers use gens, commits and waiting; DB.writing
+// guards the rest. The numbers of rows are in this order:
 //
 //	first ≤ sealed ≤ next
 //
-// From first to sealed are the rows of the old generation that have not been removed
-// yet; from sealed to next those of the current one. Sealing moves sealed up to next,
-// and only happens when first has reached sealed; removing rows moves first.
+// From first to sealed are the rows of the old generation that have not been removed yet; from
+// sealed to next are those of the current one. Sealing moves sealed to next, and only when first
+// has reached sealed; removing rows moves first.
 type journal struct {
 	bounds              journalBounds
 	commits             atomic.Uint64               // the number of the last commit, which readers compare
 	gens                atomic.Pointer[generations] // for readers
 	first, sealed, next uint64
 	fold                []record.ID        // pushes of the old generation that still have to be folded, in order
-	byRow               bool               // they are in order of their rows, not of their IDs
+	byRow               bool               // folding is in the order of rows, not of IDs
 	aside               map[record.ID]bool // pushes whose places are damaged: their rows stay in the journal until the next start
-	paused              time.Time          // until when commits leave it alone, as the disk was full
-	part                int                // pushes to fold at a time while it is unknown which one is damaged, or the disk is full; 0: as many as usual
-	stuck               bool               // the journal itself is damaged, or too much else: its rows stay, and count
+	paused              time.Time          // until when commits do no journal work, because the disk was full
+	part                int                // pushes to fold at a time while a damaged one is searched, or the disk is full; 0: the usual number
+	stuck               bool               // the journal or too many pushes are damaged: its rows stay, and count
 	used                bool               // there was an operation since the file was opened
-	endsDue             time.Time          // when rows of a push that has ended must be folded; zero: there are none, or they are
+	endsDue             time.Time          // when rows of an ended push must be folded; zero: none wait
 
 	waiting atomic.Int64 // number of rows, for readers
 }
 
-// countWaiting publishes how many rows there are.
+// countWaiting publishes the number of rows.
 func (j *journal) countWaiting() { j.waiting.Store(int64(j.next - j.first)) }
 
 func newJournal() *journal {
@@ -223,14 +222,14 @@ func (j *journal) gathered() uint64 {
 	return n
 }
 
-// hurry has rows folded soon, since one of them belongs to a push that has ended.
+// hurry schedules a fold soon, since a push has ended.
 func (j *journal) hurry() {
 	if j.endsDue.IsZero() {
 		j.endsDue = time.Now().Add(j.bounds.ends)
 	}
 }
 
-// publish shows readers a commit, and what it added to the journal.
+// publish shows readers a commit and its additions to the journal.
 func (j *journal) publish(t *tx) {
 	commit, g := j.commits.Load()+1, j.gens.Load()
 	for id, p := range t.local {
@@ -250,24 +249,24 @@ func (j *journal) publish(t *tx) {
 // An overlay is the journal rows that a reader must add to what its transaction reads.
 type overlay struct {
 	generations
-	local   map[record.ID]pending // what the transaction itself has added
+	local   map[record.ID]pending // rows that the transaction itself has added
 	commits uint64                // every commit up to this one is visible to the transaction
 }
 
-// overlay is for a reader. It must be called before the transaction begins.
+// overlay returns the overlay for a reader, which must call it before the transaction begins.
 func (j *journal) overlay() overlay {
 	commits := j.commits.Load()
 	return overlay{generations: *j.gens.Load(), commits: commits}
 }
 
-// latest is for a transaction that sees every commit, as the committer's, or that may see
-// less than the overlay.
+// latest returns the overlay for a transaction that sees every commit, like the committer's, or
+// that may see fewer commits than the overlay.
 func (j *journal) latest(local map[record.ID]pending) overlay {
 	return overlay{generations: *j.gens.Load(), local: local, commits: math.MaxUint64}
 }
 
-// of returns what the journal has of a push, oldest first, in found[:n]. It returns
-// errStale if the transaction may or may not see a commit that changed the push.
+// of returns the states of a push in the journal, oldest first, in found[:n]. It returns errStale
+// if the transaction may or may not see a commit that changed the push.
 func (o *overlay) of(id record.ID) (found [3]pending, n int, err error) {
 	take := func(p pending) {
 		if p.gone {
@@ -291,12 +290,10 @@ func (o *overlay) of(id record.ID) (found [3]pending, n int, err error) {
 	return found, n, nil
 }
 
-// maxNumberGap is more than the numbers of two rows can differ by: beyond it one of
-// them is damaged.
+// maxNumberGap bounds the difference of two row numbers: if it is larger, one of them is damaged.
 const maxNumberGap = 1 << 20
 
-// readJournal reads the rows of the bucket. Their order says which is the latest of a
-// push.
+// readJournal reads the rows of the bucket. The last row of a push has its latest state.
 func (t *tx) readJournal() (g *generation, first, next uint64, err error) {
 	g = newGeneration()
 	c := t.cursor(journalRows)
@@ -321,8 +318,8 @@ func (t *tx) readJournal() (g *generation, first, next uint64, err error) {
 	return g, first, next, nil
 }
 
-// load reads the journal of a file that was just opened. Its rows will be folded first,
-// but not before there is an operation, or it is time: opening alone writes nothing.
+// load reads the journal of a file that was just opened. Its rows will be folded first, but only
+// after an operation or when it is time: opening alone writes nothing.
 func (j *journal) load(t *tx) error {
 	g, first, next, err := t.readJournal()
 	if err != nil {

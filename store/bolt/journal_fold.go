@@ -23,8 +23,8 @@ func (t *tx) cutJournal(from, to uint64) error {
 	return nil
 }
 
-// foldEnds folds all of the journal, if a push in it has ended: a file that was closed
-// has nothing of such a push. If the disk is full, the next one to open the file has to.
+// foldEnds folds the whole journal if a push in it has ended, so that a closed file has no secret
+// of such a push. If the disk is full, the next process that opens the file does it.
 func (db *DB) foldEnds() {
 	for db.journal.hasEnds() {
 		w := db.nextJournalWork()
@@ -38,9 +38,8 @@ func (db *DB) foldEnds() {
 	}
 }
 
-// fold writes what the journal has of a push to its places. It verifies pages before it
-// reads them: a damaged page must not end the store for a push that may never be asked
-// for.
+// fold writes the journal's state of a push to its places. It verifies pages before it reads them:
+// a damaged page must not end the store for a push that may never be used.
 func (t *tx) fold(id record.ID, p pending) error {
 	if len(p.rows) == 0 || t.local[id].gone {
 		return nil
@@ -50,10 +49,10 @@ func (t *tx) fold(id record.ID, p pending) error {
 	}
 	old, err := t.inPlace(id)
 	if errors.Is(err, record.ErrNotFound) {
-		return nil // it was purged
+		return nil // the push was purged
 	}
 	if err != nil || !p.follows(old.Seq, old.Live()) {
-		return err // or it was folded before
+		return err // or folded before
 	}
 	if err := t.foldRows(p.rows, old.Seq); err != nil {
 		return err
@@ -80,8 +79,8 @@ func (t *tx) verifyPlaces(id record.ID, d delta) error {
 	return t.verify(audit, auditKey(id, d.seq), false)
 }
 
-// foldEntries writes the audit entries of a push that are in the journal to its audit
-// log, for an entry that follows them there. The push is as its record says.
+// foldEntries moves the audit entries of a push from the journal to its audit log, so that another
+// entry can follow them there. p has the state of its record.
 func (t *tx) foldEntries(stored record.Push) error {
 	found, n, err := t.overlay.of(stored.ID)
 	if err != nil {
@@ -95,8 +94,8 @@ func (t *tx) foldEntries(stored record.Push) error {
 	return nil
 }
 
-// foldRows writes the entries of rows to the audit log, the newest first, down to a
-// number. Those before it are there: they came with the record that counts them.
+// foldRows writes the entries of rows to the audit log, the newest first, down to a number. Earlier
+// ones are there already, since the record counts them.
 func (t *tx) foldRows(rows []uint64, from uint32) error {
 	for _, n := range slices.Backward(rows) {
 		r, ok, err := t.journalRow(n)
@@ -127,8 +126,7 @@ func (t *tx) journalRow(n uint64) (r journalRow, ok bool, err error) {
 	return r, true, err
 }
 
-// forget removes the rows of a push from the journal: it is purged, or all that they say
-// is in its places.
+// forget removes the rows of a push from the journal, after it was purged or folded.
 func (t *tx) forget(id record.ID) error {
 	found, n, err := t.overlay.of(id)
 	if err != nil || n == 0 {
@@ -201,7 +199,7 @@ func (t *tx) addToJournal(old, next record.Push, e record.Entry) (err error) {
 	return nil
 }
 
-// setPending records what the journal has of a push once the transaction is committed.
+// setPending sets the state of a push in the journal once the transaction is committed.
 func (t *tx) setPending(id record.ID, p pending) {
 	if t.local == nil {
 		t.local = make(map[record.ID]pending)

@@ -10,7 +10,7 @@ import (
 	"pushbox/store/record"
 )
 
-// An endedPush is what a push that ended in the journal has in the two indexes. Until it is
+// An endedPush has the rows in the two indexes of a push that ended in the journal. Until it is
 // folded, the file has the rows of the live push.
 type endedPush struct {
 	id            record.ID
@@ -30,7 +30,7 @@ func (e endedPush) row(b bucket) []byte {
 	return e.expiry
 }
 
-// last returns what the journal has of a push after its last row there, or false.
+// last returns the last state of a push in the journal, or false.
 func (o *overlay) last(id record.ID) (delta, bool, error) {
 	found, n, err := o.of(id)
 	if n == 0 || err != nil {
@@ -45,8 +45,8 @@ func (o *overlay) ended(id record.ID) (bool, error) {
 	return ok && d.ended(), err
 }
 
-// endRows returns, in order, the rows of an index with that prefix that the journal adds
-// to it. They may be there already.
+// endRows returns, in order, the rows with a prefix that the journal adds to an index. The index
+// may have them already.
 func (o *overlay) endRows(b bucket, prefix []byte) (rows [][]byte, err error) {
 	for _, g := range [...]*generation{o.old, o.current} {
 		if g == nil {
@@ -64,7 +64,7 @@ func (o *overlay) endRows(b bucket, prefix []byte) (rows [][]byte, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if ok && d.ended() && bytes.Equal(newEnded(e.id, d).row(b), row) { // else it is gone again
+			if ok && d.ended() && bytes.Equal(newEnded(e.id, d).row(b), row) { // else the push was purged
 				rows = append(rows, row)
 			}
 		}
@@ -73,14 +73,13 @@ func (o *overlay) endRows(b bucket, prefix []byte) (rows [][]byte, err error) {
 	return slices.CompactFunc(rows, bytes.Equal), nil
 }
 
-// indexed goes through the rows of an index with that prefix, as they are once the
-// journal is folded: forwards in expiry, backwards in owners. The rows belong to the
-// transaction.
+// indexed walks the rows of an index with a prefix as they will be after a fold: forwards in
+// expiry, backwards in owners. The rows belong to the transaction.
 func (t *tx) indexed(b bucket, prefix []byte) iter.Seq2[[]byte, error] {
 	return t.indexedBefore(b, prefix, after(prefix))
 }
 
-// indexedBefore is indexed for the rows before end, which is not among them; nil: for all.
+// indexedBefore is indexed for the rows before end, exclusive; nil: all rows.
 func (t *tx) indexedBefore(b bucket, prefix, end []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		added, err := t.overlay.endRows(b, prefix)
@@ -147,7 +146,7 @@ func (w *indexWalk) next() (row []byte) {
 	if !bytes.HasPrefix(w.row, w.prefix) {
 		w.row = nil
 	}
-	order := -1 // of the row of the index and the one that is added
+	order := -1 // compares the row of the index with the added one
 	switch {
 	case w.row == nil && len(w.added) == 0:
 		return nil
@@ -174,18 +173,18 @@ func (w *indexWalk) next() (row []byte) {
 	return row
 }
 
-// A journalRow is a row of the journal: what a push is after a change, and the audit
-// entry of that change.
+// A journalRow is a row of the journal: the state of a push after a change, and the audit entry of
+// that change.
 type journalRow struct {
 	id record.ID
 	delta
-	entry []byte // as it is in the audit log; empty: the change has none
+	entry []byte // as in the audit log; empty: the change has none
 }
 
 // number is the number of the entry in the audit log.
 func (r *journalRow) number() uint32 { return r.seq - 1 }
 
-// The versions of a row. The first has counts alone.
+// The versions of a row. The first has only counts.
 const (
 	journalCounts  = 1
 	journalVersion = 2
@@ -244,7 +243,7 @@ type varints struct {
 	bad bool
 }
 
-// readEnd reads what a row says beside the counts.
+// readEnd reads the fields of a row after the counts.
 func (v *varints) readEnd(d *delta) {
 	if len(v.b) == 0 {
 		v.bad = true
@@ -279,7 +278,7 @@ func (v *varints) count() uint32 {
 	return uint32(n)
 }
 
-// taken returns a number of that many bytes, and removes those.
+// taken removes n bytes and returns them as a number.
 func taken[N uint64 | int64](v *varints, n N, size int) N {
 	if v.bad || size <= 0 {
 		v.bad = true

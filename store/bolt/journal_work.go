@@ -15,17 +15,17 @@ import (
 // maxAside is how many pushes may be damaged before folding stops.
 const maxAside = 1000
 
-// A journalWork is what one commit does for the journal beside its operations: it folds
-// some pushes and, once all pushes of a generation are folded, removes rows.
+// A journalWork is the part of a commit that folds some pushes of the journal and, once all pushes
+// of a generation are folded, removes rows.
 type journalWork struct {
 	op
 	folds []record.ID
-	cuts  uint64 // the first row that stays
+	cuts  uint64 // the first row to keep
 }
 
-// nextWork returns the work for a commit with that many operations; nil for none. The
-// more operations come in, the more work: else the journal would grow. A commit without
-// operations folds whatever has gathered.
+// nextWork returns the work for a commit with that many operations; nil for none. The work grows
+// with the number of operations, so that the journal does not grow. A commit without operations
+// folds all rows that have gathered.
 func (j *journal) nextWork(operations int) *journalWork {
 	gathered := j.gathered()
 	due := operations == 0 || gathered >= j.bounds.gather || !j.endsDue.IsZero() && !time.Now().Before(j.endsDue)
@@ -55,8 +55,8 @@ func (db *DB) journalWorkDone(w *journalWork) {
 	db.journal.done(w)
 }
 
-// idleWait is how long the committer waits for an operation before it works on its own;
-// 0 where it has nothing to do.
+// idleWait is how long the committer waits for an operation before it does other work; 0: it has
+// none.
 func (db *DB) idleWait() time.Duration {
 	db.writing.Lock()
 	defer db.writing.Unlock()
@@ -67,9 +67,9 @@ func (db *DB) idleWait() time.Duration {
 	return wait
 }
 
-// releaseMemory gives memory back to the system while no operation comes: that of the
-// mapping, whose pages count as memory of the process and come back from the page cache
-// at once; and that which Go's collector keeps for later.
+// releaseMemory gives memory back to the system while there are no operations: that of the mapping,
+// whose pages count as memory of the process although the page cache has them too, and free memory
+// that Go's collector keeps.
 func (db *DB) releaseMemory() {
 	db.releaseMapping()
 	debug.FreeOSMemory()
@@ -90,10 +90,10 @@ func (j *journal) seal() {
 	j.gens.Store(&generations{current: newGeneration(), old: g})
 }
 
-// nextPart returns the next part of the work on the old generation: about fold rows to
-// fold, and cut rows to remove. Pushes go in order of their IDs, since neighbours share
-// pages. Where the disk is full, this work is refused before any view is; and then pushes go in
-// order of their rows, which are removed at once: else all would have to fit twice.
+// nextPart returns the next part of the work on the old generation: about fold rows to fold, and
+// cut rows to remove. Pushes go in order of their IDs, since neighbours share pages. On a full disk
+// this work fails before any view does. Then pushes are folded in order of their rows, which are
+// removed at once: otherwise all rows would need space twice.
 func (j *journal) nextPart(fold, cut int) *journalWork {
 	g, n := j.gens.Load().old, 0
 	if j.part > 0 {
@@ -136,12 +136,12 @@ func (j *journal) sortByRow(g *generation) {
 	}
 }
 
-// done takes the outcome of a work whose commit has been answered.
+// done handles the outcome of a work whose commit has been answered.
 func (j *journal) done(w *journalWork) {
 	switch {
 	case errors.Is(w.err, record.ErrFull) && j.halve(max(len(w.folds), int(w.cuts-j.first))):
 	case errors.Is(w.err, record.ErrFull):
-		j.paused = time.Now().Add(min(j.bounds.idle, j.bounds.ends)) // what has ended is destroyed soon after there is space
+		j.paused = time.Now().Add(min(j.bounds.idle, j.bounds.ends)) // ended pushes are destroyed soon after there is space
 	case errors.Is(w.err, record.ErrCorrupt) && j.narrow(w.folds):
 	case w.err != nil:
 		j.stuck = true
@@ -157,9 +157,9 @@ func (j *journal) done(w *journalWork) {
 	}
 }
 
-// narrow continues after a fold met damage: with half of its pushes, until it is one, which
-// is set aside. So one damaged or forged row does not keep what other pushes' ends destroy.
-// It reports false where the journal itself is damaged, or too many pushes are.
+// narrow handles damage in a fold: it halves the number of pushes until one is left, and sets that
+// one aside. So a damaged or forged row does not stop the erasure of other ended pushes. It reports
+// false if the journal itself or too many pushes are damaged.
 func (j *journal) narrow(folds []record.ID) bool {
 	switch {
 	case j.halve(len(folds)):
@@ -171,19 +171,18 @@ func (j *journal) narrow(folds []record.ID) bool {
 	return true
 }
 
-// halve has the next works take half of what one took that failed. It reports false where that
-// was one push, or one row.
+// halve makes the next works half as large as the failed one. It reports false if that had one push
+// or one row.
 func (j *journal) halve(took int) bool {
 	j.part = max(1, took/2)
 	return took > 1
 }
 
-// isPaused reports whether a work failed only just for lack of space, although it was as small as
-// can be.
+// isPaused reports whether a work of the smallest size has recently failed for lack of space.
 func (j *journal) isPaused() bool { return time.Now().Before(j.paused) }
 
-// idleWait is how long the committer waits for an operation before it works on the
-// journal; 0 where there is no work.
+// idleWait is how long the committer waits for an operation before it works on the journal; 0:
+// there is no work.
 func (j *journal) idleWait() time.Duration {
 	switch {
 	case j.empty():
@@ -197,7 +196,7 @@ func (j *journal) idleWait() time.Duration {
 	}
 }
 
-// hasEnds reports whether a push that has ended may not be folded yet.
+// hasEnds reports whether a push has ended that may not be folded yet.
 func (j *journal) hasEnds() bool {
 	old := j.gens.Load().old
 	return !j.stuck && (!j.endsDue.IsZero() || old != nil && len(old.ends) > 0)

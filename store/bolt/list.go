@@ -32,7 +32,7 @@ func (t *tx) pushesOf(prefix []byte, before record.ID, skip, limit int) (list []
 		}
 		p, err := t.push(lastID(k))
 		if errors.Is(err, record.ErrNotFound) || err == nil && !bytes.Equal(ownerRow(p), k) {
-			err = fmt.Errorf("%w: %s: a row leads to a push that is not of that account", record.ErrCorrupt, owners)
+			err = fmt.Errorf("%w: %s: a row leads to a push of another account", record.ErrCorrupt, owners)
 		}
 		if err != nil {
 			return nil, err
@@ -60,8 +60,8 @@ func (db *DB) Entries(ctx context.Context, id record.ID, skip, limit int) ([]rec
 	return viewed(ctx, db, func(t *tx) ([]record.Entry, error) { return t.entries(id, skip, limit) })
 }
 
-// entries skips by number: the numbers of a push's entries have no gaps. The push counts
-// them, so that one which was removed is missed.
+// entries skips by number: the numbers of a push's entries have no gaps. The push has their number,
+// so that a removed entry is noticed.
 func (t *tx) entries(id record.ID, skip, limit int) (list []record.Entry, err error) {
 	p, err := t.push(id)
 	if errors.Is(err, record.ErrNotFound) || err == nil && int64(skip) >= int64(p.Seq) {
@@ -98,7 +98,7 @@ func (t *tx) entries(id record.ID, skip, limit int) (list []record.Entry, err er
 // from a number on, until fn returns false.
 func (t *tx) pendingEntries(id record.ID, from uint32, fn func(record.Entry) bool) error {
 	if !t.has(pushes, id[:]) {
-		return nil // it was purged
+		return nil // the push was purged
 	}
 	found, n, err := t.overlay.of(id)
 	if err != nil {
@@ -168,9 +168,9 @@ const (
 	searchReach = 64 << 10 // the longest sealed key ring
 )
 
-// FindRing reads every byte of the file, in use or not, and reports whether opens says
-// yes to what follows a place that names the key ring, as it does in every page
-// that has or had one. opens gets the ring, if there is one, and what follows it.
+// FindRing searches every byte of the file, in use or not, for places that name the key ring, as
+// every page does that has or had one. It reports whether opens returns true for one of them. opens
+// gets the ring, if there is one, and the bytes after it.
 func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bool, err error) {
 	if err := db.admit(ctx); err != nil {
 		return false, err
@@ -207,11 +207,11 @@ func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bo
 	}
 }
 
-// addEvent appends an event to the instance log. While there are more than there may be,
-// it removes the oldest.
+// addEvent appends an event to the instance log. While there are more than MaxAdminEvents, it
+// removes the oldest.
 func (t *tx) addEvent(e record.AdminEvent) error {
 	if e.Kind.String() == "" {
-		return errors.New("a change of the instance comes without an event")
+		return errors.New("a change of the instance has no event")
 	}
 	head, err := t.eventHead()
 	if err != nil {

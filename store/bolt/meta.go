@@ -30,8 +30,8 @@ func (db *DB) KeyRing(ctx context.Context) (sealed []byte, err error) {
 // keyRing is the sealed key ring; nil if there is none.
 func (t *tx) keyRing() []byte { return t.get(meta, []byte(metaKeyRing)) }
 
-// SetKeyRing replaces the sealed key ring. The keys take the place of those before once
-// the ring is on the disk: until then, nothing is written under a new version of them.
+// SetKeyRing replaces the sealed key ring. The new keys are in use once the ring is on the disk:
+// until then, nothing is written under a new version.
 func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys, e record.AdminEvent) error {
 	err := db.do(ctx, 0, func(t *tx) error {
 		if err := t.put(meta, []byte(metaKeyRing), sealed); err != nil {
@@ -45,8 +45,8 @@ func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys
 	return err
 }
 
-// Ready returns nil if the file can be read, and has its name: it takes writes as long as it
-// is open, but without a name it is gone when it is closed.
+// Ready returns nil if the file can be read and still has its name. A file without a name accepts
+// writes while it is open, but is lost when it is closed.
 func (db *DB) Ready(ctx context.Context) error {
 	if err := db.View(ctx, func(record.View) error { return nil }); err != nil || db.isNamed() == nil {
 		return err
@@ -68,12 +68,12 @@ func (db *DB) isNamed() error {
 	defer h.leave()
 	named, err := h.isNamed(db.path)
 	if err == nil && !named {
-		err = fmt.Errorf("%s is another file", db.path)
+		err = fmt.Errorf("%s is a different file", db.path)
 	}
 	return err
 }
 
-// KeepTime keeps a time if it is later than the one kept, and returns the later one.
+// KeepTime stores a time if it is later than the stored one, and returns the later one.
 func (db *DB) KeepTime(ctx context.Context, at time.Time) (time.Time, error) {
 	return changed(ctx, db, func(t *tx) (latest time.Time, err error) {
 		kept, err := t.latestTime()
@@ -87,7 +87,7 @@ func (db *DB) KeepTime(ctx context.Context, at time.Time) (time.Time, error) {
 	})
 }
 
-// latestTime is the time kept; 0 for none.
+// latestTime is the stored time; 0 for none.
 func (t *tx) latestTime() (uint64, error) {
 	v := t.get(meta, []byte(metaLatestTime))
 	if v == nil {
@@ -140,9 +140,9 @@ func readWith(path string, o bbolt.Options, leaves bool, fn func(*tx) error) err
 	return errors.Join(err, h.close())
 }
 
-// SealedRing returns the sealed key ring of a backup, and writes nothing. The error
-// wraps record.ErrSchema if a later version of pushbox wrote the file, record.ErrCorrupt
-// if it is not a whole database or has no key ring.
+// SealedRing returns the sealed key ring of a backup, and writes nothing. The error wraps
+// record.ErrSchema if a later version of pushbox wrote the file, record.ErrCorrupt if it is not a
+// complete database or has no key ring.
 func SealedRing(path string) (sealed []byte, err error) {
 	err = readAlone(path, defaultTimeout, false, func(t *tx) (err error) {
 		sealed, err = t.ringOfBackup()

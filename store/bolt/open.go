@@ -32,21 +32,21 @@ type Options struct {
 	MaxSize int64  // bytes in use above which creates are refused; 0: no limit
 	MinFree int64  // bytes free on the file system below which creates are refused; 0: no limit
 	Room    record.RoomLimits
-	Clients int           // how many clients and pushes of each sort of tries are remembered, in memory; 0: 65,536
+	Clients int           // how many clients and pushes are remembered in memory for each kind of tries; 0: 65,536
 	Timeout time.Duration // how long to wait for another process to close the file; 0: a second
 
-	Note func(say string) // called with a sentence where Unlock upgrades a file of an older schema; may be nil
+	Note func(say string) // Unlock calls it with a sentence when it upgrades a file of an older schema; may be nil
 	// Committed is called after each commit with the number of its operations and the
 	// time that it took. It must be quick, and may be nil.
 	Committed func(operations int, took time.Duration)
 
-	NoErase bool          // leave what was deleted in free pages, so that a test can look for it
-	slack   time.Duration // added to what closing and copying wait at most; of tests
+	NoErase bool          // keep deleted data in free pages, so that a test can look for it
+	slack   time.Duration // added to the longest waits of closing and copying, for tests
 }
 
-// Open opens the file, or creates it if there is none, and reports whether it did. A
-// new file has mode 0600 and appears under its name only when it is complete. Opening a
-// file changes none of its bytes. Until Unlock, a DB gives its key ring alone.
+// Open opens the file, or creates it if there is none, and reports whether it did. A new file has
+// mode 0600 and appears under its name only when it is complete. Opening a file changes none of its
+// bytes. Before Unlock, a DB returns only its key ring.
 //
 // The error wraps record.ErrInUse if another process holds the file, record.ErrCorrupt if
 // it is not a whole database, record.ErrSchema if a later or a much older version of
@@ -124,7 +124,7 @@ func (db *DB) prepare(h *handle) error {
 		if h.verified, err = page.Verify(t.bolt, false); err != nil {
 			return err
 		}
-		t.dropMapped() // all of the file, where bbolt had to look for free pages
+		t.dropMapped() // the whole file, if bbolt had to look for free pages
 		db.found, err = readSchema(t.bolt)
 		if err != nil {
 			return err
@@ -196,12 +196,11 @@ func examine(f *os.File) error {
 	if err := page.CheckHeader(f); err != nil {
 		return err
 	}
-	return f.Sync() // readers may soon see what a killed process left in the cache
+	return f.Sync() // sync what a killed process left in the cache, before readers see it
 }
 
-// verifyUnlisted verifies all pages of a file without a list of free pages. bbolt reads
-// them all to find the free ones, but in a goroutine of its own, where a damaged page
-// would end the process.
+// verifyUnlisted verifies all pages of a file without a list of free pages. bbolt reads all of them
+// to find the free ones, but in its own goroutine, where a damaged page would end the process.
 func verifyUnlisted(path string, timeout time.Duration) error {
 	if unlisted, err := lacksFreeList(path); err != nil || !unlisted {
 		return err
@@ -231,17 +230,17 @@ func initialMap() int {
 	}
 }
 
-// errUnlocked is the mistake of a caller that unlocks twice.
+// errUnlocked is the error of a caller that unlocks twice.
 var errUnlocked = errors.New("the database was unlocked before")
 
-// Unlock gives the DB the keys of its rows, once, and begins its work. If an older
-// version of pushbox wrote the file, Unlock writes it anew in the present schema, with
-// c, and keeps the old one beside it; without c it refuses such a file. Then the file has its name at any moment, whole and
-// of one of the two schemas.
+// Unlock gives the DB the keys of its rows, once, and begins its work. If an older version of
+// pushbox wrote the file, Unlock uses c to rewrite it in the present schema, and keeps the old one
+// beside it; without c it refuses such a file. At any moment the name refers to a complete file of
+// one of the two schemas.
 //
-// The error wraps record.ErrCorrupt if the rows are not those that the keys are for, or
-// cannot be converted; record.ErrFull if there is no space for the new file. After an error
-// nothing has changed, unless the DB has failed, and Unlock may be called again.
+// The error wraps record.ErrCorrupt if the keys do not match the rows, or the rows cannot be
+// converted; record.ErrFull if there is no space for the new file. After an error nothing has
+// changed, unless the DB has failed, and Unlock may be called again.
 func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converter, _ record.Follower) error {
 	db.unlocking.Lock()
 	defer db.unlocking.Unlock()
@@ -266,11 +265,11 @@ func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converte
 	return nil
 }
 
-// load brings the file to the present schema, and reads the journal.
+// load upgrades the file to the present schema, and reads the journal.
 func (db *DB) load(ctx context.Context, c record.Converter) error {
 	if found := db.found; found != schemaNumber {
 		if c == nil && found < taggedSchema {
-			return fmt.Errorf("%w: it says that it has schema %d, and its key ring is not of that time", record.ErrCorrupt, found)
+			return fmt.Errorf("%w: it claims to have schema %d, but its key ring is from another schema", record.ErrCorrupt, found)
 		}
 		if err := newUpgrade(ctx, db, c).run(); err != nil {
 			return fmt.Errorf("upgrade from schema %d to %d: %w", found, schemaNumber, err)

@@ -8,7 +8,7 @@ import (
 	"pushbox/store/record"
 )
 
-// messages goes through the outbox by the time of the next try.
+// messages walks the outbox by the time of the next try.
 func (t *tx) messages(yield func(record.Message, error) bool) {
 	c := t.cursor(outbox)
 	for k, v := c.First(); k != nil; k, v = c.Next() {
@@ -27,8 +27,8 @@ func readMessage(k, v []byte) (m record.Message, err error) {
 	return m, err
 }
 
-// DueMessages lists the messages that q selects, earliest first, and returns the time
-// of the first one that only its Until or its Limit keeps off the list.
+// DueMessages lists the messages that q selects, earliest first, and returns the time of the first
+// one that only q.Until or q.Limit excludes.
 func (db *DB) DueMessages(ctx context.Context, q record.MessageQuery) (due []record.Message, next time.Time, err error) {
 	err = db.view(ctx, func(t *tx) (err error) {
 		due, next, err = q.Select(t.messages)

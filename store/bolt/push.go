@@ -10,14 +10,14 @@ import (
 	"pushbox/store/record"
 )
 
-// pushWeight is about how many bytes a push takes beside its payload, and an upper
-// bound of most.
+// pushWeight is the approximate size of a push without its payload, in bytes, and an upper bound
+// for most.
 const pushWeight = 512
 
-// entryWeight is about how many bytes an audit entry takes beside its sealed part.
+// entryWeight is the approximate size of an audit entry without its sealed part, in bytes.
 const entryWeight = 64
 
-// CreatePush keeps a new push, its payload and its first audit entry, and counts it in the request
+// CreatePush stores a new push, its payload and its first audit entry, and counts it in the request
 // that it answers.
 func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) (kept record.Entry, err error) {
 	raw, err := p.AppendBinary(make([]byte, 0, pushWeight))
@@ -51,7 +51,7 @@ func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e r
 	return kept, nil
 }
 
-// mayCreate refuses a push whose rows take that many bytes.
+// mayCreate refuses a push if there is no space for its rows.
 func (t *tx) mayCreate(p record.Push, size int, most record.Room, l limits) error {
 	if t.has(pushes, p.ID[:]) {
 		return record.ErrExists
@@ -70,7 +70,7 @@ func (t *tx) mayCreate(p record.Push, size int, most record.Room, l limits) erro
 	return t.mayHold(p, l.room, most)
 }
 
-// putBefore keeps what comes with a new push, or refuses it: its mail, its messages, and its request.
+// putBefore stores the mail, the messages and the request of a new push, or refuses the push.
 func (t *tx) putBefore(p record.Push, e record.Entry, l *limits) (kept record.Entry, err error) {
 	var request record.Request
 	if p.Request != (record.RequestID{}) {
@@ -87,7 +87,8 @@ func (t *tx) putBefore(p record.Push, e record.Entry, l *limits) (kept record.En
 	return kept, t.tables().Put(record.Requests.Table, request)
 }
 
-// send puts the mail and the messages of an entry into the outbox, and returns it with those that it has.
+// send puts the mail and the messages of an entry into the outbox, and returns the entry with those
+// that had room.
 func (t *tx) send(e record.Entry, l *limits) (kept record.Entry, err error) {
 	kept = e
 	if e.Mail != nil {
@@ -122,7 +123,7 @@ func (db *DB) Push(ctx context.Context, id record.ID) (p record.Push, payload in
 	return p, payload, err
 }
 
-// PushesByID returns those of the pushes that there are.
+// PushesByID returns the existing pushes among the IDs.
 func (db *DB) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, error) {
 	return viewed(ctx, db, func(t *tx) (list []record.Push, err error) {
 		for _, id := range ids {
@@ -174,9 +175,9 @@ func (t *tx) change(id record.ID, r record.Rule, l limits) (record.Change, error
 	return c, t.update(p, c, l)
 }
 
-// roomForEntry is next, which a rule made of p, with its audit entry as there is space for it: next
-// does without one that can be left out, and one that cannot does without its client where space is
-// scarce. record.ErrFull if there is none for what may come again and again.
+// roomForEntry returns next, which a rule made from p, with as much of its audit entry as there is
+// space for. If space is scarce, it drops a dispensable entry, and the client of any other.
+// record.ErrFull if a change that clients can repeat has no space.
 func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record.Push, record.Entry, error) {
 	size := entryWeight + len(e.Sealed)
 	switch {
@@ -189,7 +190,7 @@ func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record
 		}
 		return next, e, err
 	case next.Live() && (e.Kind == record.EntryView || e.Kind == record.EntryEdit):
-		grows := max(0, next.Room().Bytes-p.Room().Bytes) // a note may be longer than before
+		grows := max(0, next.Room().Bytes-p.Room().Bytes) // the edit may make the note longer
 		return next, e, t.reserveRest(size+int(grows), l, durable.FreeSpace)
 	default:
 		scarce, err := t.isScarce(l, durable.FreeSpace)
@@ -200,9 +201,9 @@ func (t *tx) roomForEntry(p, next record.Push, e record.Entry, l limits) (record
 	}
 }
 
-// update writes what a rule changed: nothing where the push stays as it is, to the
-// journal where that can take the change. Where space is scarce, an end goes to its places: that
-// frees what it destroys, while rows of the journal would use up the pages to fold them with.
+// update writes the changes of a rule: nothing if the push is unchanged, and to the journal if that
+// can represent the change. If space is scarce, an end goes to its places: that frees space, while
+// rows of the journal would use up the pages that a fold needs.
 func (t *tx) update(old record.Push, c record.Change, l limits) error {
 	fits, err := t.fitsJournal(old, c.Push)
 	if err == nil && fits && old.Live() && !c.Push.Live() {
@@ -240,11 +241,11 @@ func (t *tx) update(old record.Push, c record.Change, l limits) error {
 	return nil
 }
 
-// fitsJournal reports whether a row of the journal can say how next differs from old:
-// it has another entry or has ended, and else only other counts. Or it does not differ.
+// fitsJournal reports whether a row of the journal can represent the change from old to next:
+// nothing, or another entry or an end, and otherwise only counts.
 func (t *tx) fitsJournal(old, next record.Push) (bool, error) {
 	if old.Live() && !next.Live() && next.Owner != 0 && next.RoomOf() == record.RoomOfClient {
-		return false, nil // it waits in another queue than the journal, which knows its owner alone, would say
+		return false, nil // it waits in another queue than the journal derives, which knows only the owner
 	}
 	from, to, as := deltaOf(old), deltaOf(next), old
 	if from != to && !to.follows(from.seq, old.Live()) || !old.Live() && from.endOf() != to.endOf() {
@@ -259,8 +260,7 @@ func (t *tx) fitsJournal(old, next record.Push) (bool, error) {
 	return bytes.Equal(said, wanted), err
 }
 
-// rewrite writes a change to its places, and before it what the journal has of the
-// push, which is then gone from there.
+// rewrite first folds the push's rows in the journal, and then writes a change to its places.
 func (t *tx) rewrite(old record.Push, c record.Change) error {
 	stored, err := t.inPlace(old.ID)
 	if err != nil {

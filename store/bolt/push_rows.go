@@ -10,7 +10,7 @@ import (
 	"pushbox/store/record"
 )
 
-// push returns the push, with what the journal has of it.
+// push returns the push in its state after the journal.
 func (t *tx) push(id record.ID) (record.Push, error) {
 	raw := t.get(pushes, id[:])
 	if raw == nil {
@@ -19,8 +19,8 @@ func (t *tx) push(id record.ID) (record.Push, error) {
 	return t.decodePush(id, raw)
 }
 
-// inPlace returns the push as its record says, without what the journal has of it. Its
-// index rows and its payload match this version.
+// inPlace returns the push in the state of its record, without the journal. Its index rows and its
+// payload match this state.
 func (t *tx) inPlace(id record.ID) (record.Push, error) {
 	p := record.Push{ID: id}
 	err := t.find(pushes, id[:], &p)
@@ -37,7 +37,7 @@ func (t *tx) payloadOf(p record.Push) []byte {
 	return sealed
 }
 
-// decodePush returns the push of a record, with what the journal has of it.
+// decodePush returns the push of a record in its state after the journal.
 func (t *tx) decodePush(id record.ID, raw []byte) (record.Push, error) {
 	p := record.Push{ID: id}
 	if err := decode(&p, pushes, raw); err != nil {
@@ -53,9 +53,9 @@ func (t *tx) decodePush(id record.ID, raw []byte) (record.Push, error) {
 	return p, nil
 }
 
-// putPush writes p's record, moves its index rows where they change, and destroys the
-// payload of a push that has ended. Every change of a push that stays goes through here,
-// at once or from the journal.
+// putPush writes p's record, moves its index rows where they change, and destroys the payload of a
+// push that has ended. Every change of a push, except its removal, goes through here, directly or
+// from the journal.
 func (t *tx) putPush(old *record.Push, p record.Push, raw []byte) error {
 	var owner, expires []byte
 	write := t.add
@@ -127,8 +127,8 @@ func (t *tx) createPush(p record.Push, raw, payloadKey, payload, entry []byte) e
 	return t.add(audit, auditKey(p.ID, 0), entry)
 }
 
-// Digests detect what the disk changed, without any key: CRC-32C, for which processors
-// have an instruction. Sealing protects against people.
+// Digests detect errors of the disk without a key: CRC-32C, for which processors have an
+// instruction. Sealing protects against attackers.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendSum appends the digest of a value.
@@ -136,8 +136,8 @@ func appendSum(b, value []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(value, castagnoli))
 }
 
-// payloadKey is the key of a payload. The digest is part of it, so that the value is
-// the payload alone, as in older schemas, whose keys have no digest.
+// payloadKey is the key of a payload. The digest is in the key, so that the value is only the
+// payload, as in older schemas, whose keys have no digest.
 func payloadKey(id record.ID, payload []byte) []byte {
 	return appendSum(append(make([]byte, 0, payloadLen), id[:]...), payload)
 }

@@ -12,13 +12,13 @@ const (
 	maxBatchOps   = 1024     // operations in a commit
 	maxBatchBytes = 16 << 20 // payload in a commit
 	maxYields     = 1        // times to yield to other goroutines without a new operation
-	maxBulkBytes  = 1 << 20  // of bulk in a commit; with more, other operations would wait for the disk
+	maxBulkBytes  = 1 << 20  // bytes of bulk in a commit; with more, other operations would wait for the disk
 	minBulkBytes  = 256 << 10
-	bulkPerOp     = 64 << 10 // of bulk that a commit takes for each other operation
+	bulkPerOp     = 64 << 10 // bytes of bulk that a commit takes for each other operation
 	calmCommits   = 16       // commits without other operations, after which none is expected soon
 )
 
-// What became of an op.
+// The states of an op.
 const (
 	opWaiting   = iota
 	opBegun     // it runs, and its caller waits for the outcome
@@ -29,16 +29,16 @@ const (
 type op struct {
 	ctx   context.Context
 	run   func(*tx) error // may run several times, and decides before it writes
-	bytes int             // of payload that it adds
-	cost  int             // about how many bytes a commit writes for it
+	bytes int             // bytes of payload that it adds
+	cost  int             // approximate bytes that a commit writes for it
 	state atomic.Int32
 	wrote bool // in the attempt that counts
 	err   error
 	done  chan struct{} // takes one value when err is final
 }
 
-// do has the committer run an operation, and returns when its outcome is on the disk.
-// If ctx ends before the operation begins, it never runs.
+// do passes an operation to the committer, and returns when its outcome is on the disk. If ctx ends
+// before the operation begins, it never runs.
 func (db *DB) do(ctx context.Context, bytes int, run func(*tx) error) error {
 	return db.doBy(ctx, db.queue, bytes, bytes, run)
 }
@@ -66,8 +66,8 @@ func (db *DB) doBy(ctx context.Context, queue chan *op, bytes, cost int, run fun
 	}
 }
 
-// wait returns the outcome of an op in the queue. An op whose caller left is not used
-// again: the committer may still read it.
+// wait returns the outcome of an op in the queue. An op whose caller left is not reused, because
+// the committer may still read it.
 func (db *DB) wait(o *op) error {
 	ended := o.ctx.Done()
 	for {
@@ -78,7 +78,7 @@ func (db *DB) wait(o *op) error {
 			if o.state.CompareAndSwap(opWaiting, opWithdrawn) {
 				return o.ctx.Err()
 			}
-			ended = nil // it has begun
+			ended = nil // the op has begun
 		case <-db.stopped:
 			select {
 			case <-o.done:
@@ -113,7 +113,7 @@ func (db *DB) commitLoop() {
 		}
 		switch {
 		case w != nil:
-			<-w.done // it has been answered
+			<-w.done // the op has been answered
 			db.journalWorkDone(w)
 		case idle:
 			db.releaseMemory()
@@ -121,9 +121,9 @@ func (db *DB) commitLoop() {
 	}
 }
 
-// bulkShare is how many bytes of bulk a commit takes along with other operations. The
-// fewer operations there are, the sooner they would be done without the bulk. Where
-// there are none, one may come and has to wait for all of this commit.
+// bulkShare is how many bytes of bulk a commit takes along with other operations. With few
+// operations, bulk would delay them more. Even with none the share is limited, because an operation
+// may arrive and must wait for the whole commit.
 func (db *DB) bulkShare(others int) int {
 	if others > 0 {
 		db.onlyBulk = 0
@@ -135,10 +135,10 @@ func (db *DB) bulkShare(others int) int {
 	return maxBulkBytes
 }
 
-// gather waits for an operation and takes all that wait with it, but of bulk only
-// bulkShare. It first yields to callers that were just answered, so that their next
-// operations share the commit. It reports false when the DB is closing or has failed.
-// The batch stays empty if the journal alone has work.
+// gather waits for an operation and takes all that wait with it, but of bulk only bulkShare. It
+// first yields to callers that were just answered, so that their next operations share the commit.
+// It reports false when the DB is closing or has failed. The batch stays empty if only the journal
+// has work.
 func (db *DB) gather() bool {
 	clear(db.batch)
 	db.batch = db.batch[:0]

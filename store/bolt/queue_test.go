@@ -197,7 +197,7 @@ func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range waiting {
 		wg.Go(func() {
-			if n%3 == 0 { // bbolt has no empty keys, so this fails after the ID was given out
+			if n%3 == 0 { // bbolt has no empty keys, so this fails after the ID was assigned
 				if _, err := cold.CreateAccount(t.Context(), db, record.Account{}, conformance.Told); !errors.Is(err, berrors.ErrKeyRequired) {
 					t.Errorf("got error %v", err)
 				}

@@ -16,13 +16,13 @@ const (
 	resealBytes = 256 << 10
 )
 
-// Reseal puts every record again that r seals anew, or whose tag is under an older key
-// than the newest, in steps between which other operations run. It returns how many rows
-// it put. It calls progress with bytes read; how many there are is not known.
+// Reseal rewrites every record that r reseals, or whose tag is not under the newest key, in steps
+// between which other operations run. It returns how many rows it wrote. It calls progress with
+// bytes read; the total is not known.
 //
-// What operations write meanwhile counts as well, if they sealed it under the newest keys:
-// then nothing is left under older ones when Reseal returns nil. Rows of the journal come
-// first, since folding moves their entries to the audit log.
+// Operations meanwhile must seal under the newest keys: then nothing is left under older ones when
+// Reseal returns nil. Rows of the journal come first, since folding moves their entries to the
+// audit log.
 func (db *DB) Reseal(ctx context.Context, r record.Resealer, progress func(done, total int64)) (changed int64, err error) {
 	done := int64(0)
 	for _, b := range resealOrder() {
@@ -48,20 +48,20 @@ func resealOrder() []bucket {
 	return order
 }
 
-// A resealStep goes through some rows of a bucket.
+// A resealStep reseals some rows of a bucket.
 type resealStep struct {
 	bucket   bucket
 	resealer record.Resealer
-	last     []byte // the key behind which it begins; nil: the first
+	last     []byte // the key after which it begins; nil: at the first
 
-	// What the run that counts found.
+	// Results of the run that counts:
 	next    []byte // the key of the last row that it read
 	ended   bool   // there are no more rows
 	read    int64  // bytes
 	changed int64  // rows
 }
 
-// run reads rows until it has enough, and then writes those that change.
+// run reads rows until the step is full, and then writes those that change.
 func (s *resealStep) run(t *tx) error {
 	s.next, s.ended, s.read, s.changed = s.last, false, 0, 0
 	type row struct{ key, value []byte }
@@ -100,10 +100,10 @@ func (s *resealStep) run(t *tx) error {
 	return nil
 }
 
-// reseal returns the value of a row with what it has sealed anew, in memory of the
-// transaction, and whether the row must be put again.
+// reseal returns the resealed value of a row, in memory of the transaction, and whether the row
+// must be rewritten.
 func (t *tx) reseal(r record.Resealer, b bucket, key, stored []byte) (value []byte, changed bool, err error) {
-	if sealedKeys[b] == 0 && !inSums(b, key) { // it has no tag, or each commit writes it anew
+	if sealedKeys[b] == 0 && !inSums(b, key) { // it has no tag, or each commit rewrites it
 		return nil, false, nil
 	}
 	old := t.value(b, key, stored)
@@ -112,7 +112,7 @@ func (t *tx) reseal(r record.Resealer, b bucket, key, stored []byte) (value []by
 	case err != nil:
 		return nil, false, err
 	case raw == nil:
-		t.arena = append(t.arena, old...) // which is in a page that may change
+		t.arena = append(t.arena, old...) // the value is in a page that may change
 	default:
 		if t.arena, err = raw.AppendBinary(t.arena); err != nil {
 			return nil, false, fmt.Errorf("encode %T: %w", raw, err)
@@ -126,8 +126,8 @@ func (t *tx) reseal(r record.Resealer, b bucket, key, stored []byte) (value []by
 	return value, true, nil
 }
 
-// resealed returns the record of a row, sealed anew; nil for a bucket whose records have
-// nothing sealed that is to be sealed anew.
+// resealed returns the resealed record of a row; nil if records of the bucket contain nothing to
+// reseal.
 func (t *tx) resealed(r record.Resealer, b bucket, key, value []byte) (encoding.BinaryAppender, error) {
 	if n := sealedKeys[b]; n != 0 && len(key) != n {
 		return nil, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, b, len(key))
@@ -143,7 +143,7 @@ func (t *tx) resealed(r record.Resealer, b bucket, key, value []byte) (encoding.
 			return nil, err
 		}
 		wrap, link := p.Wrap, p.Link
-		if over { // in the journal: the keys of these may have been dropped
+		if over { // ended in the journal: its keys may have been dropped
 			p.Wrap, p.Link = nil, nil
 		}
 		if p, err = r.ResealPush(p); over { // folding removes them
@@ -181,10 +181,10 @@ func tableIn(b bucket) *record.Table {
 	return nil
 }
 
-// sealedKeys are the lengths of the keys of records that have something sealed.
+// sealedKeys are the lengths of the keys of records with sealed parts.
 var sealedKeys = [mostBuckets]int{pushes: idLen, audit: auditLen}
 
-// resealedJournal returns a row of the journal whose entry, if it has one, is sealed anew.
+// resealedJournal returns a row of the journal with its entry, if it has one, resealed.
 func (t *tx) resealedJournal(r record.Resealer, value []byte) (encoding.BinaryAppender, error) {
 	var row journalRow
 	if err := decode(&row, journalRows, value); err != nil || len(row.entry) == 0 {
@@ -202,8 +202,7 @@ func (t *tx) resealedJournal(r record.Resealer, value []byte) (encoding.BinaryAp
 	return &row, err
 }
 
-// taggedNow reports whether a row, which was verified, needs no tag or has one of the
-// newest key.
+// taggedNow reports whether a verified row needs no tag or has one under the newest key.
 func (t *tx) taggedNow(b bucket, key, stored []byte) bool {
 	return !hasTag(b, key) || binary.BigEndian.Uint16(stored[len(stored)-tagLen:]) == t.unlocked().RowVersion()
 }

@@ -10,19 +10,19 @@ import (
 	"pushbox/store/record"
 )
 
-// Rows of room say what senders have live. They change in the transaction that changes a
-// push, also where the push's own change goes to the journal. The key of a row is one of
-// these, and for the first two who the sender is.
+// Rows of room count the live pushes of senders. They change in the transaction that changes a
+// push, even if the push's own change goes to the journal. The key of a row begins with one of
+// these; for the first two, the sender follows.
 const (
-	roomOfAccount   = 'a' // then the account ID as uint64
-	roomOfClient    = 'c' // then the record.Holder
+	roomOfAccount   = 'a' // followed by the account ID as uint64
+	roomOfClient    = 'c' // followed by the record.Holder
 	roomOfAnonymous = 't'
 )
 
 // roomLen is the length of the value: pushes and bytes, as uint64 each.
 const roomLen = 8 + 8
 
-// percent is the whole of a share.
+// percent is 100 percent.
 const percent = 100
 
 func accountRoom(id record.AccountID) []byte {
@@ -31,7 +31,8 @@ func accountRoom(id record.AccountID) []byte {
 
 func clientRoom(h record.Holder) []byte { return append([]byte{roomOfClient}, h[:]...) }
 
-// ownRoom is the key of the row of the sender of a push, and whose it is; nil: it has none.
+// ownRoom returns the key of the row of a push's sender, and whose room it is; nil: there is no
+// row.
 func ownRoom(p record.Push) ([]byte, record.RoomOf) {
 	switch of := p.RoomOf(); of {
 	case record.RoomOfClient:
@@ -79,8 +80,8 @@ func roomValue(r record.Room) []byte {
 	return binary.BigEndian.AppendUint64(uint64Key(uint64(r.Pushes)), uint64(r.Bytes))
 }
 
-// countRoom counts that a push took room, and now takes other room. A damaged row keeps no
-// push from ending: it stays as it is, for a check to report.
+// countRoom changes the rows of a push from its old to its new room. A damaged row does not stop a
+// push from ending: it stays unchanged, and a check reports it.
 func (t *tx) countRoom(p record.Push, before, after record.Room) error {
 	change := after.Minus(before)
 	if change == (record.Room{}) {
@@ -105,7 +106,7 @@ func (t *tx) addRoom(key []byte, change record.Room) error {
 	}
 	r = r.Plus(change)
 	if r.Pushes < 0 || r.Bytes < 0 {
-		return fmt.Errorf("%w: %s: it counts less than there was", record.ErrCorrupt, room)
+		return fmt.Errorf("%w: %s: its count is too low", record.ErrCorrupt, room)
 	}
 	if r == (record.Room{}) {
 		return t.delete(room, key)
@@ -113,8 +114,8 @@ func (t *tx) addRoom(key []byte, change record.Room) error {
 	return t.put(room, key, roomValue(r))
 }
 
-// mayHold refuses a new push of a sender who has no room for it; most is Entry.Most. The space that creates
-// may use must have been measured.
+// mayHold refuses a new push if its sender has no room; most is Entry.Most. The allowance must have
+// been measured.
 func (t *tx) mayHold(p record.Push, l record.RoomLimits, most record.Room) error {
 	more := p.Room()
 	own, of := ownRoom(p)
@@ -129,7 +130,7 @@ func (t *tx) mayHold(p record.Push, l record.RoomLimits, most record.Room) error
 	return t.fits([]byte{roomOfAnonymous}, more, t.anonymousRoom(l.Anonymous), record.RoomOfAnonymous)
 }
 
-// fits refuses what would make the room of a row more than most; zero: no limit.
+// fits refuses a push that would make the room of a row exceed most; zero: no limit.
 func (t *tx) fits(key []byte, more, most record.Room, of record.RoomOf) error {
 	if most == (record.Room{}) {
 		return nil
@@ -141,8 +142,8 @@ func (t *tx) fits(key []byte, more, most record.Room, of record.RoomOf) error {
 	return err
 }
 
-// anonymousRoom is the bytes that are a share of what is in use and of what creates may
-// still use; no limit if that has none.
+// anonymousRoom returns a share of the used bytes and of those that creates may still use; no limit
+// if these have none.
 func (t *tx) anonymousRoom(share int) (most record.Room) {
 	if share != 0 && t.allowance.bound != "" {
 		most.Bytes = max(1, t.allowance.whole/percent*int64(share))
@@ -150,7 +151,7 @@ func (t *tx) anonymousRoom(share int) (most record.Room) {
 	return most
 }
 
-// Rooms returns the room that the sender of each of these pushes has.
+// Rooms returns the room of the sender of each of these pushes.
 func (db *DB) Rooms(ctx context.Context, of []record.Push) ([]record.Room, error) {
 	return viewed(ctx, db, func(t *tx) ([]record.Room, error) {
 		all := make([]record.Room, len(of))
@@ -166,7 +167,7 @@ func (db *DB) Rooms(ctx context.Context, of []record.Push) ([]record.Room, error
 	})
 }
 
-// rooms are rows of room, as the pushes say that they should be.
+// rooms are the rows of room that the pushes require.
 type rooms map[string]record.Room
 
 func (r rooms) add(p record.Push) {
@@ -179,7 +180,7 @@ func (r rooms) add(p record.Push) {
 	}
 }
 
-// checkRooms reports rows of room that are not what the pushes take.
+// checkRooms reports rows of room that differ from those.
 func (c *checker) checkRooms() error {
 	err := c.each(room, func(k, v []byte) error {
 		r, err := readRoom(v)
@@ -187,13 +188,13 @@ func (c *checker) checkRooms() error {
 		case err != nil:
 			c.notef("room: a record is malformed")
 		case r != want:
-			c.notef("room: a sender has %d pushes of %d bytes, and a row says %d of %d", want.Pushes, want.Bytes, r.Pushes, r.Bytes)
+			c.notef("room: a sender has %d pushes of %d bytes, but a row counts %d of %d", want.Pushes, want.Bytes, r.Pushes, r.Bytes)
 		}
 		delete(c.rooms, string(k))
 		return nil
 	})
 	if err == nil && len(c.rooms) > 0 {
-		c.notef("room: %d senders have pushes, and no row says so", len(c.rooms))
+		c.notef("room: %d senders have pushes, but no row counts them", len(c.rooms))
 	}
 	return err
 }

@@ -10,12 +10,12 @@ import (
 	"pushbox/store/record"
 )
 
-// tagLen is the length of the tag at the end of a row that decides something.
+// tagLen is the length of the tag at the end of a row that affects decisions.
 const tagLen = record.TagLen
 
-// tagged are the buckets whose rows have tags. The others have no need of them. Payloads
-// and chunks are sealed for their place. Rows of owners and expiry only lead to a
-// record, and orphans only to chunks of which the record decides: it is compared.
+// tagged are the buckets whose rows have tags. The others do not need them. Payloads and chunks are
+// sealed for their place. Rows of owners and expiry only lead to a record, and orphans only to
+// chunks; each is compared with the record.
 var tagged = withTags([mostBuckets]bool{
 	pushes: true, audit: true, journalRows: true,
 	grants: true, grantPushes: true,
@@ -32,18 +32,17 @@ func withTags(all [mostBuckets]bool) [mostBuckets]bool {
 	return all
 }
 
-// hasTag reports whether a row has a tag. Of meta, those that are read before there are
-// keys have none: the sealed key ring needs none, and the schema says how to read all
-// else.
+// hasTag reports whether a row has a tag. Rows of meta that are read before there are keys have
+// none: the sealed key ring needs none, and the schema says how to read the rest.
 func hasTag(b bucket, key []byte) bool {
 	return tagged[b] && (b != meta || string(key) != metaSchema && string(key) != metaKeyRing)
 }
 
-// errRow is the cause of an error over a row that pushbox did not write so.
-var errRow = errors.New("a row is not as pushbox wrote it")
+// errRow is the cause of the error for a row that pushbox did not write.
+var errRow = errors.New("a row was not written by pushbox")
 
-// A share is what a row adds to the sum of its bucket: the second half of its own sum,
-// which is stored nowhere.
+// A share is the part of a row in the sum of its bucket: the second half of the row's own sum,
+// which is not stored.
 type share struct{ high, low uint64 }
 
 func (s *share) add(o share) {
@@ -62,20 +61,20 @@ func shareOf(s record.RowShare) share {
 	return share{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])}
 }
 
-// sealRow appends a row's value and its tag to dst, as the file has them.
+// sealRow appends a row's value and its tag to dst, in the form of the file.
 func sealRow(dst []byte, keys record.RowKeys, b bucket, key, value []byte) ([]byte, share) {
 	dst, s := record.SealRow(dst, keys, b.String(), key, value)
 	return dst, shareOf(s)
 }
 
-// hasRoom reports whether a row that the file has can have a tag, and is no longer than
-// rows are: the sum of one that is damaged could take all memory.
+// hasRoom reports whether a stored row is long enough for a tag, and no longer than rows can be: to
+// sum a damaged row could use all memory.
 func hasRoom(key, stored []byte) bool {
 	return len(key) <= maxKey && len(stored) >= tagLen && len(stored) <= maxValue
 }
 
-// openRow returns the value of a row that the file has, verified. The error is
-// record.ErrCorrupt and names the bucket alone.
+// openRow verifies a stored row and returns its value. The error is record.ErrCorrupt and names
+// only the bucket.
 func openRow(keys record.RowKeys, b bucket, key, stored []byte) (value []byte, s share, err error) {
 	if !hasRoom(key, stored) {
 		return nil, share{}, fmt.Errorf("%w: %s: %w", record.ErrCorrupt, b, errRow)
@@ -87,8 +86,8 @@ func openRow(keys record.RowKeys, b bucket, key, stored []byte) (value []byte, s
 	return value, shareOf(rest), nil
 }
 
-// shareIn returns what a row that the file has adds to the sum of its bucket, whether it
-// is to be believed or not: nothing, if there is no key of its version.
+// shareIn returns a stored row's share of its bucket's sum without verifying it; zero if its key
+// version is unknown.
 func shareIn(keys record.RowKeys, b bucket, key, stored []byte) share {
 	if !hasRoom(key, stored) {
 		return share{}
@@ -100,15 +99,15 @@ func shareIn(keys record.RowKeys, b bucket, key, stored []byte) share {
 	return shareOf(s)
 }
 
-// sums are what the tagged rows of a file add up to, bucket by bucket, with the last
-// number that each bucket gave out. They show that a row was removed, or is one of
-// another time: its tag alone cannot. Each commit writes them anew, under a tag.
+// sums are the sums of the tagged rows of a file, bucket by bucket, with the last number of each
+// bucket. They show that a row was removed, or comes from another time, which its tag cannot show.
+// Each commit rewrites them, under a tag.
 type sums struct {
 	rows [mostBuckets]share
 	last [mostBuckets]uint64
 }
 
-// inSums reports whether the sums have a row: those with a tag, except the sums.
+// inSums reports whether the sums include a row: all rows with a tag, except the sums.
 func inSums(b bucket, key []byte) bool {
 	return hasTag(b, key) && (b != meta || string(key) != metaSums)
 }
@@ -147,12 +146,12 @@ func (s *sums) UnmarshalBinary(v []byte) error {
 	return nil
 }
 
-// unreadable is what a transaction panics with over a row that must not be believed. So
-// no caller can overlook it, take the row for one that is not there, and continue. Where
-// the work of the transaction began, the panic becomes its error.
+// unreadable is the panic of a transaction for a row that pushbox did not write. So a caller cannot
+// ignore it and treat the row as missing. The function that began the work of the transaction turns
+// the panic into its error.
 type unreadable struct{ err error }
 
-// catchUnreadable makes err of the panic of the function that defers it.
+// catchUnreadable turns the panic of the function that defers it into err.
 func catchUnreadable(err *error) {
 	switch reason := recover().(type) {
 	case nil:
@@ -163,25 +162,25 @@ func catchUnreadable(err *error) {
 	}
 }
 
-// A ledger is what a transaction that writes knows of the sums.
+// A ledger has the sums in a transaction that writes.
 type ledger struct {
 	sums
-	known   bool  // sums are those of the file, with what the transaction changed
-	changed bool  // it changed them
-	broken  error // why they cannot be read; then they stay as they are, for a check to report
+	known   bool  // sums has been read from the file
+	changed bool  // the transaction changed them
+	broken  error // why they cannot be read; then they stay unchanged, and a check reports them
 	recent  [mostBuckets]recentRow
 }
 
-// A recentRow is the row of a bucket that was read last: most rows that are replaced
-// were read a moment before.
+// A recentRow is the last row that was read from a bucket. It is a cache for subtract, since most
+// replaced rows were read just before.
 type recentRow struct {
 	key   []byte
 	tag   [tagLen]byte
 	share share
 }
 
-// sums returns the sums of the file, with what the transaction changed, for it to change
-// them.
+// sums returns the sums of the file with the changes of the transaction, which may change them
+// further.
 func (t *tx) sums() (*sums, error) {
 	l := t.ledger
 	if !l.known {
@@ -191,7 +190,7 @@ func (t *tx) sums() (*sums, error) {
 	return &l.sums, l.broken
 }
 
-// readSums reads the sums of the file; zero where it has none, since it is new.
+// readSums reads the sums of the file; zero for a new file, which has none.
 func (t *tx) readSums(s *sums) (err error) {
 	defer catchUnreadable(&err)
 	if err := t.find(meta, []byte(metaSums), s); !errors.Is(err, record.ErrNotFound) {
@@ -216,7 +215,7 @@ func (t *tx) unlocked() record.RowKeys {
 	return t.keys
 }
 
-// open returns the value of a row with a tag, verified.
+// open verifies a row with a tag and returns its value.
 func (t *tx) open(b bucket, key, stored []byte) []byte {
 	v, s, err := openRow(t.unlocked(), b, key, stored)
 	if err != nil {
@@ -242,8 +241,8 @@ func (t *tx) seal(b bucket, key, value []byte) []byte {
 	return stored[start:len(stored):len(stored)]
 }
 
-// subtract takes a row that will be replaced or deleted, if there is one, from the sums,
-// whether it is to be believed or not.
+// subtract subtracts a row that will be replaced or deleted, if there is one, from the sums,
+// without verifying it.
 func (t *tx) subtract(b bucket, key []byte) {
 	if !inSums(b, key) {
 		return

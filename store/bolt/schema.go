@@ -23,8 +23,8 @@ var schemaNumber = func() uint32 {
 
 const namedSchema = 7
 
-// A bucket is one of the file's flat buckets. Numbers in keys are big endian,
-// so that they sort; times are milliseconds since 1970.
+// A bucket is a top-level bucket of the file. Numbers in keys are big endian, so that they sort;
+// times are milliseconds since 1970.
 type bucket uint8
 
 // The buckets. IDs begin with the creation time, so rows of pushes that are created at
@@ -36,20 +36,20 @@ const (
 	owners                      // owner as uint64, 1 if live or 0, ID → nothing
 	expiry                      // queue, time as uint64, ID → nothing
 	chunks                      // ID, file as uint16, number as uint32 → sealed chunk; and pads, with digests
-	orphans                     // ID whose chunks belong to no push, not yet or no longer → nothing
+	orphans                     // ID of chunks without a push → nothing
 	grants                      // digest → record
 	grantPushes                 // ID, digest → when the grant ends, as uint64
-	accounts                    // account ID → record; its sequence gives IDs out
+	accounts                    // account ID → record; its sequence assigns IDs
 	emails                      // address → account ID
 	identities                  // digest of an identity → account ID
-	tokens                      // digest → record; its sequence gives IDs out
+	tokens                      // digest → record; its sequence assigns IDs
 	tokenIDs                    // token ID → digest
 	tokenOwners                 // owner as uint64, token ID → digest
-	sessions                    // digest → record; its sequence gives IDs out
+	sessions                    // digest → record; its sequence assigns IDs
 	sessionOwners               // owner as uint64, session ID → digest
 	journalRows                 // number → counts, end and audit entry of a push, not folded yet
-	outbox                      // time as uint64, number as uint64 → sealed message; its sequence gives numbers out
-	hooks                       // owner as uint64, number as uint64 → sealed record; its sequence gives numbers out
+	outbox                      // time as uint64, number as uint64 → sealed message; its sequence assigns numbers
+	hooks                       // owner as uint64, number as uint64 → sealed record; its sequence assigns numbers
 	requests                    // ID → record
 	requestOwners               // owner as uint64, 1 if it has no end yet or 0, ID → nothing
 	quotas                      // account ID, or 0 for all; or an addressee (record.Quota.Key) → day as uint64, how much as uint64
@@ -110,10 +110,10 @@ func withAdded(named [firstAdded][]byte) [][]byte {
 	return all
 }
 
-// fillPercents say how full pages are left when they split, where that is not the usual
-// half. Keys grow, so most splits are at the end of a bucket, where no row comes later:
-// with these figures creates were a tenth quicker and took a fifth less space (at
-// 814e5bb). Audit rows come in everywhere, and pushes change their length.
+// fillPercents are the fill of pages after a split, if it is not the usual half. Keys grow, so most
+// splits are at the end of a bucket, and later rows do not come before it: with these figures
+// creates were a tenth faster and used a fifth less space (at 814e5bb). Audit rows are inserted
+// everywhere, and pushes change their length.
 var fillPercents = [mostBuckets]float64{pushes: 0.75, payloads: 0.9, owners: 0.75, expiry: 0.75, journalRows: 1, events: 1}
 
 // Keys of the meta bucket.
@@ -197,8 +197,8 @@ func expiryTime(row []byte) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(row[1:]))).UTC()
 }
 
-// milliseconds is t as keys have it. A time before 1970 counts as 1970, so that keys
-// still sort.
+// milliseconds returns t in the form of keys. A time before 1970 counts as 1970, so that keys still
+// sort.
 func milliseconds(t time.Time) uint64 { return uint64(max(0, t.UnixMilli())) }
 
 // lastID is the push ID at the end of an index row's key.

@@ -10,7 +10,7 @@ import (
 	"pushbox/store/record"
 )
 
-// limits say how much the file may take.
+// limits bound the size of the file.
 type limits struct {
 	dir     string
 	maxSize int64 // 0: no limit
@@ -18,7 +18,7 @@ type limits struct {
 	room    record.RoomLimits
 }
 
-// SetSpaceLimits bounds what may be added to the file from the next transaction on.
+// SetSpaceLimits bounds additions to the file from the next transaction on.
 func (db *DB) SetSpaceLimits(r record.SpaceLimits) {
 	db.limits.Store(&limits{dir: db.limits.Load().dir, maxSize: r.MaxSize, minFree: r.MinFree, room: r.Room})
 }
@@ -27,14 +27,14 @@ func (db *DB) SetSpaceLimits(r record.SpaceLimits) {
 type allowance struct {
 	known bool
 	left  int64
-	rest  int64  // until only what ends pushes may be written
-	gaps  int64  // of that, in gaps between pages, where no chunk fits
+	rest  int64  // until only operations that end pushes may write
+	gaps  int64  // of main, in gaps between pages that are too small for a chunk
 	whole int64  // with what is in use
-	bound string // why there is no more, for people
+	bound string // why there is no more, for error messages
 }
 
-// reserve refuses a create of n bytes if there is no space for it. Views, expiry and deletes use
-// the space that the limits keep free.
+// reserve refuses a create of n bytes if there is no space for it. Views, expiry and deletes may
+// use the space that the limits reserve.
 func (t *tx) reserve(n int, l limits, free freeSpace) error {
 	if err := t.knowAllowance(l, free); err != nil {
 		return err
@@ -58,26 +58,26 @@ func (t *tx) reserveLong(n int, l limits, free freeSpace) error {
 	return t.allowance.use(int64(n), t.allowance.gaps)
 }
 
-// reserveRest refuses n bytes for what does not end a push, once most of the space that creates
-// leave free is used, too: the rest is for what ends pushes.
+// reserveRest refuses n bytes for operations that do not end a push, once most of the space is used
+// that creates leave free: the rest is for operations that end pushes.
 func (t *tx) reserveRest(n int, l limits, free freeSpace) error {
 	if err := t.knowAllowance(l, free); err != nil {
 		return err
 	}
 	if t.allowance.rest -= int64(n); t.allowance.rest < 0 {
-		return fmt.Errorf("%w: what is left of its file system is for deletes and expiry", record.ErrFull)
+		return fmt.Errorf("%w: the remaining space of its file system is reserved for deletes and expiry", record.ErrFull)
 	}
 	return nil
 }
 
-// isScarce reports whether half of what is for what ends pushes is used, too: then that must take
-// hardly more than it gives back.
+// isScarce reports whether half of that rest is used, too: then even the end of a push must use
+// little more space than it frees.
 func (t *tx) isScarce(l limits, free freeSpace) (bool, error) {
 	err := t.knowAllowance(l, free)
 	return t.allowance.rest < -l.minFree/restShare/2, err
 }
 
-// restShare is the part of limits.min_free_space that is for what ends pushes: 1/restShare.
+// restShare is the divisor of limits.min_free_space for that rest: 1/restShare.
 const restShare = 8
 
 func (r *allowance) use(n, gaps int64) error {
@@ -88,13 +88,12 @@ func (r *allowance) use(n, gaps int64) error {
 	return nil
 }
 
-// gapShare bounds the part of a file that is taken for gaps: 1/gapShare. After long
-// uploads at the same time, a quarter of the file was gaps; where more is unused,
-// chunks fit.
+// gapShare bounds the part of a file that counts as gaps: 1/gapShare. After long concurrent
+// uploads, a quarter of the file was gaps; if more is unused, chunks fit.
 const gapShare = 4
 
-// A freeSpace returns how many bytes of a directory's file system this process may use;
-// false where that is unknown.
+// A freeSpace returns how many bytes of a directory's file system this process may use; false if
+// that is unknown.
 type freeSpace func(dir string) (int64, bool, error)
 
 // measureAllowance returns how many bytes a transaction may add before it reaches a
@@ -118,7 +117,7 @@ func (t *tx) measureAllowance(l limits, free freeSpace) (allowance, error) {
 			r.rest = bytes + backed - l.minFree/restShare
 		}
 		if left := bytes + backed - l.minFree; known && left < r.left {
-			r.left, r.bound = left, "too little of its file system is free"
+			r.left, r.bound = left, "too little space is free on its file system"
 			r.gaps = min(backed, t.bolt.Size()/gapShare)
 		}
 	}
@@ -128,14 +127,14 @@ func (t *tx) measureAllowance(l limits, free freeSpace) (allowance, error) {
 	return r, nil
 }
 
-// unused is how many bytes of the file lie in free pages, as of the last commit.
+// unused is the size of the free pages of the file in bytes, after the last commit.
 func (t *tx) unused() int64 {
 	s := t.bolt.DB().Stats()
 	return int64(s.FreePageN+s.PendingPageN) * int64(t.bolt.DB().Info().PageSize)
 }
 
-// backed is how many of the unused bytes have blocks of the file system. The others are
-// holes: their blocks are free already, and count as such.
+// backed is how many of the unused bytes have blocks of the file system. The others are holes,
+// whose blocks already count as free.
 func (t *tx) backed(unused int64) (int64, error) {
 	blocks, err := allocated(t.file())
 	return max(0, min(unused, blocks-(t.bolt.Size()-unused))), err
@@ -149,8 +148,8 @@ func (t *tx) space() (record.Space, error) {
 	return record.Space{Size: info.Size(), Unused: t.unused()}, nil
 }
 
-// Stats returns figures of the file as of the last commit that readers see. It waits
-// for no commit.
+// Stats returns figures of the file after the last commit that readers see. It does not wait for a
+// commit.
 func (db *DB) Stats(ctx context.Context) (s record.EngineStats, err error) {
 	if err := db.admit(ctx); err != nil {
 		return record.EngineStats{}, err

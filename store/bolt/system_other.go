@@ -4,7 +4,7 @@ package bolt
 
 import "os"
 
-// allocated is taken to be the length: no holes are made here.
+// allocated returns the length: on this system files have no holes.
 func allocated(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -13,8 +13,8 @@ func allocated(f *os.File) (int64, error) {
 	return info.Size(), nil
 }
 
-// unlock leaves the lock to the closing of the file.
+// unlock does nothing: closing the file releases the lock.
 func unlock(*os.File) error { return nil }
 
-// dontNeed is left to the system here.
+// dontNeed does nothing: the system decides.
 func dontNeed([]byte) {}

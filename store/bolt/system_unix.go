@@ -8,14 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocated is how many bytes of the file system a file takes: less than its length
-// where it has holes.
+// allocated is how many bytes of the file system a file uses: less than its length if it has holes.
 func allocated(f *os.File) (int64, error) {
 	var s unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
 		return 0, err
 	}
-	const unit = 512 // on every system, whatever a block has
+	const unit = 512 // the unit of Blocks on every system
 	return s.Blocks * unit, nil
 }
 
@@ -23,5 +22,5 @@ func allocated(f *os.File) (int64, error) {
 // since the mapping keeps using it.
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
-// dontNeed is advice: where it is not taken, nothing is wrong.
+// dontNeed is only advice: the system may ignore it.
 func dontNeed(mapping []byte) { _ = unix.Madvise(mapping, unix.MADV_DONTNEED) }

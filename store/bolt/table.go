@@ -29,8 +29,8 @@ func tablesWith(all map[*record.Table]bucket) map[*record.Table]bucket {
 	return all
 }
 
-// indexes are the buckets of their indexes. A row of one is the key of a record's row, or
-// nothing if its own key ends with that.
+// indexes are the buckets of their indexes. The value of an index row is the key of a record's row,
+// or empty if the key of the index row ends with that.
 var indexes = map[*record.Index]bucket{
 	record.AccountsByEmail:    emails,
 	record.AccountsByIdentity: identities,
@@ -88,16 +88,17 @@ func (t tableTx) touch(of *record.Table, key []byte, change func(record.Record) 
 	return true, err
 }
 
-// recordWeight is about how many bytes a record takes beside its value, with its indexes and its event.
+// recordWeight is the approximate size of a record without its value, with its indexes and its
+// event, in bytes.
 const recordWeight = 512
 
-// under is t as operations over tables change it, within limits.
+// under returns t as a record.Tx, within limits.
 func (t *tx) under(l *limits) tableTx { return tableTx{t, l} }
 
-// tables is t as operations over tables see it in a view.
+// tables returns t as a record.View.
 func (t *tx) tables() tableTx { return tableTx{tx: t} }
 
-// A tableTx is a tx as operations over tables see it.
+// A tableTx implements record.Tx over a tx.
 type tableTx struct {
 	tx     *tx
 	limits *limits // nil in a view
@@ -112,7 +113,7 @@ func (t tableTx) Get(of *record.Table, key []byte) (record.Record, error) {
 	return readRecord(of, tables[of], key, v)
 }
 
-// All returns those of the records under the keys that there are.
+// All returns the existing records among the keys.
 func (t tableTx) All(of *record.Table, keys [][]byte) (all []record.Record, err error) {
 	for _, key := range keys {
 		r, err := t.Get(of, key)
@@ -134,7 +135,7 @@ func readRecord(of *record.Table, b bucket, key, value []byte) (record.Record, e
 	return r, err
 }
 
-// Find returns the record to which an index leads, or record.ErrNotFound.
+// Find returns the record that an index has for a key, or record.ErrNotFound.
 func (t tableTx) Find(of *record.Table, by *record.Index, key []byte) (record.Record, error) {
 	row, ok := t.tx.row(indexes[by], key)
 	if !ok {
@@ -150,7 +151,7 @@ func (t tableTx) follow(of *record.Table, by *record.Index, key, row []byte) (re
 	}
 	r, err := t.Get(of, row)
 	if errors.Is(err, record.ErrNotFound) || err == nil && !contains(by.Keys(r), key) {
-		err = fmt.Errorf("%w: %s: a row leads to nothing that has it", record.ErrCorrupt, indexes[by])
+		err = fmt.Errorf("%w: %s: a row leads to no record with that key", record.ErrCorrupt, indexes[by])
 	}
 	return r, err
 }
@@ -169,7 +170,7 @@ func (t tableTx) List(of *record.Table, r record.Range) (list []record.Record, e
 			if err != nil {
 				return nil, err
 			}
-			if list = append(list, one); len(list) == r.Limit { // the next may be damaged
+			if list = append(list, one); len(list) == r.Limit { // the next row may be damaged
 				break
 			}
 		}
@@ -209,7 +210,7 @@ func (c cursor) begin(r record.Range) (k, v []byte) {
 	return c.Last()
 }
 
-// Last returns the last number that the table gave out.
+// Last returns the last number that the table assigned.
 func (t tableTx) Last(of *record.Table) (uint64, error) {
 	if of == record.AdminEvents.Table {
 		h, err := t.tx.eventHead()
@@ -218,8 +219,8 @@ func (t tableTx) Last(of *record.Table) (uint64, error) {
 	return t.tx.lastID(tables[of]), nil
 }
 
-// Put keeps a record, and has its indexes lead to it. It writes nothing that is as it was. A new one
-// is refused where what is left is for what ends pushes.
+// Put stores a record and its index rows, unless they are unchanged. It refuses a new record if the
+// remaining space is reserved for operations that end pushes.
 func (t tableTx) Put(of *record.Table, r record.Record) error {
 	b, key := tables[of], r.Key()
 	value, err := encode(t.tx, r)
@@ -253,7 +254,7 @@ func (t tableTx) Delete(of *record.Table, r record.Record) error {
 	return t.tx.delete(tables[of], r.Key())
 }
 
-// lead has the indexes lead to a record as it is now; nil means none.
+// lead changes the index rows from an old record to a new one; nil means none.
 func (t tableTx) lead(of *record.Table, old, next record.Record) error {
 	for _, by := range of.Indexes {
 		var gone, come [][]byte
@@ -289,13 +290,13 @@ func contains(keys [][]byte, key []byte) bool {
 	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
 }
 
-// Next gives out a number of the table.
+// Next assigns a number of the table.
 func (t tableTx) Next(of *record.Table) (uint64, error) { return t.tx.nextID(tables[of]) }
 
 // Tell appends an event to the instance log.
 func (t tableTx) Tell(e record.AdminEvent) error { return t.tx.addEvent(e) }
 
-// Reserve refuses what has no space.
+// Reserve refuses n bytes if there is no space.
 func (t tableTx) Reserve(bytes int) error { return t.tx.reserve(bytes, *t.limits, durable.FreeSpace) }
 
 // Disown removes the quota of an account, and its row of room.

@@ -11,18 +11,18 @@ import (
 	"pushbox/store/record"
 )
 
-// A longer value or key is damage: payloads, the longest values, have a MiB, and
-// addresses, the longest keys, some hundred bytes.
+// A longer value or key is damage: the longest values are payloads of one MiB, and the longest keys
+// are addresses of some hundred bytes.
 const (
 	maxValue = 64 << 20
 	maxKey   = 4 << 10
 )
 
-// errLongValue is what a transaction panics with over a value of more than maxValue. An
-// error in its place would need a branch in each of the many callers of get.
-var errLongValue = errors.New("a value is longer than any row")
+// errLongValue is the panic of a transaction for a value of more than maxValue. An error would need
+// a branch in each of the many callers of get.
+var errLongValue = errors.New("a value is longer than a row can be")
 
-// keptArena is how much memory for records is kept from one batch to the next.
+// keptArena is how much memory for records the next batch may reuse.
 const keptArena = 1 << 20
 
 // A tx is a bbolt transaction with its buckets at hand.
@@ -32,8 +32,8 @@ type tx struct {
 	keys      record.RowKeys        // nil before Unlock
 	ledger    *ledger               // in a transaction that writes
 	journal   *journal              // in a transaction that writes
-	overlay   overlay               // what the journal says beside the rows
-	local     map[record.ID]pending // what this transaction added to the journal
+	overlay   overlay               // the journal rows to apply to the rows
+	local     map[record.ID]pending // additions of this transaction to the journal
 	nextRow   uint64                // of the journal
 	changes   *changes              // records each row written; nil: no compaction runs
 	buckets   [mostBuckets]*bbolt.Bucket
@@ -41,7 +41,7 @@ type tx struct {
 	arena     []byte // the records written: bbolt needs them unchanged until the end
 	writes    int    // attempts to write
 	bytes     int    // in the values written
-	touched   int    // other bytes of the mapping that were read
+	touched   int    // other bytes of the mapping that the transaction read
 	allowance allowance
 }
 
@@ -92,9 +92,9 @@ func (c cursor) row(k, stored []byte) (key, v []byte) {
 	return k, c.tx.value(c.bucket, k, stored)
 }
 
-// value returns the value of a row that was found. Every row that is read comes through
-// here, except where its bytes are copied or compared as they are (stored). It panics
-// with unreadable over a row that must not be believed.
+// value returns the value of a row that was found. All reads of rows use it, except those that copy
+// or compare the stored bytes (stored). It panics with unreadable for a row that pushbox did not
+// write.
 func (t *tx) value(b bucket, key, stored []byte) []byte {
 	if len(stored) > maxValue {
 		panic(errLongValue) // guard makes it an error, as it does with bbolt's panics
@@ -105,12 +105,12 @@ func (t *tx) value(b bucket, key, stored []byte) []byte {
 	return t.open(b, key, stored)
 }
 
-// stored returns a cursor over the rows of a bucket as they are in the file, for what
-// copies them, or wants to know their keys alone.
+// stored returns a cursor over the stored rows of a bucket, for code that copies them, or needs
+// only their keys.
 func (t *tx) stored(b bucket) *bbolt.Cursor { return t.bucket(b).Cursor() }
 
-// seekStored finds the first row whose key is not less than key, as it is in the file.
-// It uses one cursor a bucket, and so allocates nothing.
+// seekStored finds the first stored row whose key is not less than key. It uses one cursor for each
+// bucket, and so allocates nothing.
 func (t *tx) seekStored(b bucket, key []byte) (k, stored []byte) {
 	if t.cursors[b] == nil {
 		t.cursors[b] = t.stored(b)
@@ -118,7 +118,7 @@ func (t *tx) seekStored(b bucket, key []byte) (k, stored []byte) {
 	return t.cursors[b].Seek(key)
 }
 
-// findStored returns what the file has under key, and whether there is such a row.
+// findStored returns the stored row under key, and whether it exists.
 func (t *tx) findStored(b bucket, key []byte) (stored []byte, ok bool) {
 	k, stored := t.seekStored(b, key)
 	if k == nil || !bytes.Equal(k, key) {
@@ -127,8 +127,7 @@ func (t *tx) findStored(b bucket, key []byte) (stored []byte, ok bool) {
 	return stored, true
 }
 
-// seek finds the first row whose key begins with prefix; its key is nil where there is
-// none.
+// seek finds the first row whose key begins with prefix; its key is nil if there is none.
 func (t *tx) seek(b bucket, prefix []byte) (k, v []byte) {
 	k, stored := t.seekStored(b, prefix)
 	if k == nil || !bytes.HasPrefix(k, prefix) {
@@ -162,8 +161,8 @@ func (t *tx) hasPrefix(b bucket, prefix []byte) bool {
 	return k != nil
 }
 
-// put writes a row. A value without a tag must stay as it is until the transaction ends;
-// the key is copied.
+// put writes a row. A value without a tag must not change until the transaction ends; the key is
+// copied.
 func (t *tx) put(b bucket, key, value []byte) error {
 	if err := t.touch(b, key, false); err != nil {
 		return err
@@ -172,7 +171,7 @@ func (t *tx) put(b bucket, key, value []byte) error {
 	return t.write(b, key, value)
 }
 
-// add is put for a row that is not there yet, which it does not look for.
+// add is put for a new row; it does not search an old one.
 func (t *tx) add(b bucket, key, value []byte) error {
 	if err := t.touch(b, key, false); err != nil {
 		return err
@@ -192,7 +191,7 @@ func (t *tx) write(b bucket, key, value []byte) error {
 	return nil
 }
 
-// delete deletes a row, whether it is to be believed or not.
+// delete deletes a row without verifying it.
 func (t *tx) delete(b bucket, key []byte) error {
 	if err := t.touch(b, key, true); err != nil {
 		return err
@@ -211,8 +210,7 @@ func (t *tx) touch(b bucket, key []byte, siblings bool) error {
 	return t.verify(b, key, siblings)
 }
 
-// deletePrefix deletes every row whose key begins with prefix. It believes nothing that
-// they say.
+// deletePrefix deletes every row whose key begins with prefix, without reading the values.
 func (t *tx) deletePrefix(b bucket, prefix []byte) error {
 	_, err := t.deleteSome(b, prefix, math.MaxInt)
 	return err
@@ -256,23 +254,22 @@ func (t *tx) removeEach(b bucket, prefix []byte, remove func(k, v []byte) error)
 	}
 }
 
-// A lastKey is the key that a loop over rows which it deletes met last. In a damaged
-// file a row may be where no delete finds it, and the loop would never end.
+// A lastKey is the last key in a loop that deletes rows. In a damaged file a row may be in a place
+// where delete does not find it, and the loop would never end.
 type lastKey []byte
 
-// advance returns a copy of the key of a row, or an error where the last row had the
-// same key.
+// advance returns a copy of the key of a row, or an error if the last row had the same key.
 func (r *lastKey) advance(b bucket, key []byte) ([]byte, error) {
 	if *r != nil && bytes.Equal(*r, key) {
-		return nil, fmt.Errorf("%w: a row of %s is not where it belongs", record.ErrCorrupt, b)
+		return nil, fmt.Errorf("%w: a row of %s is in the wrong place", record.ErrCorrupt, b)
 	}
 	kept, err := cloneKey(b, key)
 	*r = kept
 	return kept, err
 }
 
-// verify verifies the leaf that a row is in, or will be, before bbolt reads it to write
-// it anew; with siblings, the leaves beside it, too.
+// verify verifies the leaf of a present or future row before bbolt reads and rewrites the leaf;
+// with siblings, also its neighbours.
 func (t *tx) verify(b bucket, key []byte, siblings bool) error {
 	if t.handle == nil {
 		return nil
@@ -297,8 +294,8 @@ func (t *tx) move(b bucket, from, to []byte) error {
 	return t.put(b, to, nil)
 }
 
-// nextID returns the next number of a bucket's sequence. The sequence has no tag: it
-// must be where the sums say, or numbers would be given out again.
+// nextID returns the next number of a bucket's sequence. The sequence has no tag: it must match the
+// sums, or numbers would be assigned twice.
 func (t *tx) nextID(b bucket) (uint64, error) {
 	if err := t.touch(b, nil, false); err != nil {
 		return 0, err
@@ -308,7 +305,7 @@ func (t *tx) nextID(b bucket) (uint64, error) {
 		return 0, err
 	}
 	if kept.last[b] != t.bucket(b).Sequence() {
-		return 0, fmt.Errorf("%w: %s: its numbers do not follow the last one", record.ErrCorrupt, b)
+		return 0, fmt.Errorf("%w: %s: its last number is too low", record.ErrCorrupt, b)
 	}
 	n, err := t.bucket(b).NextSequence()
 	if err != nil {
@@ -321,7 +318,7 @@ func (t *tx) nextID(b bucket) (uint64, error) {
 // lastID is the last number of a bucket's sequence.
 func (t *tx) lastID(b bucket) uint64 { return t.bucket(b).Sequence() }
 
-// raiseID keeps a bucket from giving out numbers up to n.
+// raiseID raises the sequence of a bucket to n, so that it assigns only higher numbers.
 func (t *tx) raiseID(b bucket, n uint64) error {
 	if n <= t.lastID(b) {
 		return nil

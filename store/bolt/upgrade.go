@@ -18,12 +18,11 @@ import (
 	"pushbox/store/record"
 )
 
-// upgradeReports is the time between two notes of how far an upgrade has come.
+// upgradeReports is the time between two progress reports of an upgrade.
 const upgradeReports = 10 * time.Second
 
-// An upgrade writes a file of an older schema anew in the present one: a converted copy
-// takes its place. The machinery is that of a compaction, beside which nothing else runs.
-// The lock of the old file is held throughout.
+// An upgrade replaces a file of an older schema by a converted copy. It uses the code of a
+// compaction, but nothing else runs meanwhile. It holds the lock of the old file throughout.
 type upgrade struct {
 	*compaction
 	schema  uint32 // of the old file
@@ -36,7 +35,7 @@ type upgrade struct {
 
 	link       func(from, to string) error
 	setTime    func(path string, read, changed time.Time) error
-	closeFirst bool // this system renames no open file
+	closeFirst bool // this system cannot rename an open file
 }
 
 func newUpgrade(ctx context.Context, db *DB, convert record.Converter) *upgrade {
@@ -47,12 +46,11 @@ func newUpgrade(ctx context.Context, db *DB, convert record.Converter) *upgrade 
 	if u.schema >= taggedSchema {
 		u.add = u.keepRow
 	}
-	u.bounds.rows, u.bounds.unsynced = 4*u.bounds.rows, 8*u.bounds.unsynced // no commit waits for the disk
+	u.bounds.rows, u.bounds.unsynced = 4*u.bounds.rows, 8*u.bounds.unsynced // no commit competes for the disk
 	return u
 }
 
-// progressNotes returns a function that notes progress, but not more often than every
-// so often.
+// progressNotes returns a function that reports progress at most once in upgradeReports.
 func progressNotes(note func(string), every time.Duration) func(done, total int64) {
 	last := time.Now()
 	return func(done, total int64) {
@@ -63,8 +61,8 @@ func progressNotes(note func(string), every time.Duration) func(done, total int6
 	}
 }
 
-// run makes the converted copy and gives it the name of the file. If it is cut short
-// before, the copy is a leftover, and the next upgrade begins anew.
+// run makes the converted copy and gives it the name of the file. If it is interrupted before, the
+// copy is a leftover, and the next upgrade starts again.
 func (u *upgrade) run() (err error) {
 	kept, there, err := u.nameOld()
 	if err == nil {
@@ -73,7 +71,7 @@ func (u *upgrade) run() (err error) {
 	if err != nil {
 		return err
 	}
-	u.db.note(fmt.Sprintf("upgrading the database from schema %d to %d: writing it anew, %s", u.schema, schemaNumber, humanize.Size(u.total)))
+	u.db.note(fmt.Sprintf("upgrading the database from schema %d to %d: rewriting it, %s", u.schema, schemaNumber, humanize.Size(u.total)))
 	if err := u.create(); err != nil {
 		return u.explain(err)
 	}
@@ -97,7 +95,7 @@ func (u *upgrade) run() (err error) {
 	return nil
 }
 
-// upgradeGrowth is by what part the copy may be larger than what is in use of the file:
+// upgradeGrowth is the fraction by which the copy may exceed the used size of the file, because
 // rows get tags.
 const upgradeGrowth = 4
 
@@ -109,7 +107,7 @@ func (u *upgrade) measureUpgrade() error {
 	return u.wantFree(upgradeRoom(u.total))
 }
 
-// upgradeRoom is how many bytes the copy of a file may need that has used bytes in use.
+// upgradeRoom is how many bytes the copy of a file with used bytes may need.
 func upgradeRoom(used int64) int64 { return used + used/upgradeGrowth }
 
 // copyAll makes the copy complete, verified, and durable.
@@ -143,8 +141,8 @@ func (u *upgrade) copyAll() error {
 	return u.interrupted()
 }
 
-// copyBucket copies a bucket of the old file, if that has it. What an older journal has of
-// the audit log goes behind it; all else of it was in the records of pushes.
+// copyBucket copies a bucket of the old file, if that has it. It appends the entries in an older
+// journal to the audit log; the records of pushes already have the rest of the journal.
 func (u *upgrade) copyBucket() error {
 	b := u.at.bucket
 	if b == journalRows && u.schema < taggedSchema || madeIn[b] > u.schema {
@@ -162,8 +160,8 @@ func (u *upgrade) copyBucket() error {
 	return nil
 }
 
-// closeCopy gives the buckets of the copy their sequences, and writes what only the end
-// of the copying shows: the sums and the schema.
+// closeCopy copies the sequences of the buckets, and writes the sums and the schema, which need the
+// complete copy.
 func (u *upgrade) closeCopy(from *tx) error {
 	u.batch.reset()
 	err := u.to.write(func(to *tx) error {
@@ -193,7 +191,7 @@ func (u *upgrade) closeCopy(from *tx) error {
 	return u.writeBatch()
 }
 
-// addSums adds the room that pushes take, and the sums of all rows.
+// addSums adds the room of pushes, and the sums of all rows.
 func (u *upgrade) addSums(from *tx) error {
 	for key, takes := range u.rooms {
 		if err := u.addTagged(from, room, []byte(key), roomValue(takes)); err != nil {
@@ -227,7 +225,7 @@ func (u *upgrade) swap(kept string) error {
 		return err
 	}
 	u.kept = true
-	if u.closeFirst { // for a moment, another process could have opened either file
+	if u.closeFirst { // another process may have opened either file in between
 		to, err := openNamed(u.path, defaultTimeout)
 		if err != nil {
 			return u.db.fail(err)
@@ -237,22 +235,22 @@ func (u *upgrade) swap(kept string) error {
 	u.to.bolt.NoSync, u.to.bolt.NoGrowSync = false, false
 	u.db.found = schemaNumber
 	u.db.current.Store(u.to)
-	_ = u.from.closeAfter((*handle).scrub)                       // it was only read; and if an earlier upgrade kept its bytes, it has no name now
+	_ = u.from.closeAfter((*handle).scrub)                       // the old file was only read; if an earlier upgrade kept the same bytes, it has no name now
 	if dir, err := os.OpenRoot(filepath.Dir(kept)); err == nil { // a link to a file elsewhere is not followed
-		_ = dir.Chmod(filepath.Base(kept), 0o600) // or it stays as private as the database
+		_ = dir.Chmod(filepath.Base(kept), 0o600) // otherwise it keeps the mode of the database
 		_ = dir.Close()
 	}
 	return nil
 }
 
-// An Upgrade is what Unlock will do to a file of an older schema.
+// An Upgrade describes what Unlock will do to a file of an older schema.
 type Upgrade struct {
 	From, To uint32 // schemas
 	Room     int64  // bytes that it needs free on the file system
 }
 
-// FindUpgrade returns the upgrade that a database awaits that is not in use; nil if it has
-// the present schema. It writes nothing. The error wraps record.ErrInUse, record.ErrCorrupt,
+// FindUpgrade returns the pending upgrade of a database that is not in use; nil if it has the
+// present schema. It writes nothing. The error wraps record.ErrInUse, record.ErrCorrupt,
 // record.ErrSchema if it cannot be upgraded, or fs.ErrNotExist.
 func FindUpgrade(path string, timeout time.Duration) (u *Upgrade, err error) {
 	o := bbolt.Options{Timeout: timeout, PreLoadFreelist: true} // which says how much is in use
@@ -275,10 +273,10 @@ func FindUpgrade(path string, timeout time.Duration) (u *Upgrade, err error) {
 const (
 	// oldestSchema is the oldest layout that can be upgraded.
 	oldestSchema = 4
-	// taggedSchema is the oldest layout whose rows are as they are now: an upgrade copies them.
+	// taggedSchema is the oldest layout whose rows have the present form: an upgrade copies them.
 	taggedSchema = 6
-	// sharedSchema is the number that builds between two releases gave to several layouts,
-	// each with more buckets than the one before. The last of them is that of schema 7.
+	// sharedSchema is a number that builds between two releases used for several layouts, each with
+	// more buckets than the one before. The last of them is the layout of schema 7.
 	sharedSchema = 6
 )
 
@@ -289,8 +287,7 @@ var madeIn = func() map[bucket]uint32 {
 	return all
 }()
 
-// readSchema returns the schema of a file, or record.ErrSchema where that cannot be
-// upgraded.
+// readSchema returns the schema of a file, or record.ErrSchema if it cannot be upgraded.
 func readSchema(b *bbolt.Tx) (uint32, error) {
 	m := b.Bucket(bucketNames[meta])
 	if m == nil {
@@ -303,9 +300,9 @@ func readSchema(b *bbolt.Tx) (uint32, error) {
 	n := binary.BigEndian.Uint32(v)
 	switch {
 	case n > schemaNumber:
-		return 0, fmt.Errorf("%w: its schema number is %d, this version knows %d and none after it", record.ErrSchema, n, schemaNumber)
+		return 0, fmt.Errorf("%w: its schema number is %d; this version knows %d and none after it", record.ErrSchema, n, schemaNumber)
 	case n < oldestSchema:
-		return 0, fmt.Errorf("%w: its schema number is %d, this version knows %d and can come from %d at the earliest; a version in between has to open it first",
+		return 0, fmt.Errorf("%w: its schema number is %d; this version knows %d and can upgrade from %d or later; open it first with a version in between",
 			record.ErrSchema, n, schemaNumber, oldestSchema)
 	}
 	return n, nil

@@ -16,14 +16,13 @@ import (
 	"pushbox/store/record"
 )
 
-// maxCopies is how many old files of one schema are kept: one for each return to the
-// older version and upgrade after it.
+// maxCopies is how many old files of one schema are kept: each return to the older version,
+// followed by an upgrade, makes one.
 const maxCopies = 9
 
-// nameOld returns the name under which the old file is to be kept, and whether it is
-// there already: an earlier upgrade gave that name to it, or to a file with the same
-// bytes. Other files stay, even if they differ only in free pages. So does one that
-// cannot be dated, which RemoveCopies might take for older than it is.
+// nameOld returns the name for the old file, and whether it exists already: an earlier upgrade gave
+// the name to it, or to a file with the same bytes. Other files stay, even if they differ only in
+// free pages. So does a file that cannot be dated, because RemoveCopies might remove it too early.
 func (u *upgrade) nameOld() (path string, there bool, err error) {
 	for n := 1; n <= maxCopies; n++ {
 		path = fmt.Sprintf("%s.schema%d", u.path, u.schema)
@@ -38,13 +37,13 @@ func (u *upgrade) nameOld() (path string, there bool, err error) {
 			if u.date(path) != nil {
 				continue
 			}
-			err = durable.SyncDir(filepath.Dir(path)) // a crash may have come before that
+			err = durable.SyncDir(filepath.Dir(path)) // an earlier upgrade may have crashed before that
 		}
 		if err != nil || same {
 			return path, same, err
 		}
 	}
-	return "", false, fmt.Errorf("%w: there are %d copies of earlier upgrades beside it already; remove those that are not needed", record.ErrFull, maxCopies)
+	return "", false, fmt.Errorf("%w: there are already %d copies from earlier upgrades; remove those that you do not need", record.ErrFull, maxCopies)
 }
 
 // isOld reports whether path names the old file, or one with the same bytes.
@@ -68,9 +67,9 @@ func (u *upgrade) isOld(path string) (same bool, err error) {
 	return sameBytes(io.NewSectionReader(u.from.file, 0, ours.Size()), f)
 }
 
-// keepOld gives the old file a second name, which is durable when it returns. A link
-// takes neither time nor space, and its first name stays as it is until the copy takes
-// it. Where a file system has no links, or the file cannot be dated, it is copied.
+// keepOld gives the old file a second name, which is durable when it returns. A link needs neither
+// time nor space, and the first name stays until the copy takes it. If the file system has no
+// links, or the file cannot be dated, keepOld copies it.
 func (u *upgrade) keepOld(path string) error {
 	err := u.date(u.path) // a link has the time of its file
 	if err == nil {
@@ -85,10 +84,10 @@ func (u *upgrade) keepOld(path string) error {
 	return u.copyOld(path)
 }
 
-// date makes the time of the upgrade the time of the old file, which is else that of
-// its last change: RemoveCopies goes by it. Where that changes for the database itself,
-// because the upgrade ends before its last step, no harm is done: the next one dates
-// the file again. A clock that is behind the last change is wrong.
+// date sets the time of the old file to that of the upgrade, which RemoveCopies uses. If the
+// upgrade fails before its last step, the file is still the database; that does no harm, and the
+// next upgrade dates it again. If the clock is behind the last change, the clock is wrong and the
+// time stays.
 func (u *upgrade) date(path string) error {
 	info, err := u.from.file.Stat()
 	if err != nil {
@@ -102,7 +101,7 @@ func (u *upgrade) date(path string) error {
 		return err
 	}
 	if named, err := u.from.isNamed(path); err != nil || named {
-		return errors.Join(err, u.from.file.Sync()) // opening and closing it once more could release its lock
+		return errors.Join(err, u.from.file.Sync()) // to open and close the file again could release its lock
 	}
 	return syncPath(path)
 }
@@ -127,8 +126,8 @@ func (u *upgrade) copyOld(path string) error {
 	return err
 }
 
-// writeOld writes a synced copy under a temporary name. If it stays, the next process
-// to open the database removes it.
+// writeOld writes a synced copy under a temporary name. If the copy is left over, the next process
+// that opens the database removes it.
 func (u *upgrade) writeOld(size int64) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(u.path), durable.TempPattern(u.path))
 	if err != nil {
@@ -143,7 +142,7 @@ func (u *upgrade) writeOld(size int64) (temp string, err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return "", errors.Join(err, durable.Scrub(f.Name()))
 	}
-	_ = u.date(f.Name()) // or it has the time at which it was written, which is as good
+	_ = u.date(f.Name()) // otherwise it has the time of writing, which works as well
 	return f.Name(), nil
 }
 
@@ -185,7 +184,7 @@ func (db *DB) RemoveCopies(ctx context.Context, before time.Time) (n int, err er
 		}
 		info, infoErr := e.Info()
 		switch {
-		case errors.Is(infoErr, fs.ErrNotExist): // removed meanwhile
+		case errors.Is(infoErr, fs.ErrNotExist): // another process removed it
 		case infoErr != nil:
 			err = errors.Join(err, infoErr)
 		case info.ModTime().Before(before):

@@ -12,7 +12,7 @@ import (
 	"pushbox/store/record"
 )
 
-// addRow adds a row of the old file to the batch, in the form that it has now.
+// addRow adds a row of the old file to the batch in its present form.
 func (u *upgrade) addRow(t *tx, b bucket, key, value []byte) (err error) {
 	switch b {
 	case pushes:
@@ -33,10 +33,10 @@ func (u *upgrade) addRow(t *tx, b bucket, key, value []byte) (err error) {
 	return u.addTagged(t, b, key, value)
 }
 
-// keepRow adds a row of the old file to the batch as it is, but for the schema.
+// keepRow adds a row of the old file to the batch unchanged, except the schema.
 func (u *upgrade) keepRow(t *tx, b bucket, key, value []byte) error {
 	if isSchema(b, key) { // closeCopy writes it
-		u.batch.remove(b, key) // which is not there; the batch knows how far it has come
+		u.batch.remove(b, key) // the row is not there; the batch knows its progress
 		return nil
 	}
 	return u.batch.add(t, b, key, value)
@@ -57,7 +57,7 @@ func (u *upgrade) addTagged(t *tx, b bucket, key, value []byte) error {
 	return u.batch.add(t, b, key, stored)
 }
 
-// convertPush returns the record of a push, with what the journal has of it.
+// convertPush returns the record of a push in its state after the journal.
 func (u *upgrade) convertPush(t *tx, key, raw []byte) ([]byte, error) {
 	if len(key) != idLen {
 		return nil, fmt.Errorf("%w: %s: a key of %d bytes", record.ErrCorrupt, pushes, len(key))
@@ -109,8 +109,8 @@ func (u *upgrade) convertMessage(key, raw []byte) ([]byte, error) {
 	return m.AppendBinary(nil)
 }
 
-// A journalOf5 is the journal of a file of schema 4 or 5. Its rows give counts of pushes
-// and audit entries. It has some ten thousand rows at most.
+// A journalOf5 is the journal of a file of schema 4 or 5. Its rows have counts of pushes and audit
+// entries. It has some ten thousand rows at most.
 type journalOf5 struct {
 	counts  map[record.ID]countsOf5
 	entries []entryOf5 // by key
@@ -170,7 +170,7 @@ func (j *journalOf5) add(v []byte) error {
 	}
 	c := countsOf5{int(counts[0]), uint32(counts[1]), uint32(counts[2]), updated}
 	if c.seq <= j.counts[id].seq {
-		return errors.Join(malformed, errors.New("it does not follow the one before"))
+		return errors.Join(malformed, errors.New("its number does not follow the event before it"))
 	}
 	j.counts[id] = c
 	j.entries = append(j.entries, entryOf5{auditKey(id, c.seq-1), slices.Clone(rest[n:])})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Clock tells the time. Tests use one that they set.
+// A Clock has the time. Tests use one that they set.
 type Clock interface {
 	// Now is the wall clock. It may jump.
 	Now() time.Time
@@ -27,41 +27,41 @@ func (System) Now() time.Time { return time.Now() }
 // Elapsed is the time since NewSystem, by the monotonic clock.
 func (c System) Elapsed() time.Duration { return time.Since(c.start) }
 
-// BelievedJump is the largest jump ahead of a clock that is believed at once.
+// BelievedJump is the largest jump ahead of a clock that is trusted at once.
 const BelievedJump = 24 * time.Hour
 
 const (
-	doubtLasts = 10 * time.Minute // how long a clock must agree with itself to be believed
-	agreement  = time.Minute      // how far it may stray in that time
+	doubtLasts = 10 * time.Minute // how long a clock must be consistent to be trusted
+	agreement  = time.Minute      // how far it may deviate in that time
 )
 
 // An Instant is the one time of an operation. Its three times are the same unless the
 // clock is in doubt.
 type Instant struct {
-	Now    time.Time // the time stamp of what happens
+	Now    time.Time // the time stamp of events
 	Denies time.Time // a push due by it is not delivered
-	Ends   time.Time // a push due by it may be ended, which nothing undoes
+	Ends   time.Time // a push due by it may be ended, which cannot be undone
 	Jumped bool      // the clock jumped under a running store: now is a guess
 }
 
-// A Keeper provides a time that never runs backwards. It follows its clock, but it
-// believes a jump ahead of more than a day only after ten minutes: a wrong year from a
-// time server must not expire every push. A jump is measured against the monotonic
-// clock or the greatest time kept in the database.
+// A Keeper provides a time that never runs backwards. It follows its clock, but it trusts a jump
+// ahead of more than a day only after ten minutes: a wrong year from a time server must not expire
+// every push. A jump is measured against the monotonic clock or the greatest time kept in the
+// database.
 type Keeper struct {
 	clock Clock
 
 	mu      sync.Mutex
-	trusted time.Time     // the greatest time believed
+	trusted time.Time     // the greatest trusted time
 	at      time.Duration // by the monotonic clock
-	doubt   *doubt        // nil: the clock is believed
+	doubt   *doubt        // nil: the clock is trusted
 }
 
-// A doubt is a jump ahead that is not yet believed.
+// A doubt is a jump ahead that is not trusted yet.
 type doubt struct {
 	wall    time.Time     // the wall clock when the doubt began
 	since   time.Duration // by the monotonic clock
-	atStart bool          // the process has no earlier time: the jump is since the last run
+	atStart bool          // the process has no earlier time: the clock jumped after the last run
 }
 
 // NewKeeper returns a Keeper that continues from latest, the greatest time that the
@@ -103,7 +103,7 @@ func (k *Keeper) Read() Instant {
 	return Instant{Now: line, Denies: wall, Ends: line, Jumped: true}
 }
 
-// Latest returns the greatest time believed, moved on to this moment.
+// Latest returns the greatest trusted time, extended to this moment.
 func (k *Keeper) Latest() time.Time { return k.Read().Ends }
 
 func (k *Keeper) believe(wall time.Time, elapsed time.Duration) Instant {

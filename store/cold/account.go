@@ -8,8 +8,8 @@ import (
 	"pushbox/store/record"
 )
 
-// CreateAccount keeps a new account under a new ID, which it returns. ErrExists if
-// the address is taken; ErrIdentityTaken if one of its identities is.
+// CreateAccount stores a new account under a new ID, which it returns. ErrExists if the address is
+// in use; ErrIdentityTaken if one of its identities is.
 func CreateAccount(ctx context.Context, e record.TableEngine, a record.Account, ev record.AdminEvent) (record.AccountID, error) {
 	return update(ctx, e, func(t record.Tx) (record.AccountID, error) { return createAccount(t, a, ev) })
 }
@@ -67,7 +67,7 @@ func wantIdentities(v record.View, a record.Account) error {
 	return nil
 }
 
-// addAccount keeps an account whose address and identities are free under a new ID.
+// addAccount stores an account with a free address and free identities under a new ID.
 func addAccount(t record.Tx, a record.Account) (record.AccountID, error) {
 	n, err := t.Next(record.Accounts.Table)
 	if err != nil {
@@ -77,8 +77,7 @@ func addAccount(t record.Tx, a record.Account) (record.AccountID, error) {
 	return a.ID, t.Put(record.Accounts.Table, a)
 }
 
-// LastAccount returns the last ID that was given to an account, there still or not; 0 in a
-// new store.
+// LastAccount returns the ID of the newest account, even if it was removed; 0 in a new store.
 func LastAccount(ctx context.Context, e record.TableEngine) (record.AccountID, error) {
 	n, err := read(ctx, e, func(v record.View) (uint64, error) { return v.Last(record.Accounts.Table) })
 	return record.AccountID(n), err
@@ -115,14 +114,13 @@ func Accounts(ctx context.Context, e record.TableEngine, after record.AccountID,
 	})
 }
 
-// ChangeAccount applies r to an account and its sessions. The ID does not change.
-// ErrExists if another account has the new address, ErrIdentityTaken if one has a new
-// identity, and nothing was changed. If by is not zero it must be the digest of one of its
-// sessions, else ErrSession. ErrNotFound if there is no such account; ErrTokens if a token is
-// to begin and the account has MaxTokens; ErrLastAdmin if the account administers no more,
-// OtherAdmin does not either, and r does not allow that; for its mail the errors of
-// PushEngine.CreatePush. A successor gets a new ID. An error of r is returned as it is, and
-// nothing was changed.
+// ChangeAccount applies r to an account and its sessions. The ID does not change. ErrExists if
+// another account has the new address, ErrIdentityTaken if one has a new identity, and nothing was
+// changed. If by is not zero it must be the digest of one of its sessions, else ErrSession.
+// ErrNotFound if there is no such account; ErrTokens if the change adds a token and the account has
+// MaxTokens; ErrLastAdmin if the account is no longer an administrator, OtherAdmin is not either,
+// and r does not allow that; for its mail the errors of PushEngine.CreatePush. A successor gets a
+// new ID. An error of r is returned as it is, and nothing was changed.
 func ChangeAccount(ctx context.Context, e record.TableEngine, id record.AccountID, by record.SessionDigest, r record.AccountRule) (record.AccountChange, error) {
 	return update(ctx, e, func(t record.Tx) (record.AccountChange, error) { return changeAccount(t, id, by, r) })
 }

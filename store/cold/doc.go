@@ -1,10 +1,10 @@
-// Package cold decides what becomes of accounts, sessions, API tokens, webhooks, requests,
-// messages that wait and the instance log: each function is one atomic, linearizable step over the tables of an engine,
-// durable when it returns nil, with the errors of record.Engine beside those that it names.
-// Who may ask for it, and what is sealed, is decided above it, in package store.
+// Package cold changes accounts, sessions, API tokens, webhooks, requests, waiting messages and the
+// instance log: each function is one atomic, linearizable step over the tables of an engine,
+// durable when it returns nil, with the errors of record.Engine beside those that it names. Package
+// store decides who may make a change, and seals the records.
 //
 // Functions that take an AdminEvent append it to the instance log in the same step, with the
-// numbers that they give out.
+// numbers that they assign.
 package cold
 
 import (
@@ -14,10 +14,10 @@ import (
 	"pushbox/store/record"
 )
 
-// recordWeight is about how many bytes a record takes beside what is sealed in it.
+// recordWeight is the approximate size of a record without its sealed parts, in bytes.
 const recordWeight = 512
 
-// read returns what look finds.
+// read returns the result of look.
 func read[T any](ctx context.Context, e record.TableEngine, look func(record.View) (T, error)) (v T, err error) {
 	err = e.View(ctx, func(view record.View) (err error) {
 		v, err = look(view)
@@ -29,7 +29,7 @@ func read[T any](ctx context.Context, e record.TableEngine, look func(record.Vie
 	return v, nil
 }
 
-// update returns what change returns, which is zero after an error.
+// update returns the result of change, which is zero after an error.
 func update[T any](ctx context.Context, e record.TableEngine, change func(record.Tx) (T, error)) (v T, err error) {
 	err = e.Update(ctx, func(t record.Tx) (err error) {
 		v, err = change(t)
@@ -51,8 +51,8 @@ func touch[R record.Record](ctx context.Context, e record.TableEngine, of record
 	return err
 }
 
-// clearOver reads the records of a range, and removes those that are over. It returns the last that it
-// read, nil if there was none, and whether there may be more.
+// clearOver reads the records of a range, and removes those that are over. It returns the last
+// record that it read, nil if there was none, and whether there may be more.
 func clearOver[R record.Record](ctx context.Context, e record.TableEngine, of record.Rows[R], r record.Range, over func(R) bool) (last *R, more bool, err error) {
 	looked, err := read(ctx, e, func(v record.View) ([]R, error) { return of.List(v, r) })
 	if err != nil || len(looked) == 0 {
@@ -66,7 +66,7 @@ func clearOver[R record.Record](ctx context.Context, e record.TableEngine, of re
 	}
 	if len(gone) > 0 {
 		_, err = e.Touch(ctx, of.Table, gone, func(found record.Record) (record.Record, error) {
-			if over(found.(R)) { // it may have changed just now
+			if over(found.(R)) { // the record may have changed meanwhile
 				return nil, nil
 			}
 			return found, nil
@@ -91,7 +91,7 @@ func clearAll[R record.Record](ctx context.Context, e record.TableEngine, of rec
 	return err
 }
 
-// found reports whether a record was found, from the error of looking for it.
+// found reports whether a record was found, from the error of the search.
 func found(err error) (bool, error) {
 	if errors.Is(err, record.ErrNotFound) {
 		return false, nil
@@ -99,7 +99,7 @@ func found(err error) (bool, error) {
 	return err == nil, err
 }
 
-// wantNone returns ErrExists if a record was found, from the error of looking for it.
+// wantNone returns ErrExists if a record was found, from the error of the search.
 func wantNone(err error) error {
 	there, err := found(err)
 	if there {

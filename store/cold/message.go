@@ -7,8 +7,8 @@ import (
 	"pushbox/store/record"
 )
 
-// Messages lists all messages by the time of their next try and then their number, beginning
-// behind the given one. Of that one, only those two values count.
+// Messages lists all messages by the time of their next try and then their number, after the given
+// one. Of that message, only these two fields count.
 func Messages(ctx context.Context, e record.TableEngine, after record.Message, limit int) ([]record.Message, error) {
 	return read(ctx, e, func(v record.View) ([]record.Message, error) {
 		return record.Messages.List(v, record.Range{After: after.Key(), Limit: limit})
@@ -45,7 +45,7 @@ func EndMessages(ctx context.Context, e record.TableEngine, gone []record.Messag
 // and whether there are more.
 func ClearQuotas(ctx context.Context, e record.TableEngine, after record.Addressee, limit int, day uint64) (last record.Addressee, more bool, err error) {
 	last = after
-	r := record.Range{After: after.Key(), Limit: limit} // no other keys come behind those of addresses
+	r := record.Range{After: after.Key(), Limit: limit} // the keys of addresses are the last ones
 	c, more, err := clearOver(ctx, e, record.Quotas, r, func(c record.QuotaCount) bool { return c.Day < day })
 	if c != nil {
 		last = c.To

@@ -8,9 +8,9 @@ import (
 	"pushbox/store/record"
 )
 
-// CreateRequest keeps a new request. ErrExists if the ID is taken; ErrToken if its owner is not
-// an account that may act; ErrRequests if that has MaxRequests that are live when this one is
-// created; ErrFull.
+// CreateRequest stores a new request. ErrExists if the ID is in use; ErrToken if its owner is not
+// an account that may act; ErrRequests if that has MaxRequests live requests at this one's
+// creation; ErrFull.
 func CreateRequest(ctx context.Context, e record.TableEngine, r record.Request) error {
 	return e.Update(ctx, func(t record.Tx) error {
 		_, err := record.Requests.Get(t, r.Key())
@@ -50,9 +50,9 @@ func Request(ctx context.Context, e record.TableEngine, id record.RequestID) (re
 	return read(ctx, e, func(v record.View) (record.Request, error) { return record.Requests.Get(v, id[:]) })
 }
 
-// Requests lists an account's requests: first those without a time of their end, then the
-// others, newest first; from the first behind the given one, which may be gone.
-// Of that one, only the ID and whether it has such a time count.
+// Requests lists an account's requests: first those without a time of their end, then the others,
+// newest first; from the first after the given one, which may be gone. Of that one, only the ID and
+// whether it has such a time count.
 func Requests(ctx context.Context, e record.TableEngine, owner record.AccountID, after record.Request, skip, limit int) ([]record.Request, error) {
 	r, _ := record.Requests.Table.Owned(owner, limit)
 	r.Skip, r.Reverse = skip, true
@@ -70,8 +70,8 @@ func ScanRequests(ctx context.Context, e record.TableEngine, after record.Reques
 	})
 }
 
-// ChangeRequest applies r, and returns the request as it is then or, if it is removed, as it
-// was. ErrNotFound if there is none. An error of r is returned as it is, and nothing was changed.
+// ChangeRequest applies r, and returns the changed request or, if it is removed, its last state.
+// ErrNotFound if there is none. An error of r is returned as it is, and nothing was changed.
 func ChangeRequest(ctx context.Context, e record.TableEngine, id record.RequestID, rule record.RequestRule) (r record.Request, err error) {
 	n, err := e.Touch(ctx, record.Requests.Table, [][]byte{id[:]}, func(found record.Record) (record.Record, error) {
 		old := found.(record.Request)

@@ -47,8 +47,8 @@ func RemoveSession(ctx context.Context, e record.TableEngine, owner record.Accou
 }
 
 // ClearSessions reads up to limit sessions of all accounts by digest, from the first after the
-// given one, and removes those that c.Ended. It returns the last digest that it read, and
-// whether there are more.
+// given one, and removes those for which c.Ended is true. It returns the last digest that it read,
+// and whether there are more.
 func ClearSessions(ctx context.Context, e record.TableEngine, after record.SessionDigest, limit int, c record.SessionCutoff) (last record.SessionDigest, more bool, err error) {
 	last = after
 	s, more, err := clearOver(ctx, e, record.Sessions, record.Range{After: after[:], Limit: limit}, c.Ended)

@@ -8,9 +8,9 @@ import (
 	"pushbox/store/record"
 )
 
-// CreateToken keeps a new API token under a new ID, which it returns. ErrNotFound if there is
-// no such account; ErrTokens if it has MaxTokens; ErrExists for a digest in use, which cannot
-// happen to random tokens.
+// CreateToken stores a new API token under a new ID, which it returns. ErrNotFound if there is no
+// such account; ErrTokens if it has MaxTokens; ErrExists for a digest in use, which cannot happen
+// to random tokens.
 func CreateToken(ctx context.Context, e record.TableEngine, a record.APIToken, ev record.AdminEvent) (record.TokenID, error) {
 	return update(ctx, e, func(t record.Tx) (record.TokenID, error) {
 		if err := t.Reserve(recordWeight); err != nil {

@@ -13,15 +13,14 @@ import (
 	"pushbox/store/record"
 )
 
-// Every change of accounts, sessions, tokens, webhooks and keys comes with an event, but for
-// some of counts and codes and the creation of requests, and events are a chain. So these changes have an order already,
-// and the head of the chain is what they compare: a step reads the head, then what it decides
-// by, and writes only if the head is still the same, and the name of the attempt that wrote
-// it. A change without an event writes the head, too. What others do meanwhile to a single row (that a
-// session was used, that it has ended) does no harm.
+// Changes of accounts, sessions, tokens, webhooks and keys write an event, except some changes of
+// counts and codes, and the creation of requests. Events form a chain, so these changes already
+// have an order, and compare the head of the chain: a step reads the head, then the records that it
+// needs, and writes only if the head still comes from the same attempt. A change without an event
+// writes the head, too. Concurrent changes of a single row, such as the use or the end of a
+// session, do no harm.
 
-// A head is the row of the instance log: its ends, and the last number that each kind of
-// record was given.
+// A head is the row of the instance log: its ends, and the last number of each kind of record.
 type head struct {
 	record.LogHead
 	numbers record.LastNumbers
@@ -60,27 +59,27 @@ func loadHead(ctx context.Context, c *pgxpool.Conn, s sealer) (h head, stored []
 	return h, stored, s.read(tableHead, nil, stored, &h)
 }
 
-// A change is what a step that comes with an event does.
+// A change is a step that writes an event.
 type change struct {
 	sealer
 	head   head
 	batch  pgx.Batch
-	before []func(*pgx.Batch) // statements that lock, in front of the first that writes
-	onlyIf string             // another condition of the first that writes; its arguments are $6 and so on
+	before []func(*pgx.Batch) // statements that lock, before the first that writes
+	onlyIf string             // another condition of the first writing statement; its arguments begin at $6
 	onlyOn []any
 	op     opName
 	event  record.AdminEvent
-	refuse error    // what it means if only onlyIf fails
-	quotas [][]byte // the keys of counts that it changes: others change them, too
+	refuse error    // the error if only onlyIf fails
+	quotas [][]byte // the keys of counts that it changes, which other steps change too
 	counts [][]byte // their rows as they were read
 
 	db      *DB
-	planned bool // there is something to write
+	planned bool // something must be written
 	told    bool // with an event
 }
 
-// guard is the condition of each statement of a change but the first: the first, which
-// compares, was this one.
+// guard is the condition of each statement of a change after the first: that the first statement,
+// which compares, succeeded.
 const guard = "exists (select from head where op = $1)"
 
 // write adds a statement, which gets the guard behind its conditions. $1 is the name of the
@@ -98,18 +97,17 @@ func (a *change) insert(table string, columns [][2]string, args ...any) {
 	a.batch.Queue("insert into "+table+" ("+strings.Join(names, ", ")+") select "+strings.Join(values, ", ")+" where "+guard, append([]any{a.op[:]}, args...)...)
 }
 
-// tell sets the event. An event of no kind is a mistake of the caller.
+// tell sets the event. An event without a kind is an error of the caller.
 func (a *change) tell(e record.AdminEvent) error {
 	if e.Kind.String() == "" {
-		return decide(errors.New("a change of the instance comes without an event"))
+		return decide(errors.New("a change of the instance has no event"))
 	}
 	a.event, a.planned, a.told = e, true, true
 	return nil
 }
 
-// administer repeats attempts of a change until one is written. plan reads what it needs
-// through c, and adds what it writes; unless it sets planned or tells an event, nothing is
-// written.
+// administer repeats attempts of a change until one is written. plan reads what it needs through c,
+// and adds what it writes; if it neither sets planned nor calls tell, nothing is written.
 func (db *DB) administer(ctx context.Context, plan func(ctx context.Context, c *pgxpool.Conn, a *change) error) error {
 	return db.administerUnder(ctx, db.underKeys, plan)
 }
@@ -164,15 +162,15 @@ func (db *DB) administerUnder(ctx context.Context, under func(context.Context, k
 	return under(ctx, try)
 }
 
-// A writing is an attempt of a change whose outcome is not known.
+// A writing is an attempt of a change with an unknown outcome.
 type writing struct {
 	op     opName
 	before []byte // of the head that it compares
 	event  uint64 // the number of its event; 0: it has none
 }
 
-// settleAll returns those attempts of a change that may still come, or that one of them was
-// done, which is then confirmed.
+// settleAll returns the attempts of a change that may still be committed, or reports that one of
+// them was, after it confirmed that one.
 func settleAll(ctx context.Context, c *pgxpool.Conn, h head, all []writing) (open []writing, done bool, err error) {
 	for _, w := range all {
 		done, over, err := w.settle(ctx, c, h)
@@ -189,13 +187,13 @@ func settleAll(ctx context.Context, c *pgxpool.Conn, h head, all []writing) (ope
 	return open, false, nil
 }
 
-// settle reports whether an attempt was done, or can never be. If another change came after
-// one without an event, that cannot be told.
+// settle reports whether an attempt was committed, or can never be. For an attempt without an event
+// that is unknown once another change has followed.
 func (w writing) settle(ctx context.Context, c *pgxpool.Conn, h head) (done, over bool, err error) {
 	switch {
 	case bytes.Equal(h.op, w.op[:]):
 		return true, true, nil
-	case bytes.Equal(h.op, w.before): // if it comes yet, it will find another head
+	case bytes.Equal(h.op, w.before): // if it still runs, it will find another head
 		return false, false, nil
 	case w.event == 0:
 		return false, true, decide(fmt.Errorf("%w: it is not known whether the change was made", record.ErrUnavailable))
@@ -204,8 +202,7 @@ func (w writing) settle(ctx context.Context, c *pgxpool.Conn, h head) (done, ove
 	return done, true, err
 }
 
-// refused returns the refusal of a change if its own condition failed, and not the
-// comparison.
+// refused returns the refusal of a change if its own condition failed, but not the comparison.
 func (a *change) refused(ctx context.Context, c *pgxpool.Conn, stored []byte) error {
 	var same bool
 	if err := c.QueryRow(ctx, "select exists (select from head where value is not distinct from $1::bytea and op = $2::bytea)", stored, a.head.op).Scan(&same); err != nil {
@@ -243,7 +240,7 @@ func (a *change) finish(ctx context.Context, c *pgxpool.Conn, stored []byte) (*p
 	if err != nil {
 		return nil, decide(err)
 	}
-	if len(a.quotas) > 0 { // their rows are locked first, and must then be as they were read
+	if len(a.quotas) > 0 { // their rows are locked first, and must then be unchanged
 		a.before = append(a.before, func(b *pgx.Batch) {
 			b.Queue("select from quota where of = any ($1::bytea[]) order by of for update", a.quotas)
 		})

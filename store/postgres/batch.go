@@ -6,29 +6,29 @@ import (
 	"sync"
 )
 
-// batches gather what waits at the same time, so that one statement serves all of it: a
-// statement costs the database several times what a row of it does. Nothing waits for the
-// sake of a larger batch. The zero value is ready.
+// batches gather items that wait at the same time, so that one statement serves all of them: a
+// statement costs the database several times as much as a row in it. An item never waits just to
+// make a batch larger. The zero value is ready.
 type batches[T any] struct {
 	mu      sync.Mutex
-	running bool         // one statement at a time: two of half the size take longer
+	running bool         // one statement at a time: two statements of half the size take longer
 	waiting []*member[T] // empty unless one runs
 }
 
 // batchSize bounds the items of a statement.
 const batchSize = 64
 
-// A member is an item that waits. It is told whom it is to serve, itself first; or nothing,
-// once another has served it.
+// A member is an item that waits. Its channel receives the members that it must serve, itself
+// first, or nil once its wait is over.
 type member[T any] struct {
 	item  T
 	leads chan []*member[T]
 }
 
-// do has run serve the item, together with others that wait: one of their callers runs it.
-// run must write what comes of each item into the item. If it fails, those that wait
-// return without being served, so that none waits for more than one failure. So does one
-// that waits when ctx ends, unless it is being served.
+// do lets run serve the item together with others that wait; one of their callers calls run. run
+// must write the result of each item into the item. If it fails, waiting items return without being
+// served, so that none waits for more than one failure. So does an item whose ctx ends while it
+// waits.
 func (b *batches[T]) do(ctx context.Context, item T, run func(items []T) error) {
 	m := &member[T]{item, make(chan []*member[T], 1)}
 	b.mu.Lock()
@@ -63,7 +63,7 @@ func (b *batches[T]) do(ctx context.Context, item T, run func(items []T) error) 
 	failed = run(items) != nil
 }
 
-// withdraw removes a member that waits, and reports whether it waited still.
+// withdraw removes a waiting member, and reports whether it was still waiting.
 func (b *batches[T]) withdraw(m *member[T]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,7 +74,7 @@ func (b *batches[T]) withdraw(m *member[T]) bool {
 	return i >= 0
 }
 
-// next has the next that waits run, after a run has ended.
+// next starts the next waiting member after a run has ended.
 func (b *batches[T]) next(failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +92,7 @@ func (b *batches[T]) next(failed bool) {
 	next[0].leads <- next
 }
 
-// release lets members go that were served, or will not be.
+// release ends the wait of members that were served, or will not be.
 func release[T any](all []*member[T]) {
 	for _, m := range all {
 		m.leads <- nil

@@ -33,20 +33,20 @@ func (db *DB) Change(ctx context.Context, id record.ID, r record.Rule) (c record
 	return c, err
 }
 
-// A plan is what a step does to a push.
+// A plan is the change of a push by a step.
 type plan struct {
 	next  record.Push
-	entry record.Entry // appended where next counts it
+	entry record.Entry // appended if next counts it
 	grant *record.Grant
-	drop  *record.Grant // a grant that goes; then nothing else happens
+	drop  *record.Grant // a grant to remove; then nothing else happens
 }
 
-// A planner decides one attempt by the row as it is. What it returns may be discarded, and
-// asked for again.
+// A planner plans one attempt for the present row. Its result may be discarded, and it may run
+// again.
 type planner func(ctx context.Context, c *pgxpool.Conn, s sealer, w row) (plan, error)
 
-// changePush has a planner decide by the push as it is, and writes what it planned if the
-// push is then still the same; else it begins again. It returns the plan that was done.
+// changePush calls a planner with the present push, and writes the plan if the push is still the
+// same then; otherwise it begins again. It returns the plan that was written.
 func (db *DB) changePush(ctx context.Context, id record.ID, decideOn planner) (plan, record.Change, error) {
 	t, ctx, err := inTurn(ctx, db, &db.turns, id)
 	if err != nil {
@@ -54,7 +54,7 @@ func (db *DB) changePush(ctx context.Context, id record.ID, decideOn planner) (p
 	}
 	defer db.turns.leave(id, t)
 	ch := &pushChange{db: db, id: id, op: newOp(), decide: decideOn}
-	if w, ok := db.recent.take(id); ok && !t.waited { // else another change has come since it was read
+	if w, ok := db.recent.take(id); ok && !t.waited { // otherwise another change followed the read
 		ch.known = &w
 	}
 	if err := db.underKeys(ctx, ch.try); err != nil {
@@ -63,13 +63,13 @@ func (db *DB) changePush(ctx context.Context, id record.ID, decideOn planner) (p
 	return ch.plan, ch.done, nil
 }
 
-// A pushChange is a change of a push under way.
+// A pushChange is a running change of a push.
 type pushChange struct {
 	db     *DB
 	id     record.ID
 	op     opName // the same for each attempt: at most one of them can succeed
 	decide planner
-	known  *row // what was read of it before; nil: nothing
+	known  *row // the row from an earlier read; nil: none
 
 	trials []trial // attempts whose outcome is unknown
 	plan   plan
@@ -78,19 +78,19 @@ type pushChange struct {
 
 // A trial is an attempt of a change. At most one of them can succeed.
 type trial struct {
-	was   int64  // what it compares with the number of changes of the row
+	was   int64  // the number of changes that the row must have
 	entry uint32 // the number of the audit entry that it appends, if it appends one
 	plan  plan
 	done  record.Change
 }
 
-// appends reports whether a trial appends an audit entry, which then records it for good.
+// appends reports whether a trial appends an audit entry, which proves it from then on.
 func (tr trial) appends() bool {
 	return tr.plan.next.State != record.Purged && tr.plan.next.Seq != tr.entry
 }
 
-// try makes one attempt. The first is by what was read before, if that is there. It may be out of
-// date: so nothing that is decided by it counts but a write that succeeds, since that compares.
+// try makes one attempt. The first uses the row of an earlier read, if there is one. That may be
+// out of date, so its decision counts only if its write succeeds, which compares the row.
 func (ch *pushChange) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	if w := ch.known; w != nil && len(ch.trials) == 0 && w.floor <= s.version {
 		ch.known = nil
@@ -131,7 +131,7 @@ func (ch *pushChange) writes(w row, p plan) bool {
 	return p.next.State == record.Purged || err == nil && !bytes.Equal(encoded, w.record)
 }
 
-// decideUnless wraps an error of a planner, unless it is one of the way to the database.
+// decideUnless marks a planner's error as final, unless the connection failed.
 func decideUnless(err error) error {
 	if o := outcome(err); errors.Is(o, errAgain) || errors.Is(o, errUnknown) {
 		if _, own := errors.AsType[*wireError](err); own {
@@ -141,13 +141,13 @@ func decideUnless(err error) error {
 	return decide(err)
 }
 
-// A wireError marks an error of a query that a planner made.
+// A wireError marks an error of a planner's query.
 type wireError struct{ error }
 
 func (e *wireError) Unwrap() error { return e.error }
 
-// settle finds out whether one of the attempts before was done, which is the change then, and
-// forgets those that never can be. w is the push as it is now.
+// settle finds out whether an earlier attempt was committed, and forgets those that can never be. w
+// is the present push.
 func (ch *pushChange) settle(ctx context.Context, c *pgxpool.Conn, w row, err error) (done bool, _ error) {
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return false, err
@@ -170,14 +170,14 @@ func (ch *pushChange) settle(ctx context.Context, c *pgxpool.Conn, w row, err er
 	return false, nil
 }
 
-// settleOne reports whether an attempt was done, or can never be: the entry that it appended,
-// or the push where it appended none, has its name.
+// settleOne reports whether an attempt was committed, or can never be: its name is in the entry
+// that it appended, or in the push if it appended none.
 func (ch *pushChange) settleOne(ctx context.Context, c *pgxpool.Conn, w row, gone bool, tr trial) (done, over bool, err error) {
 	switch {
-	case gone: // it was purged, by this attempt or by another
+	case gone: // the push was purged, by this attempt or by another attempt
 		return tr.plan.next.State == record.Purged, true, nil
 	case w.seq == tr.was:
-		return false, false, nil // it may come yet, before the next attempt or after it
+		return false, false, nil // it may still be committed, before the next attempt or after it
 	case tr.plan.next.State == record.Purged:
 		return false, true, nil
 	case tr.appends():
@@ -193,7 +193,7 @@ func (ch *pushChange) settleOne(ctx context.Context, c *pgxpool.Conn, w row, gon
 	}
 }
 
-// write writes a plan, if the push is still the row that it was planned for.
+// write writes a plan, if the row of the push is still the one that was planned for.
 func (ch *pushChange) write(ctx context.Context, c *pgxpool.Conn, s sealer, w row, p plan) error {
 	ch.plan = p
 	ch.done = record.Change{Push: p.next, Entry: p.entry, Payload: w.payload}
@@ -218,7 +218,7 @@ func (ch *pushChange) write(ctx context.Context, c *pgxpool.Conn, s sealer, w ro
 		return nil
 	}
 	var done int
-	before := ch.trials // one of them may have come just now, so that this one finds another row
+	before := ch.trials // an earlier attempt may have been committed just now, so that this one finds another row
 	ch.trials = append(slices.Clip(before), trial{w.seq, w.push.Seq, p, ch.done})
 	if err := c.QueryRow(ctx, st.text("select count(*) from p"), ch.db.often(c, st.args...)...).Scan(&done); err != nil {
 		if isTaken(err) { // the first row of a quota
@@ -234,12 +234,12 @@ func (ch *pushChange) write(ctx context.Context, c *pgxpool.Conn, s sealer, w ro
 	return nil
 }
 
-// statement makes the one statement of an attempt; nil if there is nothing to write. Its
-// part p is the compare-and-swap, without which no other part does anything. It returns
-// the row as it will be; nil if the push will be gone.
+// statement makes the one statement of an attempt; nil if there is nothing to write. Its part p is
+// the compare-and-swap: if that has no row, the other parts do nothing. It returns the new row; nil
+// if the push is removed.
 //
-// Where a live push stays as it is, its payload is about to be delivered: then a write that
-// changes nothing confirms that this server may still write at all.
+// If a live push does not change, its payload is about to be delivered: then a write without a
+// change confirms that this server may still write.
 func (ch *pushChange) statement(s sealer, w row, p *plan, mail mailPlan) (*statement, error) {
 	st := &statement{}
 	id, seq := st.arg("bytea", ch.id[:]), st.arg("bigint", w.seq)
@@ -302,7 +302,7 @@ func (ch *pushChange) end(st *statement, s sealer, was record.Push, p *plan) {
 	ch.db.addRoom(st, was, was.Room(), p.next.Room(), roomAll)
 }
 
-// releaseFiles makes orphans of the chunks of a push, and ends its grants.
+// releaseFiles turns the chunks of a push into orphans, and ends its grants.
 func releaseFiles(st *statement) {
 	st.part("f", "insert into orphan (id) select id from p on conflict do nothing")
 	dropGrants(st)
@@ -323,8 +323,8 @@ func (ch *pushChange) purge(st *statement, swap string, was record.Push) {
 	ch.db.addRoom(st, was, was.Room(), record.Room{}, roomAll)
 }
 
-// putGrant adds the grant that a plan issues or changes. A new one takes the place of
-// those of its push that have ended.
+// putGrant adds the grant that a plan issues or changes. A new grant replaces ended grants of its
+// push.
 func (ch *pushChange) putGrant(st *statement, s sealer, p *plan) error {
 	g := p.grant
 	if i := p.entry.Grant; i != nil && p.next.HoldsFiles() {

@@ -30,7 +30,7 @@ func (db *DB) snapshot(ctx context.Context, fn func(t pgx.Tx) error) error {
 	return nil
 }
 
-// A checker looks for what is wrong at one instant.
+// A checker looks for problems at one instant.
 type checker struct {
 	sealer
 	ctx    context.Context
@@ -41,8 +41,8 @@ type checker struct {
 
 func (c *checker) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// note reports the decision of a reader about a row, with the subject of the row, and returns
-// any other error.
+// note reports a problem that a reader found in a row, with the subject of the row, and returns any
+// other error.
 func (c *checker) note(subject string, err error) error {
 	var d *decision
 	if !errors.As(err, &d) {
@@ -52,9 +52,8 @@ func (c *checker) note(subject string, err error) error {
 	return nil
 }
 
-// Check reads everything in one transaction and reports what is wrong: rows that are not
-// as pushbox wrote them, columns that do not agree with their rows, and what breaks a
-// promise.
+// Check reads everything in one transaction and reports problems: rows that pushbox did not write,
+// columns that do not agree with their rows, and broken promises.
 func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -78,10 +77,10 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 // checkPage is how many pushes are compared at a time.
 const checkPage = 500
 
-// A counted is a push with the counts of what it has.
+// A counted is a push with the counts of its rows.
 type counted struct {
 	push  record.Push
-	sound bool // its row could be read
+	sound bool // the row of the push could be read
 	tally record.Tally
 }
 
@@ -106,7 +105,7 @@ func (c *checker) pushes() error {
 	}
 }
 
-// pushPage reads some pushes behind an ID, and counts what they have.
+// pushPage reads some pushes after an ID, and counts their rows.
 func (c *checker) pushPage(after record.ID) ([]*counted, error) {
 	rows, err := c.tx.Query(c.ctx, "select "+pushColumns+" from push p where id > $1 order by id limit $2", after[:], checkPage)
 	if err != nil {
@@ -118,7 +117,7 @@ func (c *checker) pushPage(after record.ID) ([]*counted, error) {
 		w, err := c.scanPush(rows)
 		n := &counted{push: w.push, sound: err == nil, tally: record.Tally{Numbered: true, Indexed: true}}
 		if err != nil {
-			if w.push.ID == (record.ID{}) { // not even its key has the form of one
+			if w.push.ID == (record.ID{}) { // not even its key has the form of an ID
 				return nil, c.note("push", err)
 			}
 			if err := c.note("push "+w.push.ID.String(), err); err != nil {
@@ -167,7 +166,7 @@ func (c *checker) tallyEntries(byID map[record.ID]*counted, first, last []byte) 
 	return c.between("select id, number, value from audit where id between $1 and $2 order by id, number", first, last, []any{&id, &number, &stored}, func() error {
 		n := byID[idOf(id)]
 		if n == nil {
-			return nil // strays reports it
+			return nil // strays reports the row
 		}
 		n.tally.Numbered = n.tally.Numbered && number == int64(n.tally.Entries)
 		n.tally.Entries++
@@ -247,7 +246,7 @@ func (c *checker) orphans() error {
 	})
 }
 
-// ignoreDecision leaves out what another part of the check reports.
+// ignoreDecision drops an error that another part of the check reports.
 func ignoreDecision(err error) error {
 	if isOwn(err) {
 		return nil

@@ -12,11 +12,10 @@ import (
 	"pushbox/store/record"
 )
 
-// contentStep is how many bytes of payloads and chunks are read at a time, about.
+// contentStep is about how many bytes of payloads and chunks a step reads.
 const contentStep = 16
 
-// CheckContents compares every payload and every chunk with the digest that is kept beside
-// it, some at a time.
+// CheckContents compares every payload and every chunk with its stored digest, some at a time.
 func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (cover record.Coverage, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -50,7 +49,7 @@ type contentReader struct {
 	read   func(data []byte)
 }
 
-// payloads reads some from the first after the given ID, and returns the last ID; nil at the end.
+// payloads reads some payloads after the given ID, and returns the last ID; nil at the end.
 func (r *contentReader) payloads(ctx context.Context, from []byte, n *int64) (last []byte, err error) {
 	err = r.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		last = nil
@@ -62,7 +61,7 @@ func (r *contentReader) payloads(ctx context.Context, from []byte, n *int64) (la
 		var sum int64
 		_, err = pgx.ForEachRow(rows, []any{&id, &sum, &data}, func() error {
 			if digest(data) != sum {
-				r.report(fmt.Sprintf("push %s: its payload is not as it was written", idOf(id)))
+				r.report(fmt.Sprintf("push %s: its payload has changed since it was written", idOf(id)))
 			}
 			*n++
 			r.read(data)
@@ -74,13 +73,13 @@ func (r *contentReader) payloads(ctx context.Context, from []byte, n *int64) (la
 	return last, err
 }
 
-// A place is that of a chunk.
+// A place is the key of a chunk.
 type place struct {
 	id           []byte
 	file, number int64
 }
 
-// chunks reads some from the first after the given place, and returns the last place; nil at the end.
+// chunks reads some chunks after the given place, and returns the last place; nil at the end.
 func (r *contentReader) chunks(ctx context.Context, from place, n *int64) (last *place, err error) {
 	err = r.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		last = nil
@@ -94,7 +93,7 @@ func (r *contentReader) chunks(ctx context.Context, from place, n *int64) (last 
 		var sum int64
 		_, err = pgx.ForEachRow(rows, []any{&at.id, &at.file, &at.number, &sum, &data}, func() error {
 			if digest(data) != sum {
-				r.report(fmt.Sprintf("push %s: chunk %d of file %d is not as it was written", idOf(at.id), at.number, at.file))
+				r.report(fmt.Sprintf("push %s: chunk %d of file %d has changed since it was written", idOf(at.id), at.number, at.file))
 			}
 			*n++
 			r.read(data)

@@ -8,8 +8,8 @@ import (
 	"pushbox/store/record"
 )
 
-// records reports rows of tables that are not as pushbox wrote them, or belong to no account: each by
-// its number, if that is its key. The chain of events is walked apart.
+// records reports rows of tables that pushbox did not write, or whose account does not exist: each
+// by its number, if that is its key. Another check follows the chain of events.
 func (c *checker) records() error {
 	accounts, err := c.accountIDs()
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *checker) records() error {
 	})
 }
 
-// accountIDs has the IDs of all accounts, whatever their rows say.
+// accountIDs has the IDs of all accounts, even of damaged rows.
 func (c *checker) accountIDs() (map[record.AccountID]bool, error) {
 	all := make(map[record.AccountID]bool)
 	err := eachRow(c, "select id from account", func(r pgx.Rows) error {
@@ -68,8 +68,8 @@ func (c *checker) meta() error {
 	})
 }
 
-// events walks the chain of the instance log, and reports events that are missing or were
-// changed, and numbers that were given out and are higher than the head says.
+// events walks the chain of the instance log, and reports events that are missing or were changed,
+// and assigned numbers that are higher than those in the head.
 func (c *checker) events() error {
 	var stored []byte
 	var h head
@@ -129,7 +129,7 @@ func (c *checker) addRoom(p record.Push) {
 	}
 }
 
-// roomName is the same for all rows that add up.
+// roomName returns the same name for all rows that are added up.
 func roomName(key []byte) string {
 	if len(key) > 0 && key[0] == roomOfAnonymous {
 		key = key[:1]
@@ -137,7 +137,7 @@ func roomName(key []byte) string {
 	return string(key)
 }
 
-// checkRooms reports rows of room that are not what the pushes take.
+// checkRooms reports rows of room that differ from the room of the pushes.
 func (c *checker) checkRooms() error {
 	rows := make(map[string]record.Room)
 	err := eachRow(c, "select key, pushes, bytes from room", func(r pgx.Rows) error {
@@ -155,12 +155,12 @@ func (c *checker) checkRooms() error {
 	}
 	for of, is := range rows {
 		if want := c.rooms[of]; is != want {
-			c.notef("room: a sender has %d pushes of %d bytes, and a row says %d of %d", want.Pushes, want.Bytes, is.Pushes, is.Bytes)
+			c.notef("room: a sender has %d pushes of %d bytes, but a row counts %d of %d", want.Pushes, want.Bytes, is.Pushes, is.Bytes)
 		}
 		delete(c.rooms, of)
 	}
 	if len(c.rooms) > 0 {
-		c.notef("room: %d senders have pushes, and no row says so", len(c.rooms))
+		c.notef("room: %d senders have pushes, but no row counts them", len(c.rooms))
 	}
 	return nil
 }

@@ -16,12 +16,12 @@ import (
 
 const lateAnswer = "no answer in time"
 
-// ErrRefused says that a database server answers and lets pushbox in nowhere: it has no such
-// database or role, or another password. It comes with record.ErrUnavailable: a server continues
-// once it is let in.
+// ErrRefused says that the database servers answer but refuse pushbox: the database or role does
+// not exist, or the password is wrong. It wraps record.ErrUnavailable: pushbox continues once they
+// accept it.
 var ErrRefused = errors.New("the database server refuses the connection")
 
-// A refusedError is ErrRefused, with what each host did.
+// A refusedError is ErrRefused with the answer of each host.
 type refusedError struct{ text string }
 
 func (e *refusedError) Error() string { return ErrRefused.Error() + ": " + e.text }
@@ -41,8 +41,8 @@ func isRefusal(err error) bool {
 	return errors.As(err, &answer) && (strings.HasPrefix(answer.Code, noDatabase) || strings.HasPrefix(answer.Code, noEntry))
 }
 
-// reason says in words why the database was not reached: each host once, with what it did.
-// refused reports whether a host answered and refused.
+// reason describes why the database was not reached: each host once, with its answer. refused
+// reports whether a host answered and refused.
 func reason(err error) (text string, refused bool) {
 	var failed *pgconn.ConnectError
 	switch {
@@ -54,7 +54,7 @@ func reason(err error) (text string, refused bool) {
 	}
 	var hosts []string
 	did := map[string][]string{}      // by host; a host is tried with and without TLS
-	refusals := map[string][]string{} // in place of all that these hosts did else
+	refusals := map[string][]string{} // replaces all other answers of these hosts
 	for _, e := range parts(failed.Unwrap()) {
 		host, what := hostReason(e)
 		if isRefusal(e) {
@@ -76,7 +76,7 @@ func reason(err error) (text string, refused bool) {
 	return strings.Join(hosts, "; "), len(refusals) > 0
 }
 
-// parts are the errors that were joined into one.
+// parts returns the errors that were joined into one.
 func parts(err error) (all []error) {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if joined, ok := e.(interface{ Unwrap() []error }); ok {
@@ -89,7 +89,7 @@ func parts(err error) (all []error) {
 	return []error{err}
 }
 
-// hostReason returns the host that an error of a connection is about, and what the host did.
+// hostReason returns the host of a connection's error, and its answer.
 func hostReason(err error) (host, what string) {
 	var unknown *net.DNSError
 	if errors.As(err, &unknown) {
@@ -112,7 +112,7 @@ func hostReason(err error) (host, what string) {
 	case errors.Is(err, context.DeadlineExceeded):
 		what = lateAnswer
 	case errors.Is(err, pgconn.ErrReadOnlyConnection):
-		what = "it takes no writes"
+		what = "it accepts no writes"
 	case errors.Is(err, errOldPrimary):
 		what = errOldPrimary.Error()
 	}

@@ -12,8 +12,8 @@ import (
 	"pushbox/store/record"
 )
 
-// CreatePush keeps a new push, its payload and its first audit entry, counts it in the request that it
-// answers, and returns the entry with the mail that goes out.
+// CreatePush stores a new push, its payload and its first audit entry, counts it in the request
+// that it answers, and returns the entry with the mail that was sent.
 func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e record.Entry) (record.Entry, error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -49,10 +49,10 @@ type creation struct {
 	payload []byte
 	entry   record.Entry
 	tried   bool              // an attempt may have succeeded
-	made    bool              // by a statement that others share
-	mail    *record.MailBatch // of the entry, unless it was left out
+	made    bool              // in a statement that others share
+	mail    *record.MailBatch // the mail of the entry, unless it was left out
 
-	// What such a statement writes, under the key ring of that version.
+	// What such a statement writes, under the key ring of this version:
 	row     []byte
 	audit   []auditRow
 	version int64
@@ -78,7 +78,7 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	}
 	n.mail = mail.batch
 	answered, err := s.planAnswer(ctx, c, n.push)
-	if errors.Is(err, record.ErrNotFound) { // an attempt before may have taken the last answer
+	if errors.Is(err, record.ErrNotFound) { // an earlier attempt may have used the last answer
 		if done, settleErr := n.settle(ctx, c); done || settleErr != nil {
 			return settleErr
 		}
@@ -109,10 +109,10 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	return n.outcome(ctx, c, f, mail.locks())
 }
 
-// found is how many rows the statement of a creation made or found.
+// found has how many rows the statement of a creation made or found.
 type found struct{ made, floor, owned, adopted, held, counted, asked, there int }
 
-// outcome says what became of the creation, whose mail needs that many rows of quotas.
+// outcome returns the outcome of a creation whose mail needs a number of quota rows.
 func (n *creation) outcome(ctx context.Context, c *pgxpool.Conn, f found, quotas int) error {
 	switch {
 	case f.made == 1:
@@ -135,9 +135,8 @@ func (n *creation) outcome(ctx context.Context, c *pgxpool.Conn, f found, quotas
 	}
 }
 
-// settle reports whether an attempt of this creation made the push, and has that confirmed
-// by another write: what it reads may be on no standby yet. record.ErrExists if another
-// creation made it.
+// settle reports whether an attempt of this creation made the push, and confirms that with another
+// write, since the row may not be on a standby yet. record.ErrExists if another creation made it.
 func (n *creation) settle(ctx context.Context, c *pgxpool.Conn) (done bool, err error) {
 	var op []byte
 	err = c.QueryRow(ctx, "select coalesce((select op from audit where id = $1 and number = 0), '') from push where id = $1", n.push.ID[:]).Scan(&op)
@@ -152,8 +151,8 @@ func (n *creation) settle(ctx context.Context, c *pgxpool.Conn) (done bool, err 
 	return true, confirm(ctx, c, n.push.ID)
 }
 
-// confirm waits until all that was written before it is durable: it commits a small write,
-// and a commit waits for the log before it.
+// confirm waits until all earlier writes are durable: it commits a small write, and a commit waits
+// for the log before it.
 func confirm(ctx context.Context, c *pgxpool.Conn, id record.ID) error {
 	t, err := c.Exec(ctx, "update push set op = op where id = $1", id[:])
 	if err == nil && t.RowsAffected() == 0 {
@@ -226,8 +225,8 @@ func (s sealer) addEntries(st *statement, id record.ID, first uint32, es []recor
 	return nil
 }
 
-// answerPlan is what an answer does to its request, and the row that this was decided by.
-// The zero value is no answer.
+// answerPlan is the change of a request by an answer, and the row that it is based on. The zero
+// value is no answer.
 type answerPlan struct {
 	next     record.Request
 	old, row []byte // nil: none
@@ -251,7 +250,7 @@ func (s sealer) planAnswer(ctx context.Context, c *pgxpool.Conn, p record.Push) 
 	return a, decide(err)
 }
 
-// lock adds the part t, which has a row if the request is as it was read.
+// lock adds the part t, which has a row if the request is unchanged.
 func (a answerPlan) lock(st *statement) {
 	if a.old == nil {
 		st.part("t", "select 1")

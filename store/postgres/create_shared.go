@@ -15,9 +15,9 @@ import (
 	"pushbox/store/record"
 )
 
-// Creates of pushes that wait at the same time are served by one statement. Such a statement
-// does what is common, and what it leaves undone is then tried by itself, which finds out why.
-// So none of this decides anything that a create by itself does not decide, too.
+// One statement serves creates of pushes that wait at the same time. It handles the common case. If
+// it does not create a push, the create is tried again alone, which finds the reason. So the shared
+// statement makes no decision that the single one does not make, too.
 
 // smallPayload is the length in bytes of the longest sealed payload of pushes that share a
 // statement.
@@ -37,7 +37,7 @@ func addColumn[T, I any](t *table, kind string, items []I, of func(I) T) {
 	t.kinds, t.args = append(t.kinds, kind+"[]"), append(t.args, list)
 }
 
-// unnest makes a table of a statement of its columns, whose length the planner does not see
+// unnest makes a table in a statement from the columns, and hides their length from the planner
 // (see planAge).
 func (st *statement) unnest(t *table, names string) string {
 	var args []string
@@ -55,7 +55,7 @@ type auditRow struct {
 	value  []byte
 }
 
-// appendAudit adds the part e: the rows of the pushes that p has.
+// appendAudit adds the part e: the audit rows of the pushes in p.
 func appendAudit(st *statement, rows []auditRow) {
 	var t table
 	addColumn(&t, "bytea", rows, func(r auditRow) []byte { return r.id[:] })
@@ -69,8 +69,8 @@ func appendAudit(st *statement, rows []auditRow) {
 // anyRoom is the key of one of the rows that anonymous clients share.
 func anyRoom() []byte { return []byte{roomOfAnonymous, byte(mathrand.N(256))} }
 
-// shares reports whether a creation may share a statement. It prepares its rows then. That of an
-// account whose pushes count for its client may not: a shared statement has one owner for each room.
+// shares reports whether a creation may share a statement, and then prepares its rows. A push with
+// an owner that counts for its client may not: a shared statement has one owner for each room.
 func (n *creation) shares(ctx context.Context, s sealer) bool {
 	p := n.push
 	if s.newerThan(ctx) || p.Owner != 0 && p.RoomOf() != record.RoomOfAccount || p.HoldsFiles() || p.Request != (record.RequestID{}) || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
@@ -92,8 +92,8 @@ func (n *creation) shares(ctx context.Context, s sealer) bool {
 	return true
 }
 
-// createTogether makes one attempt for all. Afterwards, made tells which it created, and
-// tried that it may have.
+// createTogether makes one attempt for all. Afterwards, made says which it created, and tried which
+// it may have created.
 func (db *DB) createTogether(all []*creation) error {
 	var made [][]byte
 	err := db.attempt(context.Background(), func(ctx context.Context, c *pgxpool.Conn) error {
@@ -113,14 +113,14 @@ func (db *DB) createTogether(all []*creation) error {
 	return err
 }
 
-// An ownerRow is the row of an account as it was read.
+// An ownerRow is the row of an account that was read.
 type ownerRow struct {
 	id  record.AccountID
 	row []byte
 }
 
-// withOwners returns the creations whose owners, if they have one, may create, and the rows
-// that say so.
+// withOwners returns the creations without an owner or whose owner may create, and the rows of the
+// owners.
 func (s sealer) withOwners(ctx context.Context, c *pgxpool.Conn, all []*creation) (some []*creation, accounts []ownerRow, err error) {
 	var ids []int64
 	for _, n := range all {
@@ -147,18 +147,18 @@ func (s sealer) withOwners(ctx context.Context, c *pgxpool.Conn, all []*creation
 	return some, accounts, err
 }
 
-// A roomRow is the room that creations of one sender take.
+// A roomRow is the room that creations of one sender need.
 type roomRow struct {
 	key         []byte
 	owner       record.AccountID
 	takes, most record.Room
 }
 
-// fits reports whether the sender may have all of it, if there is nothing else.
+// fits reports whether the room is within the limit of a sender without other pushes.
 func (r roomRow) fits() bool { return r.takes.Within(r.most) }
 
-// roomRows adds up what the senders of creations take, and leaves out those of senders who
-// have no room for all of them.
+// roomRows adds up the room of creations by sender, and drops those of senders without room for all
+// of them.
 func roomRows(all []*creation) (some []*creation, rooms []roomRow) {
 	byKey := make(map[string]roomRow)
 	for _, n := range all {
@@ -181,9 +181,8 @@ func roomRows(all []*creation) (some []*creation, rooms []roomRow) {
 	return some, rooms
 }
 
-// creations makes the statement: the key ring (k), the owners (a) and the room of the
-// senders (r) first, then the pushes (p) for which these are as they must be, and what
-// belongs to them.
+// creations makes the statement: the key ring (k), the owners (a) and the room of the senders (r)
+// first, then the pushes (p) for which these conditions hold, and the rows of these pushes.
 func (db *DB) creations(all []*creation, accounts []ownerRow) *statement {
 	all, rooms := roomRows(all)
 	st := &statement{}
@@ -227,7 +226,7 @@ func (db *DB) creations(all []*creation, accounts []ownerRow) *statement {
 	return st
 }
 
-// holdRooms adds the part r: the rows of the senders who have room for all that they take.
+// holdRooms adds the part r: the rows of the senders with room for all their creations.
 func holdRooms(st *statement, rooms []roomRow, owned string) {
 	var t table
 	addColumn(&t, "bytea", rooms, func(r roomRow) []byte { return r.key })
@@ -242,7 +241,7 @@ func holdRooms(st *statement, rooms []roomRow, owned string) {
 		where exists (select from u where u.key = m.key and m.pushes + excluded.pushes <= u.most_pushes and m.bytes + excluded.bytes <= u.most_bytes) returning key`)
 }
 
-// limitOf is a limit of which 0 is none.
+// limitOf returns a limit; 0 means no limit.
 func limitOf(n int64) int64 {
 	if n == 0 {
 		return math.MaxInt64

@@ -14,21 +14,21 @@ import (
 	"pushbox/store/record"
 )
 
-// A move out of the database marks it, so that no server uses it and the place where the
-// records went to. The mark is the floor of the key ring: one above all versions. So each
-// statement that compares the floor refuses, and each server that looks for a new ring sees
-// it within a second and refuses all else. The mark has the number of its move: of two moves
-// at once, the one that marked the database last can end, and the other cannot.
+// A move out of the database marks it, so that servers do not use it at the same time as the new
+// place. The mark is a floor of the key ring above all versions. So each statement that compares
+// the floor refuses, and each server that looks for a new ring sees the mark within a second and
+// refuses everything else. The mark has the number of its move: of two concurrent moves, only the
+// one that marked the database last can be completed.
 const (
 	floorMoving = 1 << 61 // and the number of the move
-	floorMoved  = 1 << 62 // the same, once the move has ended
+	floorMoved  = 1 << 62 // the same after the move has ended
 	moveNumbers = 1 << 60
 )
 
 // A Departure is the mark of a move out of the database. The zero value is none.
 type Departure struct {
-	Number int64 // of the move, which names it alone
-	Ended  bool  // the records are where they were moved to, and no longer here
+	Number int64 // the number of the move, which is unique
+	Ended  bool  // the records are in the new place, and no longer here
 }
 
 func (d Departure) floor() int64 {
@@ -94,12 +94,11 @@ func (db *DB) Others(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Depart marks the database as one that is being moved, if its mark is before, and returns the
-// new mark. When it returns nil, no server has a write under way, and none can begin one that
-// record.ErrMoved would refuse: all that was acknowledged is there to be read. It works before
-// Unlock.
+// Depart marks the database as being moved, if its mark is before, and returns the new mark. When
+// it returns nil, all writes of servers have ended, and later ones are refused with
+// record.ErrMoved: so all acknowledged data can be read. It works before Unlock.
 //
-// record.ErrBusy if a write did not end, record.ErrMoved if another move has begun or ended. After
+// record.ErrBusy if a write does not end, record.ErrMoved if another move has begun or ended. After
 // record.ErrUnavailable the database may be marked.
 func (db *DB) Depart(ctx context.Context, before Departure) (d Departure, err error) {
 	done, err := db.beginLocked(ctx)
@@ -119,15 +118,15 @@ func (db *DB) Depart(ctx context.Context, before Departure) (d Departure, err er
 	}
 }
 
-// Arrive marks the move as ended: from now on the records are where they were moved to. It
-// returns record.ErrMoved if another move took the place of this one. After
-// record.ErrUnavailable it may have done so.
+// Arrive marks the move as ended: from now on the records are in the new place. It returns
+// record.ErrMoved if another move has replaced this one. After record.ErrUnavailable the database
+// may be marked.
 func (db *DB) Arrive(ctx context.Context, d Departure) error {
 	return db.remark(ctx, d, Departure{d.Number, true})
 }
 
-// Stay takes a mark away, so that servers use the database again; without a mark it does
-// nothing. It returns record.ErrMoved if there is another mark.
+// Stay removes a mark, so that servers use the database again; without a mark it does nothing. It
+// returns record.ErrMoved if there is a different mark.
 func (db *DB) Stay(ctx context.Context, d Departure) error { return db.remark(ctx, d, Departure{}) }
 
 func (db *DB) remark(ctx context.Context, before, after Departure) error {
@@ -139,8 +138,8 @@ func (db *DB) remark(ctx context.Context, before, after Departure) error {
 	return db.mark(ctx, before, after, nil)
 }
 
-// mark replaces one mark by another, if that was not done before, in a transaction that begins
-// with first. Each attempt writes, so that what the one before it did is durable, too.
+// mark replaces one mark by another, unless that is done already, in a transaction that begins with
+// first. Each attempt writes, so that an earlier attempt is durable, too.
 func (db *DB) mark(ctx context.Context, before, after Departure, first func(context.Context, pgx.Tx) error) error {
 	return db.step(ctx, func(ctx context.Context) error {
 		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
@@ -186,7 +185,7 @@ func (db *DB) lockWritten(ctx context.Context, t pgx.Tx) error {
 
 const (
 	lockTimeout  = "55P03"
-	lockPatience = 5 * time.Second // while others wait behind this lock
+	lockPatience = 5 * time.Second // while other steps wait behind this lock
 )
 
 // written are the tables that statements of servers write to.
@@ -198,8 +197,8 @@ var written = func() []string {
 	return append(all, "room", "tally", tableMeta)
 }()
 
-// Loaded reports whether the database has this sealed key ring, for good: after a Load whose
-// outcome is unknown. It waits for the end of that Load, and works before Unlock.
+// Loaded reports whether the database durably has this sealed key ring, after a Load with an
+// unknown outcome. It waits for the end of that Load, and works before Unlock.
 func (db *DB) Loaded(ctx context.Context, sealed []byte) (there bool, err error) {
 	done, err := db.beginLocked(ctx)
 	if err != nil {

@@ -15,11 +15,10 @@ import (
 	"pushbox/store/record"
 )
 
-// errEnough ends a dump whose caller wants no more.
+// errEnough ends a dump when its caller stops.
 var errEnough = decide(errors.New("enough"))
 
-// Dump returns all records as they are at one instant, in one transaction that only reads.
-// Other steps continue.
+// Dump returns all records at one instant, in one read-only transaction. Other steps continue.
 func (db *DB) Dump(ctx context.Context) record.Records {
 	return func(yield func(record.DumpRecord, error) bool) {
 		done, err := db.begin(ctx)
@@ -59,7 +58,7 @@ func (d *dump) give(kind record.RecordKind, key, value []byte) error {
 	return nil
 }
 
-// opened gives a row without its tag.
+// opened passes a row to fn without its tag.
 func (d *dump) opened(kind record.RecordKind, table string, key, tagKey, stored []byte) error {
 	v, err := d.open(table, tagKey, stored)
 	if err != nil {
@@ -141,7 +140,7 @@ func (d *dump) head() error {
 	return d.give(record.RecordHead, nil, ends)
 }
 
-// records gives a table of records.
+// records dumps a table of records.
 func (d *dump) records(of *record.Table) func() error {
 	return func() error {
 		l := layouts[of]
@@ -244,7 +243,7 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 	return opened, temp, nil
 }
 
-// counting calls progress while records are taken.
+// counting yields the records and calls progress.
 func counting(all record.Records, total int64, progress func(done, total int64)) record.Records {
 	return func(yield func(record.DumpRecord, error) bool) {
 		done, told := int64(0), int64(0)

@@ -12,11 +12,11 @@ import (
 	"pushbox/store/record"
 )
 
-// MaxClockDifference is how far the clock of a server may be from that of the database,
-// and so at most half of how far those of two servers may be apart.
+// MaxClockDifference is how much the clock of a server may differ from that of the database. So the
+// clocks of two servers differ by at most twice as much.
 const MaxClockDifference = 5 * time.Second
 
-// A Durability says what the database promises about an acknowledged write, by its settings
+// A Durability describes the durability of an acknowledged write, by the settings of the database
 // for this role.
 type Durability struct {
 	Host          string // where the server is: an address and a port, or the path of a socket
@@ -24,12 +24,12 @@ type Durability struct {
 	FSync         bool
 	Commit        string // synchronous_commit
 	Named         bool   // synchronous_standby_names has a name
-	Standbys      int    // that are connected
-	Synchronous   int    // of them, those that a commit waits for
-	StandbysKnown bool   // the role may see which those are
+	Standbys      int    // connected standbys
+	Synchronous   int    // connected standbys that a commit waits for
+	StandbysKnown bool   // the role may see which these are
 }
 
-// A DurabilityLevel is what a Durability comes to.
+// A DurabilityLevel sums up a Durability.
 type DurabilityLevel string
 
 // The levels.
@@ -39,8 +39,8 @@ const (
 	Unknown    DurabilityLevel = "unknown"    // a crash of the machine may lose acknowledged writes
 )
 
-// Level returns what the settings come to. A server waits for a standby that they name even
-// while none is connected, so that does not count.
+// Level sums up the settings. The number of connected standbys does not matter, because a server
+// waits for a named standby even while none is connected.
 func (d Durability) Level() DurabilityLevel {
 	switch {
 	case !d.FSync || d.Commit == "off":
@@ -52,12 +52,13 @@ func (d Durability) Level() DurabilityLevel {
 	}
 }
 
-// Waits reports whether writes wait for a standby, and it is known that none is connected.
+// Waits reports whether writes wait for a standby although none is connected, as far as that is
+// known.
 func (d Durability) Waits() bool {
 	return d.Named && d.Commit != "off" && d.Commit != "local" && (d.Standbys == 0 || d.StandbysKnown && d.Synchronous == 0)
 }
 
-// Release is the version of the server, as people write it.
+// Release is the version of the server in its usual form.
 func (d Durability) Release() string {
 	return fmt.Sprintf("PostgreSQL %d.%d", d.Version/10000, d.Version%10000)
 }
@@ -80,15 +81,15 @@ func (d Durability) String() string {
 	return fmt.Sprintf("durability: %s: %s", level, says)
 }
 
-// durabilityQuery asks for a Durability and the clock. A role that may not see the states of
-// standbys sees how many connections they have.
+// durabilityQuery reads a Durability and the clock. A role that may not see the states of standbys
+// sees how many connections they have.
 const durabilityQuery = `select current_setting('server_version_num')::int, current_setting('fsync') = 'on', current_setting('synchronous_commit'),
 	current_setting('synchronous_standby_names'), clock_timestamp(), count(*) filter (where r.pid is not null and r.state is distinct from 'backup'),
 	count(*) filter (where r.sync_state in ('sync', 'quorum')), count(*) = count(r.sync_state)
 	from (select) one left join pg_stat_replication r on true`
 
-// readDurability returns it, and how much the clock of this machine is ahead of the
-// database's, at least: an answer that takes long tells little of the clock, and nothing wrong.
+// readDurability returns a Durability, and by how much the clock of this machine is at least ahead
+// of the database's: a slow answer makes this less precise, but not wrong.
 func readDurability(ctx context.Context, c *pgx.Conn) (d Durability, ahead time.Duration, err error) {
 	d.Host = hostOf(c)
 	var names string
@@ -104,8 +105,8 @@ func readDurability(ctx context.Context, c *pgx.Conn) (d Durability, ahead time.
 	return d, ahead, err
 }
 
-// Durability asks the database. It returns an error if its clock is more than five seconds
-// from that of this machine: servers with such clocks would not agree on when a push ends.
+// Durability asks the database. It returns an error if the clocks differ by more than five seconds:
+// servers with such clocks would not agree on when a push ends.
 func (db *DB) Durability(ctx context.Context) (d Durability, err error) {
 	done, err := db.beginLocked(ctx)
 	if err != nil {
@@ -120,7 +121,7 @@ func (db *DB) Durability(ctx context.Context) (d Durability, err error) {
 		return err
 	})
 	if err == nil && ahead.Abs() > MaxClockDifference {
-		err = fmt.Errorf("%w: the clock of the database is %s from this machine's: set both by NTP", record.ErrClock, ahead.Abs().Round(time.Second))
+		err = fmt.Errorf("%w: the clocks of the database and of this machine differ by %s: set both by NTP", record.ErrClock, ahead.Abs().Round(time.Second))
 	}
 	return d, err
 }

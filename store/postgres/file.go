@@ -13,8 +13,7 @@ import (
 	"pushbox/store/record"
 )
 
-// PutChunks keeps chunks of a file whose push does not exist yet. It keeps no reference to
-// them.
+// PutChunks stores chunks of a file whose push does not exist yet. It keeps no reference to them.
 func (db *DB) PutChunks(ctx context.Context, id record.ID, file, first int, sealed [][]byte) error {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -85,8 +84,8 @@ func (db *DB) Chunk(ctx context.Context, d record.GrantDigest, file, n int, dst 
 	return g, sealed, nil
 }
 
-// scanGrant reads the columns id, ends and value of a grant, which must agree, and what
-// follows them.
+// scanGrant reads the columns id, ends and value of a grant, which must agree, and the columns
+// after them.
 func (s sealer) scanGrant(r pgx.Row, d record.GrantDigest, more ...any) (g record.Grant, err error) {
 	var id, stored []byte
 	var ends int64
@@ -183,7 +182,7 @@ func (db *DB) ChangeGrant(ctx context.Context, d record.GrantDigest, r record.Gr
 	return next, nil
 }
 
-// wire marks an error of a query that a planner made, unless it is a decision.
+// wire marks an error of a planner's query, unless it is a decision.
 func wire(err error) error {
 	if isOwn(err) {
 		return err
@@ -216,8 +215,8 @@ func scanID(r pgx.CollectableRow) (id record.ID, err error) {
 	return record.ID(b), nil
 }
 
-// FreeOrphans removes orphaned chunks of an ID. The row of the orphan is locked first, so
-// that chunks are freed or adopted by a push, and never both.
+// FreeOrphans removes orphaned chunks of an ID. It locks the row of the orphan first, so that
+// chunks are either freed or adopted by a push.
 func (db *DB) FreeOrphans(ctx context.Context, id record.ID, limit int) (more bool, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -225,7 +224,7 @@ func (db *DB) FreeOrphans(ctx context.Context, id record.ID, limit int) (more bo
 	}
 	defer done()
 	p, _, err := db.pushOf(ctx, id)
-	if err == nil && p.HoldsFiles() { // the row of the orphan is not believed
+	if err == nil && p.HoldsFiles() { // pushbox did not write the row of the orphan
 		return false, nil
 	}
 	if err != nil && !errors.Is(err, record.ErrNotFound) {

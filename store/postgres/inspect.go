@@ -12,7 +12,7 @@ import (
 	"pushbox/store/record"
 )
 
-// An Inspection is what an administrator wants to know of a database and of the way to it.
+// An Inspection describes a database and the connection to it for an administrator.
 type Inspection struct {
 	Durability
 	FullPages bool          // full_page_writes
@@ -21,11 +21,11 @@ type Inspection struct {
 	User      string
 	Superuser bool
 	Size      int64 // of the database, in bytes
-	Schema    int   // 0: there are no tables of pushbox
+	Schema    int   // 0: it has no tables of pushbox
 	Oldest    int   // programs that know only schemas below this may not use the tables
 	Knows     int   // the schema that this version of pushbox makes
 	Empty     bool  // there are no records yet
-	Moved     bool  // the records were moved out, or a move was cut short
+	Moved     bool  // the records were moved out, or a move was interrupted
 }
 
 // A Way is how the connection to a database is protected.
@@ -33,16 +33,16 @@ type Way string
 
 // The ways.
 const (
-	WayLocal      Way = "local"      // it does not leave this machine
+	WayLocal      Way = "local"      // the connection does not leave this machine
 	WayVerified   Way = "verified"   // TLS, and the certificate and its name are verified
 	WayUnnamed    Way = "unnamed"    // TLS, and the certificate is verified, but not its name
 	WayUnverified Way = "unverified" // TLS, and no certificate is verified
 	WayOpen       Way = "open"       // no TLS
 )
 
-// Inspect looks at the database over a connection of its own, and changes nothing: it makes no
-// tables and upgrades none. The error wraps record.ErrUnavailable if no host that takes writes
-// answers. It never has the password.
+// Inspect inspects the database over a separate connection, and changes nothing: it neither makes
+// nor upgrades tables. The error wraps record.ErrUnavailable if no host that takes writes answers.
+// It never contains the password.
 func Inspect(ctx context.Context, o Options) (i Inspection, err error) {
 	if o.Connect <= 0 {
 		o.Connect = defaultConnect
@@ -51,7 +51,7 @@ func Inspect(ctx context.Context, o Options) (i Inspection, err error) {
 	if err != nil {
 		return i, err
 	}
-	db := &DB{opts: o} // it gives errors their words
+	db := &DB{opts: o} // for the texts of errors
 	hosts := &primaries{}
 	c.ConnConfig.ValidateConnect = hosts.validate
 	hosts.survey(ctx, c.ConnConfig)
@@ -110,8 +110,8 @@ func wayOf(c *pgx.Conn) Way {
 	return wayOfTLS(c.Config().TLSConfig)
 }
 
-// wayOfTLS returns what a client verifies. Where it verifies a chain and no name, it does so by
-// a function of its own.
+// wayOfTLS returns what a client verifies. For a chain without the name, pgx sets a verification
+// function.
 func wayOfTLS(c *tls.Config) Way {
 	switch {
 	case c == nil:

@@ -13,11 +13,11 @@ import (
 	"pushbox/store/record"
 )
 
-// The row ring has the sealed key ring. Its version grows with each ring, and each server
-// looks at it every second. Its floor is the version below which a server may write
-// nothing: Reseal raises it before it looks for rows under older keys, so that no server
-// that has not read the new ring adds others. Each statement that writes compares. A floor
-// above all versions says that the records are moved out (see departure.go).
+// The row ring has the sealed key ring. Its version grows with each ring, and each server looks at
+// it every second. Its floor is the version below which a server may write nothing: Reseal raises
+// it before it looks for rows under older keys, so that no server that has not read the new ring
+// adds others. Each writing statement compares the floor. A floor above all versions means that the
+// records were moved out (see departure.go).
 
 // KeyRing returns the sealed key ring; nil in a new store. It works before Unlock.
 func (db *DB) KeyRing(ctx context.Context) (sealed []byte, err error) {
@@ -72,24 +72,24 @@ func (db *DB) Unlock(ctx context.Context, keys record.RowKeys, c record.Converte
 	return nil
 }
 
-// checkHead verifies the row that every change of the instance begins with: the keys must
-// be those of this database.
+// checkHead verifies the row with which every change of the instance begins: the keys must be those
+// of this database.
 func (db *DB) checkHead(ctx context.Context, r *ring) error {
 	return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		_, _, err := loadHead(ctx, c, sealer{r})
 		var stale *staleError
-		if errors.As(err, &stale) { // another server renews the keys just now
+		if errors.As(err, &stale) { // another server is renewing the keys
 			return nil
 		}
-		if db.opts.Moved && errors.Is(err, record.ErrStaleKeys) { // by the mark of a move, and Dump reads the row
+		if db.opts.Moved && errors.Is(err, record.ErrStaleKeys) { // refused by the mark of a move; Dump reads the row
 			return nil
 		}
 		return err
 	})
 }
 
-// reloadRing takes the keys of the present ring, if that is not the one in use. It also
-// looks whether this version may still use the database.
+// reloadRing loads the keys of the present ring, if that is not the one in use. It also checks
+// whether this version may still use the database.
 func (db *DB) reloadRing(ctx context.Context) error {
 	db.reloading.Lock()
 	defer db.reloading.Unlock()
@@ -132,11 +132,10 @@ func (db *DB) checkSchema(value []byte) error {
 	return err
 }
 
-// refreshed runs a step or a read. Where it met a row under a key that is not known yet, or
-// may not write since rows are sealed anew, it runs again under the newer key ring that
-// another server made: twice at most, since a rotation makes two. What an operation has
-// sealed itself, under keys from before, must be kept no more: then record.ErrStaleKeys has it
-// begin again.
+// refreshed runs a step or a read. If that met a row under an unknown key, or may not write because
+// rows are being resealed, it runs again under the newer key ring of another server: at most twice,
+// since a rotation makes two rings. If the operation itself has sealed something under older keys,
+// refreshed returns record.ErrStaleKeys, so that the operation begins again.
 func (db *DB) refreshed(ctx context.Context, run func(s sealer) error) error {
 	for n := 0; ; n++ {
 		s := sealer{db.ring.Load()}
@@ -159,7 +158,7 @@ func (r *ring) newerThan(ctx context.Context) bool {
 	return seals && under < r.keys.RowVersion()
 }
 
-// oldRing reports whether a newer key ring may mend an error.
+// oldRing reports whether an error may disappear with a newer key ring.
 func oldRing(err error) bool {
 	var stale *staleError
 	return errors.As(err, &stale) || errors.Is(err, record.ErrStaleKeys)
@@ -175,8 +174,8 @@ func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys
 	defer done()
 	before := db.ring.Load()
 	next := &ring{keys, before.version + 1}
-	// It takes no newer ring, as other steps do: the caller has read the ring that it replaces, and
-	// holds what reload waits for.
+	// It does not load a newer ring, as other steps do: the caller has read the ring that it
+	// replaces, and holds a lock that reload needs.
 	these := func(ctx context.Context, try keyedTry) error { return db.underThese(ctx, sealer{before}, try) }
 	err = db.administerUnder(ctx, these, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
 		var version int64
@@ -198,7 +197,7 @@ func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys record.RowKeys
 	return err
 }
 
-// useRing puts a ring into use, unless a later one is.
+// useRing puts a ring into use, unless a later one is in use.
 func (db *DB) useRing(next *ring) {
 	for {
 		now := db.ring.Load()
@@ -210,7 +209,7 @@ func (db *DB) useRing(next *ring) {
 
 const metaLatest = "latest_time"
 
-// latestTime returns the time kept and its row; 0 and nil if there is none.
+// latestTime returns the stored time and its row; 0 and nil if there is none.
 func latestTime(ctx context.Context, c *pgxpool.Conn, s sealer) (ms uint64, row []byte, err error) {
 	err = c.QueryRow(ctx, "select value from meta where name = $1", metaLatest).Scan(&row)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -226,7 +225,7 @@ func latestTime(ctx context.Context, c *pgxpool.Conn, s sealer) (ms uint64, row 
 	return ms, row, err
 }
 
-// KeepTime keeps a time if it is later than the one kept, and returns the later one.
+// KeepTime stores a time if it is later than the stored one, and returns the later one.
 func (db *DB) KeepTime(ctx context.Context, at time.Time) (latest time.Time, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {

@@ -13,28 +13,28 @@ import (
 	"pushbox/store/record"
 )
 
-// A layout says in which columns a table has the keys of its records. Beside them it has the
+// A layout has the columns of a table for the keys of its records. Beside them the table has the
 // column value: the row of the record.
 type layout struct {
 	name    string
 	columns []keyColumn
-	keys    map[*record.Index][]string // the columns that make up a key, in their order; nil: the key of the row
-	beside  []besideColumn             // what a row begins with that its record does not say
+	keys    map[*record.Index][]string // the columns of a key, in order; nil: the key of the row
+	beside  []besideColumn             // the initial values of columns that are not in the record
 }
 
-// A besideColumn has what a table needs of a row and its record does not say. A row has the value when it
-// is new, and again after each change of its record.
+// A besideColumn has a value that is not in the record. A row gets the initial value when it is
+// new, and after each change of its record.
 type besideColumn struct {
 	name, kind string
 	value      any
 }
 
-// A keyColumn has a part of a record's keys, or another part of it that queries ask for.
+// A keyColumn has a part of a record's keys, or another field that queries need.
 type keyColumn struct {
 	name, kind string
-	by         *record.Index             // whose keys; nil: the key of the row
-	at         int                       // where in the key the part begins
-	part       func(r record.Record) any // the other part; nil: a key
+	by         *record.Index             // the index of the keys; nil: the key of the row
+	at         int                       // the offset of the part in the key
+	part       func(r record.Record) any // the other field; nil: a key
 }
 
 // inKey reports whether the column has a part of the key of the row.
@@ -118,7 +118,7 @@ func placed(name string) *layout {
 	}
 }
 
-// of returns what the column has of a record.
+// of returns the value of the column for a record.
 func (c keyColumn) of(r record.Record) any {
 	if c.part != nil {
 		return c.part(r)
@@ -139,7 +139,8 @@ func (c keyColumn) of(r record.Record) any {
 	}
 }
 
-// values are what the column has of the keys of rows. No row has a number that is too large for it.
+// values returns the values of the column for the keys of rows. A row cannot have a number that is
+// too large for the column.
 func (c keyColumn) values(keys [][]byte) any {
 	if c.kind != bigint {
 		return keys
@@ -151,7 +152,7 @@ func (c keyColumn) values(keys [][]byte) any {
 	return all
 }
 
-// place is where a value of the column is scanned to.
+// place returns a pointer for scanning the column.
 func (c keyColumn) place() any {
 	switch c.kind {
 	case bigint:
@@ -167,7 +168,7 @@ func (c keyColumn) place() any {
 	}
 }
 
-// least is a value that is less than any in the column, which is part of a row's key.
+// least returns a value that is less than any other in the column, which is part of a row's key.
 func (c keyColumn) least() any {
 	if c.kind == bigint {
 		return int64(-1)
@@ -175,7 +176,7 @@ func (c keyColumn) least() any {
 	return []byte{}
 }
 
-// keyIn is the key of a row whose columns were scanned.
+// keyIn returns the key of a row whose columns were scanned.
 func keyIn(columns []keyColumn, scanned []any) (key []byte) {
 	for i, c := range columns {
 		if !c.inKey() {
@@ -191,8 +192,8 @@ func keyIn(columns []keyColumn, scanned []any) (key []byte) {
 	return key
 }
 
-// parts are the columns that a key or its beginning has, and their values. ok is false if no
-// row has such a number.
+// parts returns the columns of a key or its prefix, and their values. ok is false if a row cannot
+// have such a number.
 func (l *layout) parts(by *record.Index, key []byte) (columns []keyColumn, values []any, ok bool) {
 	for _, name := range l.keys[by] {
 		if len(key) == 0 {
@@ -222,7 +223,7 @@ func (l *layout) parts(by *record.Index, key []byte) (columns []keyColumn, value
 	return columns, values, true
 }
 
-// where is the condition that columns have values, which are the arguments from first on.
+// where returns the condition that columns equal the arguments from first on.
 func where(columns []keyColumn, first int) string {
 	var all []string
 	for i, c := range columns {
@@ -263,12 +264,13 @@ func names(columns []keyColumn) string {
 	return strings.Join(all, ", ")
 }
 
-// selects is a query for what scan reads; more are the columns that follow, after a comma.
+// selects returns a query for scan; more has further columns, after a comma.
 func (l *layout) selects(more string) string {
 	return "select " + names(l.columns) + ", value" + more + " from " + l.name
 }
 
-// scan reads the columns of a row, which must agree with its record, the row, and what follows it.
+// scan reads the columns of a row, which must agree with its record, the row, and the columns after
+// it.
 func (l *layout) scan(s sealer, of *record.Table, r pgx.Row, more ...any) (one record.Record, stored []byte, err error) {
 	to := make([]any, 0, len(l.columns)+1)
 	for _, c := range l.columns {
@@ -293,7 +295,7 @@ func (l *layout) scan(s sealer, of *record.Table, r pgx.Row, more ...any) (one r
 	return one, stored, nil
 }
 
-// update is a statement that replaces the row under a key, with its arguments from first on.
+// update returns a statement that replaces the row under a key, with its arguments from first on.
 func (l *layout) update(key []byte, r record.Record, row []byte, first int) (text string, args []any) {
 	var set []string
 	put := func(name, kind string, v any) {

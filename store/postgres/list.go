@@ -12,7 +12,7 @@ import (
 	"pushbox/store/record"
 )
 
-// listed runs a query for a list, in a step of its own.
+// listed runs a query for a list in a separate step.
 func listed[T any](ctx context.Context, db *DB, each func(s sealer, r pgx.CollectableRow) (T, error), query string, args ...any) (list []T, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -36,9 +36,9 @@ func (s sealer) listedPush(r pgx.CollectableRow) (record.Push, error) {
 	return w.push, err
 }
 
-// Pushes lists an owner's live pushes, or the others, newest first. With = in place of the
-// comparison of rows, the planner may take another index, and read the whole list, while
-// what it knows of the table is out of date.
+// Pushes lists an owner's live pushes, or the others, newest first. It compares rows instead of
+// using =, with which the planner may choose another index and read the whole list while its
+// statistics are out of date.
 func (db *DB) Pushes(ctx context.Context, owner record.AccountID, live bool, before record.ID, skip, limit int) ([]record.Push, error) {
 	end, args := "(owner, live) <= ($1, $2)", []any{int64(owner), live, skip, limit}
 	if before != (record.ID{}) {
@@ -49,7 +49,7 @@ func (db *DB) Pushes(ctx context.Context, owner record.AccountID, live bool, bef
 		order by owner desc, live desc, id desc offset $3 limit $4`, args...)
 }
 
-// PushesByID returns those of the pushes that there are.
+// PushesByID returns the existing pushes among the IDs.
 func (db *DB) PushesByID(ctx context.Context, ids []record.ID) ([]record.Push, error) {
 	keys := make([][]byte, len(ids))
 	for i := range ids {
@@ -78,8 +78,8 @@ func (db *DB) Scan(ctx context.Context, after record.ID, limit int) ([]record.Pu
 	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+" from push p where id > $1 order by id limit $2", after[:], limit)
 }
 
-// Entries lists a push's audit entries, oldest first. The push counts them, so that one
-// which was removed is missed.
+// Entries lists a push's audit entries, oldest first. The push has their number, so that a removed
+// entry is noticed.
 func (db *DB) Entries(ctx context.Context, id record.ID, skip, limit int) (list []record.Entry, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -134,8 +134,8 @@ func (db *DB) Entries(ctx context.Context, id record.ID, skip, limit int) (list 
 	return list, nil
 }
 
-// Due lists pushes of an expiry queue whose time is not after until, earliest first, and
-// returns the time of the next one. The rows of the index lead to a record, which decides.
+// Due lists pushes of an expiry queue whose time is not after until, earliest first, and returns
+// the time of the next one. The record of each push decides, not its columns.
 func (db *DB) Due(ctx context.Context, q record.ExpiryQueue, until time.Time, limit int) (due []record.ID, next time.Time, err error) {
 	type one struct {
 		id record.ID

@@ -14,8 +14,8 @@ import (
 	"pushbox/store/record"
 )
 
-// Load keeps all records in one transaction. After an error there are none, unless last
-// returned nil: then Loaded tells.
+// Load stores all records in one transaction. After an error the database is empty, unless last
+// returned nil: then Loaded decides.
 func (db *DB) Load(ctx context.Context, all record.Records, last func(kept record.Records) error) error {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ type load struct {
 	ctx     context.Context
 	tx      pgx.Tx
 	next    func() (record.DumpRecord, error, bool)
-	now     record.DumpRecord // read and not taken
+	now     record.DumpRecord // read but not stored yet
 	has     bool
 	rooms   map[string]record.Room
 	head    head
@@ -74,7 +74,7 @@ func (l *load) advance() error {
 	return decide(err)
 }
 
-// kept are the records that the transaction has put in.
+// kept are the records that the transaction has stored.
 func (l *load) kept() record.Records {
 	return func(yield func(record.DumpRecord, error) bool) {
 		d := &dump{sealer: l.sealer, ctx: l.ctx, tx: l.tx, yield: yield}
@@ -84,8 +84,8 @@ func (l *load) kept() record.Records {
 	}
 }
 
-// run first locks the row of the key ring, so that no first start of a server makes another
-// one meanwhile, and so that Loaded waits for the end of the transaction.
+// run first locks the row of the key ring, so that a server that starts meanwhile cannot make
+// another ring, and Loaded waits for the end of the transaction.
 func (l *load) run() error {
 	if _, err := l.tx.Exec(l.ctx, "select from ring for update"); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (l *load) run() error {
 	return l.finish()
 }
 
-// single keeps a record that there is one of.
+// single stores a record of a kind with one record.
 func (l *load) single() (err error) {
 	switch r := l.now; r.Kind {
 	case record.RecordRing:
@@ -137,7 +137,7 @@ func (l *load) single() (err error) {
 	return l.advance()
 }
 
-// finish keeps the head and the rows of room.
+// finish stores the head and the rows of room.
 func (l *load) finish() error {
 	row, err := l.seal(tableHead, nil, l.head)
 	if err != nil {
@@ -185,15 +185,15 @@ func (l *load) row(t loadTable) ([]any, error) {
 	return t.row(l, bytes.Clone(l.now.Key), bytes.Clone(l.now.Value))
 }
 
-// A loadTable is where records of a kind go.
+// A loadTable is the table for records of a kind.
 type loadTable struct {
 	table   string
 	columns []string
-	key     int // its length; 0: row looks at it
+	key     int // length of the key; 0: row checks it
 	row     func(l *load, k, v []byte) ([]any, error)
 }
 
-// loadedTable is where records of a table go.
+// loadedTable returns the loadTable of a table.
 func loadedTable(of *record.Table) loadTable {
 	l := layouts[of]
 	t := loadTable{table: l.name}
@@ -221,7 +221,7 @@ func loadedTable(of *record.Table) loadTable {
 	return t
 }
 
-// loadTables are the tables of records of which there may be many.
+// loadTables are the tables for kinds with many records.
 var loadTables = func() map[record.RecordKind]loadTable {
 	all := maps.Clone(loadOther)
 	for _, of := range record.Tables() {
@@ -230,7 +230,7 @@ var loadTables = func() map[record.RecordKind]loadTable {
 	return all
 }()
 
-// loadOther are those of what belongs to pushes.
+// loadOther are the tables of pushes.
 var loadOther = map[record.RecordKind]loadTable{
 	record.RecordPush: {tablePush, []string{"id", "seq", "op", "owner", "live", "queue", "due", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
 		p := record.Push{ID: record.ID(k)}

@@ -11,8 +11,8 @@ import (
 	"pushbox/store/record"
 )
 
-// mailPlan is what sending a batch of mail does to the quotas, and what it was decided by.
-// The zero value is no mail.
+// mailPlan has the changes of quotas by a batch of mail, and the rows that they are based on. The
+// zero value is no mail.
 type mailPlan struct {
 	batch  *record.MailBatch // nil: none, or it was left out
 	sender record.AccountID
@@ -20,11 +20,11 @@ type mailPlan struct {
 	quotas []quotaRow // by key: rows are locked in this order
 }
 
-// A quotaRow is the row of a count, as it was and as it shall be; nil: there is none, or it stays.
+// A quotaRow is the old and the new row of a count; nil: there is none, or it does not change.
 type quotaRow struct{ key, old, next []byte }
 
-// planMail decides whether mail may be sent. Optional mail that may not is left out: what
-// that was decided by is compared all the same.
+// planMail decides whether mail may be sent. It leaves out optional mail that may not be sent; the
+// rows of that decision are still compared.
 func (db *DB) planMail(ctx context.Context, c *pgxpool.Conn, s sealer, batch *record.MailBatch) (m mailPlan, err error) {
 	if batch == nil {
 		return m, nil
@@ -47,7 +47,7 @@ func (db *DB) planMail(ctx context.Context, c *pgxpool.Conn, s sealer, batch *re
 	return m, nil
 }
 
-// rows lists those of the quotas for which of returns something, and that.
+// rows lists the quotas for which of returns a value, with the values.
 func (m mailPlan) rows(of func(q quotaRow) []byte) (keys, rows [][]byte) {
 	for _, q := range m.quotas {
 		if row := of(q); row != nil {
@@ -59,7 +59,7 @@ func (m mailPlan) rows(of func(q quotaRow) []byte) (keys, rows [][]byte) {
 
 func wasRead(q quotaRow) []byte { return q.old }
 
-// newRows returns what is written to rows that are there already, or to others.
+// newRows returns the values for existing rows, or for new ones.
 func newRows(there bool) func(q quotaRow) []byte {
 	return func(q quotaRow) []byte {
 		if (q.old != nil) != there {
@@ -69,7 +69,7 @@ func newRows(there bool) func(q quotaRow) []byte {
 	}
 }
 
-// lock adds the parts u and q, which have a row for all that is as it was read.
+// lock adds the parts u and q, which have a row for each row that is unchanged since it was read.
 func (m mailPlan) lock(st *statement) {
 	if m.row == nil {
 		st.part("u", "select 1")
@@ -83,7 +83,7 @@ func (m mailPlan) lock(st *statement) {
 	}
 	of, values := st.arg("bytea[]", keys), st.arg("bytea[]", rows)
 	st.part("l", fmt.Sprintf("select of, value from quota where of = any (%s) order by of for update", of))
-	// What is locked may have been written since the statement began, so it is compared then.
+	// A locked row may have changed since the statement began, so it is compared after the lock.
 	st.part("q", fmt.Sprintf("select 1 from l join unnest(%s, %s) as v (of, value) using (of, value)", of, values))
 }
 

@@ -21,29 +21,29 @@ import (
 
 // Options say which database to use.
 type Options struct {
-	// URL is what libpq takes: postgres://user@host1,host2/name?sslmode=verify-full, or
-	// words such as host=/run/postgresql. It may have settings of pgxpool, such as
-	// pool_max_conns, and of pgx, such as default_query_exec_mode.
+	// URL has a form of libpq: postgres://user@host1,host2/name?sslmode=verify-full, or words such
+	// as host=/run/postgresql. It may have settings of pgxpool, such as pool_max_conns, and of pgx,
+	// such as default_query_exec_mode.
 	URL secret.Text
-	// Dir is where Backup puts a file that it is given no path for.
+	// Dir is the directory for backups without a path.
 	Dir     string
 	MaxSize int64 // bytes of the database above which creates are refused; 0: no limit
 	Room    record.RoomLimits
 
 	Attempt time.Duration // how long one attempt of a step may take; 0: 3 s
 	Connect time.Duration // how long to wait for a connection to one host; 0: 2 s
-	Moved   bool          // open a database, too, whose records are or were being moved out
-	Poll    time.Duration // how often to look at the database, such as for a key ring that another server made; 0: 1 s
+	Moved   bool          // also open a database whose records were or are being moved out
+	Poll    time.Duration // how often to poll the database, such as for a key ring that another server made; 0: 1 s
 
 	// Trouble is called when the database cannot be used, with the reason: record.ErrUnavailable,
 	// or record.ErrStandby. It is called with nil when the database can be used again. It may be nil.
 	Trouble func(why error, lasted time.Duration)
-	// Durable is called with what the database promises, at first and when the settings or the
-	// primary are others. It may be nil.
+	// Durable is called with the durability of the database, at first and when the settings or the
+	// primary change. It may be nil.
 	Durable func(d Durability)
 
-	more   []migration   // after those that there are; of tests
-	giveUp time.Duration // how long a step continues while the database does not answer; 0: patience attempts; else of tests
+	more   []migration   // added after the real migrations, for tests
+	giveUp time.Duration // how long a step continues while the database does not answer, for tests; 0: patience attempts
 }
 
 // Bounds and defaults.
@@ -52,8 +52,8 @@ const (
 	defaultConnect = 2 * time.Second
 	defaultPoll    = time.Second
 	defaultConns   = 16
-	// maxTries is how often a step begins again because others changed what it decides
-	// by, or the database did not answer.
+	// maxTries is how often a step begins again because of a conflict, or because the database did
+	// not answer.
 	maxTries = 200
 	// patience is how long a step continues while the database does not answer, in
 	// attempts.
@@ -68,19 +68,19 @@ type DB struct {
 	opts    Options
 	limits  atomic.Pointer[limits]
 	ring    atomic.Pointer[ring] // nil until Unlock
-	turns   turns[record.ID]     // in front of the changes of a push
-	admin   turns[struct{}]      // in front of changes that the instance log tells
-	tallies turns[tallyKey]      // in front of counts of tries
-	triedAt atomic.Int64         // the latest time of a try that was counted, in microseconds since 1970
+	turns   turns[record.ID]     // for the changes of a push
+	admin   turns[struct{}]      // for changes that the instance log reports
+	tallies turns[tallyKey]      // for counts of tries
+	triedAt atomic.Int64         // the latest time of a counted try, in microseconds since 1970
 	creates batches[*creation]
 	reads   batches[*reading]
 	recent  recent
-	mode    pgx.QueryExecMode // how statements are run that are not prepared
-	pooled  atomic.Bool       // a pooler passed for the server: nothing is prepared
+	mode    pgx.QueryExecMode // how unprepared statements are run
+	pooled  atomic.Bool       // a pooler looked like the server: nothing is prepared
 	numbers numbers
 	self    opName // names this process in leases
 	space   measured
-	total   measured // bytes of all pushes without an account
+	total   measured // bytes of all anonymous pushes
 
 	moved atomic.Bool // the records are being moved out, or were
 
@@ -93,13 +93,13 @@ type DB struct {
 
 	telling  sync.Mutex // of Trouble and Durable
 	trouble  trouble
-	settings Durability // as told, without standbys
+	settings Durability // as reported, without standbys
 
-	failed   chan struct{} // closed by outdate
+	failed   chan struct{} // closed by outdate:
 	failure  error         // set before it is closed
 	outdated sync.Once
 
-	met met // what steps met
+	met met // counts of conflicts and failures
 
 	closing chan struct{}
 	gate    sync.RWMutex // held by steps, and by Close when it closes
@@ -113,12 +113,12 @@ var (
 	_ record.DumpEngine = (*DB)(nil)
 )
 
-// Open connects to the database, and makes or migrates its tables; it reports whether
-// there were none. Until Unlock, a DB gives its key ring alone.
+// Open connects to the database, and makes or migrates its tables; it reports whether there were
+// none. Before Unlock, a DB returns only its key ring.
 //
-// The error wraps record.ErrUnavailable if no host that takes writes answers, and
-// record.ErrSchema if a later version of pushbox made the tables, and no earlier one may use
-// them. It never has the password.
+// The error wraps record.ErrUnavailable if no host that takes writes answers, and record.ErrSchema
+// if a later version of pushbox made the tables, and earlier versions may not use them. The error
+// never contains the password.
 func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if o.Attempt <= 0 {
 		o.Attempt = defaultAttempt
@@ -156,13 +156,13 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 // poolConfig reads the URL.
 //
 // Statements are sent unnamed, with their types from a cache in this process
-// (QueryExecModeCacheDescribe): one round trip, and nothing stays on a server connection,
-// so PgBouncer may give each transaction another one. Those that are run often are prepared
-// under a name where there is no pooler. The URL may ask for one way for all statements.
+// (QueryExecModeCacheDescribe): one round trip, and nothing stays on a server connection, so
+// PgBouncer may give each transaction a different one. Without a pooler, frequent statements are
+// prepared under a name. The URL may choose one way for all statements.
 func poolConfig(o Options) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(o.URL.Reveal())
 	if err != nil {
-		return nil, fmt.Errorf("database_url cannot be read: %s", fault(err, o.URL))
+		return nil, fmt.Errorf("database_url is not valid: %s", fault(err, o.URL))
 	}
 	text := o.URL.Reveal()
 	if !regexp.MustCompile(`\bdefault_query_exec_mode\b`).MatchString(text) {
@@ -180,9 +180,9 @@ func poolConfig(o Options) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// fault returns what is wrong with a URL that pgx cannot read. Its error quotes the URL, and the
-// cause of that may quote a part: so it gives the cause only where that has nothing secret.
-// Errors of connections have none: they describe hosts, names and what a server says.
+// fault describes why pgx cannot parse a URL. The error of pgx quotes the URL, and its cause may
+// quote a part, so fault returns the cause only if that contains no secret. Errors of connections
+// contain none: they describe hosts, names and answers of servers.
 func fault(err error, u secret.Text) string {
 	text := err.Error()
 	why := ""
@@ -228,13 +228,13 @@ func secretsIn(text string) (all []string) {
 	return all
 }
 
-// Failed returns a channel that is closed when a later version of pushbox has changed the
-// database so that this one may not use it: every method returns record.ErrFailed with
-// record.ErrSchema then. No unknown outcome ends the engine: it is resolved by reading again.
+// Failed returns a channel that is closed when a later version of pushbox has changed the database
+// so that this one may not use it: every method returns record.ErrFailed with record.ErrSchema
+// then. An unknown outcome does not end the engine: it is resolved by reading again.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
 
-// Close waits for the steps that run, refuses others with record.ErrClosed, and closes the
-// connections. Later calls do nothing.
+// Close waits for running steps, refuses others with record.ErrClosed, and closes the connections.
+// Later calls do nothing.
 func (db *DB) Close() error {
 	db.once.Do(func() {
 		close(db.closing)

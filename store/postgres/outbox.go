@@ -12,10 +12,9 @@ import (
 	"pushbox/store/record"
 )
 
-// DueMessages lists the messages that q selects, earliest first, and returns the time of
-// the first one that only its Until or its Limit keeps off the list. With a lease, it
-// claims them: those that another process has claimed before are not on the list, and wait
-// until that lease ends. What this process has claimed it may claim again.
+// DueMessages lists the messages that q selects, earliest first, and returns the time of the first
+// one that only q.Until or q.Limit excludes. With a lease, it claims them. Messages that another
+// process has claimed are not listed until that lease ends; this process may claim its own again.
 func (db *DB) DueMessages(ctx context.Context, q record.MessageQuery) (due []record.Message, next time.Time, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -46,10 +45,9 @@ func (db *DB) DueMessages(ctx context.Context, q record.MessageQuery) (due []rec
 // duePage is how many messages are read at a time.
 const duePage = 200
 
-// waiting goes through the messages of a route by the time of their next try, a page at a
-// time, without those that another process holds where q asks for a lease. It leaves out
-// recipients that q wants nothing for, or no more: one whose receiver is gone may have most
-// of the outbox.
+// waiting walks the messages of a route by the time of their next try, a page at a time. If q asks
+// for a lease, it skips those that another process has claimed. The query excludes recipients that
+// q excludes or whose limit is reached: a receiver that is gone may have most of the outbox.
 func (db *DB) waiting(ctx context.Context, c *pgxpool.Conn, s sealer, q record.MessageQuery, leased map[uint64]time.Time) iter.Seq2[record.Message, error] {
 	return func(yield func(record.Message, error) bool) {
 		taken, except := make(map[uint64]int), []int64{}
@@ -99,7 +97,7 @@ func (db *DB) waitingPage(ctx context.Context, c *pgxpool.Conn, s sealer, by rec
 		and recipient <> all ($4::bigint[]) order by next_at, number limit $5`, int16(by), milliseconds(after.NextAt), int64(after.Number), except, duePage)
 }
 
-// claim takes a lease of messages, and returns those that it got.
+// claim leases messages, and returns those that it got.
 func (db *DB) claim(ctx context.Context, c *pgxpool.Conn, q record.MessageQuery, due []record.Message) ([]record.Message, error) {
 	if len(due) == 0 {
 		return nil, nil

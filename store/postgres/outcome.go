@@ -11,11 +11,11 @@ import (
 	"pushbox/store/record"
 )
 
-// What came of an attempt, where it is not done.
+// Outcomes of an attempt that was not committed.
 var (
 	// errAgain says that nothing was changed, and that the step may begin again.
-	errAgain = errors.New("another change came first")
-	// errUnknown says that it is not known whether the attempt changed anything.
+	errAgain = errors.New("another change was first")
+	// errUnknown says that it is unknown whether the attempt changed anything.
 	errUnknown = errors.New("the outcome is not known")
 )
 
@@ -30,7 +30,7 @@ func newOp() (op opName) {
 // again is errAgain with its cause: the database did not answer, or refused.
 func again(err error) error { return &againError{err} }
 
-// An againError is errAgain where the cause is no other change.
+// An againError is errAgain with a cause other than a conflict.
 type againError struct{ error }
 
 func (e *againError) Is(target error) bool { return target == errAgain }
@@ -47,7 +47,7 @@ func (e *unknownError) Is(target error) bool { return target == errUnknown }
 
 func (e *unknownError) Unwrap() error { return e.error }
 
-// SQLSTATEs that are treated in a way of their own.
+// SQLSTATEs with a special treatment.
 const (
 	diskFull      = "53100"
 	outOfMemory   = "53"
@@ -81,19 +81,18 @@ func outcome(err error) error {
 		return err
 	case isOwn(err):
 		return err
-	default: // the connection broke, or the time was up
+	default: // the connection broke, or the time ran out
 		return unknown(err)
 	}
 }
 
-// isOwn reports whether an error is the decision of a step, and not one of the way to the
-// database.
+// isOwn reports whether an error is the decision of a step, and not a failure of the connection.
 func isOwn(err error) bool {
 	var d *decision
 	return errors.As(err, &d)
 }
 
-// A decision wraps the error of a step, so that it is not taken for one of the connection.
+// A decision wraps the error of a step, to distinguish it from errors of the connection.
 type decision struct{ error }
 
 func (d *decision) Unwrap() error { return d.error }
@@ -115,8 +114,8 @@ func (db *DB) unavailable(err error) error {
 	return fmt.Errorf("%w: %s", db.unusable(), text)
 }
 
-// named returns an error of the server without the values that it quotes, and one of the
-// way to it as record.ErrUnavailable.
+// named returns an error of the server without quoted values, and an error of the connection as
+// record.ErrUnavailable.
 func (db *DB) named(err error) error {
 	var p *pgconn.PgError
 	switch err = outcome(err); {
@@ -125,7 +124,7 @@ func (db *DB) named(err error) error {
 	case errors.Is(err, errAgain), errors.Is(err, errUnknown):
 		return db.unavailable(err)
 	case hasCode(err, noSuchTable), hasCode(err, noSuchColumn):
-		return fmt.Errorf("%w: its tables are not those of its schema number, as builds between two releases left them", record.ErrSchema)
+		return fmt.Errorf("%w: its tables do not match its schema number: a build between two releases made them", record.ErrSchema)
 	case errors.As(err, &p):
 		return fmt.Errorf("the database refused a statement: %s (SQLSTATE %s)", p.Message, p.Code)
 	default:
@@ -133,7 +132,7 @@ func (db *DB) named(err error) error {
 	}
 }
 
-// isTaken reports whether a row could not be added because one with its key is there.
+// isTaken reports whether a row could not be added because its key exists.
 func isTaken(err error) bool { return hasCode(err, uniqueness) }
 
 func hasCode(err error, code string) bool {

@@ -13,25 +13,25 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// primaries choose among the hosts of a database. A host that takes writes may be an old
-// primary that came back after a standby took its place: it acknowledges nothing, and what
-// it shows is out of date. Its timeline is lower, so a process that has met the new primary
-// takes it no more. It asks all hosts when it begins and every few seconds (survey), and goes to
-// the other hosts when a statement hangs.
+// primaries choose among the hosts of a database. A host that accepts writes may be an old primary
+// that came back after a standby replaced it: it acknowledges nothing, and its data is out of date.
+// Its timeline is lower, so a process that has met the new primary refuses it. primaries asks all
+// hosts at the start and every few seconds (survey), and tries other hosts first after a statement
+// hangs.
 type primaries struct {
 	known atomic.Pointer[primary]
 	first atomic.Uint32 // the number of hosts to be tried last; it only grows
 	pool  atomic.Pointer[pgxpool.Pool]
 }
 
-// A primary is a host that takes writes, as its database cluster tells.
+// A primary identifies a host that accepts writes by its database cluster.
 type primary struct {
-	system   string // the cluster; another one has other timelines
-	timeline int64  // grows with each standby that becomes the primary
+	system   string // the cluster; each has its own timelines
+	timeline int64  // grows when a standby becomes the primary
 }
 
 // errOldPrimary refuses a host.
-var errOldPrimary = errors.New("it is an old primary, in whose place a standby is now")
+var errOldPrimary = errors.New("it is an old primary that a standby has replaced")
 
 // arrange changes the order in which a connection tries the hosts.
 func (p *primaries) arrange(_ context.Context, c *pgx.ConnConfig) error {
@@ -45,7 +45,8 @@ func (p *primaries) arrange(_ context.Context, c *pgx.ConnConfig) error {
 	return nil
 }
 
-// hostsOf returns the hosts of a configuration, each with the ways to it: with and without TLS.
+// hostsOf returns the hosts of a configuration, each with its ways to connect: with and without
+// TLS.
 func hostsOf(c *pgx.ConnConfig) (hosts [][]*pgconn.FallbackConfig) {
 	for _, f := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
 		if n := len(hosts); n > 0 && hosts[n-1][0].Host == f.Host && hosts[n-1][0].Port == f.Port {
@@ -57,13 +58,13 @@ func hostsOf(c *pgx.ConnConfig) (hosts [][]*pgconn.FallbackConfig) {
 	return hosts
 }
 
-// try has connections go these ways, one after the other.
+// try sets the ways that connections try, one after another.
 func try(c *pgx.ConnConfig, ways []*pgconn.FallbackConfig) {
 	c.Host, c.Port, c.TLSConfig, c.Fallbacks = ways[0].Host, ways[0].Port, ways[0].TLSConfig, ways[1:]
 }
 
-// survey asks all hosts at the same time, so that connections to an old primary end and none is
-// made. Hosts that do not answer are left out.
+// survey asks all hosts at the same time, so that connections to an old primary end and no new ones
+// are made. It skips hosts that do not answer.
 func (p *primaries) survey(ctx context.Context, c *pgx.ConnConfig) {
 	hosts := hostsOf(c)
 	if len(hosts) < 2 {
@@ -82,11 +83,10 @@ func (p *primaries) survey(ctx context.Context, c *pgx.ConnConfig) {
 	asked.Wait()
 }
 
-// hung notes that a statement did not end in its time: the next connection tries another
-// host first.
+// hung records that a statement did not end in time: the next connection tries another host first.
 func (p *primaries) hung() { p.first.Add(1) }
 
-// validate accepts a connection to a host that takes writes, unless it is an old primary.
+// validate accepts a connection to a host that accepts writes, unless it is an old primary.
 func (p *primaries) validate(ctx context.Context, c *pgconn.PgConn) error {
 	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, c); err != nil {
 		return err
@@ -112,8 +112,8 @@ func (p *primaries) validate(ctx context.Context, c *pgconn.PgConn) error {
 	}
 }
 
-// identify asks a host what it is; nil if it does not say, such as a database that only
-// speaks PostgreSQL's protocol.
+// identify asks a host for its identity; nil if it has none, such as a database that only speaks
+// PostgreSQL's protocol.
 func identify(ctx context.Context, c *pgconn.PgConn) (*primary, error) {
 	r := c.ExecParams(ctx, "select system_identifier::text, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int::text from pg_control_system()",
 		nil, nil, nil, nil).Read()

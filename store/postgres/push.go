@@ -16,17 +16,17 @@ import (
 	"pushbox/store/record"
 )
 
-// A row is a push as the database has it.
+// A row is a push with the columns of its row.
 type row struct {
 	push    record.Push
 	record  []byte // of the push
 	seq     int64  // the number of its changes
 	op      opName // of the attempt that wrote it
 	payload []byte // nil: none
-	floor   int64  // of the key ring, when it was read
+	floor   int64  // floor of the key ring at the time of the read
 }
 
-// castagnoli detects what a disk changed in payloads and chunks, without any key.
+// castagnoli detects errors of the disk in payloads and chunks without a key.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func digest(b []byte) int64 { return int64(crc32.Checksum(b, castagnoli)) }
@@ -50,13 +50,13 @@ type rawPush struct {
 	floor   int64
 }
 
-// columns are where those of pushColumns are read to.
+// columns returns the pointers for scanning pushColumns.
 func (r *rawPush) columns() []any {
 	return []any{&r.id, &r.seq, &r.op, &r.of.owner, &r.of.live, &r.of.queue, &r.of.due, &r.stored}
 }
 
-// believe returns the push of a row, whose columns must agree with its record. One that has
-// ended has no payload.
+// believe verifies a row and returns its push. The columns must agree with the record, and an ended
+// push has no payload.
 func (s sealer) believe(r *rawPush) (w row, err error) {
 	if len(r.id) != len(w.push.ID) {
 		return w, mismatch(tablePush, "id")
@@ -79,7 +79,7 @@ func (s sealer) believe(r *rawPush) (w row, err error) {
 	return w, nil
 }
 
-// scanPush reads the columns of a push, and what follows them.
+// scanPush reads the columns of a push, and those after them.
 func (s sealer) scanPush(r pgx.Row, more ...any) (w row, err error) {
 	var raw rawPush
 	if err := r.Scan(append(raw.columns(), more...)...); err != nil {
@@ -88,7 +88,7 @@ func (s sealer) scanPush(r pgx.Row, more ...any) (w row, err error) {
 	return s.believe(&raw)
 }
 
-// columns are what the indexes have of a push.
+// columns has the values of a push in indexes.
 type columns struct {
 	owner int64
 	live  bool
@@ -101,7 +101,7 @@ func columnsOf(p record.Push) columns {
 	return columns{int64(p.Owner), p.Live(), int16(queue), milliseconds(at)}
 }
 
-// differs names a column that is another; empty if none is.
+// differs names a column that differs; empty if none does.
 func (c columns) differs(o columns) string {
 	switch {
 	case c.owner != o.owner:
@@ -141,7 +141,7 @@ func (db *DB) Push(ctx context.Context, id record.ID) (p record.Push, payload in
 	return db.pushOf(ctx, id)
 }
 
-// pushOf is Push within a step: with others, or by itself where that does not tell.
+// pushOf is Push within a step: together with other reads, or alone if that gives no result.
 func (db *DB) pushOf(ctx context.Context, id record.ID) (p record.Push, payload int, err error) {
 	shared := reading{ids: [][]byte{id[:]}, err: errAgain}
 	waiting, cancel := context.WithTimeout(ctx, shareWait)
@@ -167,8 +167,8 @@ func (db *DB) pushOf(ctx context.Context, id record.ID) (p record.Push, payload 
 	return p, payload, err
 }
 
-// readFrom returns the push that was read, of at most one, and keeps its row for the change that
-// may follow, if all of it was read.
+// readFrom returns the push of at most one row. It caches a complete row for the change that may
+// follow.
 func (db *DB) readFrom(s sealer, found []*rawPush) (p record.Push, payload int, err error) {
 	if len(found) == 0 {
 		return p, 0, decide(record.ErrNotFound)
@@ -186,7 +186,7 @@ func (db *DB) readFrom(s sealer, found []*rawPush) (p record.Push, payload int, 
 	return w.push, payload, nil
 }
 
-// readRaw reads the rows of those of the pushes that there are, and the payloads that are small.
+// readRaw reads the rows of the existing pushes among the IDs, and small payloads.
 func (db *DB) readRaw(ctx context.Context, c *pgxpool.Conn, ids [][]byte) ([]*rawPush, error) {
 	return collect(ctx, c, func(row pgx.CollectableRow) (*rawPush, error) {
 		r := &rawPush{}
@@ -194,15 +194,15 @@ func (db *DB) readRaw(ctx context.Context, c *pgxpool.Conn, ids [][]byte) ([]*ra
 	}, selectPushes, db.often(c, ids, smallPayload)...)
 }
 
-// A reading is a push that is read with others.
+// A reading is a read of a push together with others.
 type reading struct {
-	ids   [][]byte // the one of it
+	ids   [][]byte // the ID of the push
 	found []*rawPush
 	err   error // errAgain until it was read
 }
 
-// shareWait is how long a read waits for the statement of others to end, so that a slow one
-// holds up only those that share it. It is far longer than a statement takes.
+// shareWait is how long a read waits for the statement of other reads, so that a slow statement
+// delays only the reads that share it. It is far longer than a statement takes.
 const shareWait = time.Second
 
 // readTogether reads the pushes by one statement.
@@ -226,14 +226,14 @@ func (db *DB) readTogether(all []*reading) error {
 	return err
 }
 
-// recent has rows of pushes that were read a moment ago: a client that asks for a push often has
-// it changed next, and that need not read it once more. The zero value is ready.
+// recent caches rows of pushes that were read a moment ago: after a client has read a push, it
+// often changes it, and the change need not read it again. The zero value is ready.
 type recent struct {
 	mu   sync.Mutex
 	rows map[record.ID]row
 }
 
-// mostRecent bounds how many rows are kept.
+// mostRecent bounds the number of cached rows.
 const mostRecent = 256
 
 func (r *recent) put(w row) {
@@ -254,12 +254,12 @@ func (r *recent) take(id record.ID) (w row, ok bool) {
 	r.mu.Unlock()
 	if ok {
 		w.push = record.Push{ID: id}
-		_ = w.push.UnmarshalBinary(w.record) // it was read so before
+		_ = w.push.UnmarshalBinary(w.record) // it was verified before
 	}
 	return w, ok
 }
 
-// clear forgets all rows: what is read and never changed does not stay in memory.
+// clear forgets all rows, so that rows that are read but not changed do not stay in memory.
 func (r *recent) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

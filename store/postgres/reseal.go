@@ -18,8 +18,8 @@ import (
 // resealRows is how many rows a step of Reseal reads.
 const resealRows = 500
 
-// Reseal puts every record again that r seals anew, or whose tag is under an older key
-// than the newest. First it stops the writes of servers that do not know the newest ring.
+// Reseal rewrites every record that r reseals, or whose tag is not under the newest key. First it
+// stops the writes of servers that do not know the newest ring.
 func (db *DB) Reseal(ctx context.Context, r record.Resealer, progress func(done, total int64)) (changed int64, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -57,8 +57,8 @@ func (db *DB) Reseal(ctx context.Context, r record.Resealer, progress func(done,
 	return changed, nil
 }
 
-// raiseFloor has servers write nothing that do not know this ring, after the statements that
-// began before. It returns record.ErrBusy if these do not end.
+// raiseFloor stops the writes of servers that do not know this ring, after running statements have
+// ended. It returns record.ErrBusy if these do not end.
 func (db *DB) raiseFloor(ctx context.Context, s sealer) error {
 	for begun := time.Now(); ; {
 		err := db.step(ctx, func(ctx context.Context) error {
@@ -81,20 +81,20 @@ func (db *DB) raiseFloor(ctx context.Context, s sealer) error {
 	}
 }
 
-// A resealTable is a table whose rows may be sealed anew. Its first column is the order of
-// a walk; key is what the tag of a row is for.
+// A resealTable is a table whose rows may be resealed. A walk is in the order of its first column;
+// the tag of a row covers key.
 type resealTable struct {
 	table string
-	query string // for rows behind $1, at most $2 of them: the columns of the key, and the value
-	first []any  // the key before all, or as much of it as has the order
-	swap  string // replaces the value $1 by $2, of the key $3 and so on
+	query string // query for at most $2 rows after $1: the columns of the key, and the value
+	first []any  // the key before the first, or its part that has the order
+	swap  string // statement that replaces the value $1 by $2, for the key $3 and so on
 	scan  func() []any
 	key   func(k []any) []byte
 	again func(key []any, value []byte) (encoding.BinaryAppender, error)
 }
 
-// step reads rows behind a key, and writes those that change: each only if it is still as
-// it was read, or it is looked at again in the next round.
+// step reads rows after a key, and writes those that change. It writes a row only if it is
+// unchanged since the read; otherwise the next round handles it.
 func (t *resealTable) step(ctx context.Context, c *pgxpool.Conn, s sealer, last []any) (next []any, n int, changed, size int64, err error) {
 	rows, err := c.Query(ctx, t.query, append(append([]any(nil), last...), resealRows)...)
 	if err != nil {
@@ -154,7 +154,7 @@ func values(k []any) (v []any) {
 	return v
 }
 
-// decoded reads the record of a row into r, and then does with it what again says.
+// decoded reads the record of a row into r, and calls again with it.
 func decoded(table string, value []byte, r encoding.BinaryUnmarshaler, again func() (encoding.BinaryAppender, error)) (encoding.BinaryAppender, error) {
 	if err := r.UnmarshalBinary(value); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", record.ErrCorrupt, table, err)
@@ -166,7 +166,7 @@ func decoded(table string, value []byte, r encoding.BinaryUnmarshaler, again fun
 func resealed(s sealer, r record.Resealer) []*resealTable {
 	bytesAt := func(k []any, i int) []byte { return *k[i].(*[]byte) }
 	numberAt := func(k []any, i int) uint64 { return uint64(*k[i].(*int64)) }
-	plain := func([]any, []byte) (encoding.BinaryAppender, error) { return nil, nil } // it has nothing sealed
+	plain := func([]any, []byte) (encoding.BinaryAppender, error) { return nil, nil } // its records have no sealed parts
 	all := []*resealTable{
 		resealedPushes(s, r), {
 			table: tableAudit, first: []any{[]byte{}, int64(0)}, scan: func() []any { return []any{new([]byte), new(int64)} },
@@ -233,8 +233,7 @@ func idOf(b []byte) (id record.ID) {
 	return id
 }
 
-// resealedPushes is the table of pushes. A row that changes has another number, for which
-// its tag is made.
+// resealedPushes is the table of pushes. A changed row gets another number, which its tag covers.
 func resealedPushes(s sealer, r record.Resealer) *resealTable {
 	return &resealTable{
 		table: tablePush, first: []any{[]byte{}}, scan: func() []any { return []any{new([]byte), new(int64)} },

@@ -16,16 +16,16 @@ import (
 	"pushbox/store/record"
 )
 
-// Rows of room say what senders have live. They are sums of what the records of pushes
-// say, have no tag, and are compared with the records by Check: a statement adds to them
-// without reading them first. The key of a row is one of these, and who the sender is.
+// Rows of room count the live pushes of senders. They have no tag, because statements add to them
+// without reading them; Check compares them with the records of pushes. The key of a row begins
+// with one of these, and the sender follows.
 //
-// All anonymous clients together have many rows, which add up to what they have: statements
-// that add to one row wait for each other.
+// The room of all anonymous clients is split over many rows, since statements that add to one row
+// wait for each other.
 const (
-	roomOfAccount   = 'a' // then the account ID as uint64
-	roomOfClient    = 'c' // then the record.Holder
-	roomOfAnonymous = 't' // then any byte
+	roomOfAccount   = 'a' // followed by the account ID as uint64
+	roomOfClient    = 'c' // followed by the record.Holder
+	roomOfAnonymous = 't' // followed by any byte
 )
 
 func accountRoom(id record.AccountID) []byte {
@@ -43,20 +43,20 @@ func roomKeys(p record.Push) (own, shared []byte) {
 	}
 }
 
-// limits say how much the database may take.
+// limits bound the size of the database.
 type limits struct {
 	maxSize int64
 	room    record.RoomLimits
 }
 
-// SetSpaceLimits bounds what is put in from now on. MinFree is not known here: it is for a
-// file system of this machine.
+// SetSpaceLimits bounds additions from now on. MinFree does not apply: the database's disk is not
+// visible from here.
 func (db *DB) SetSpaceLimits(l record.SpaceLimits) {
 	db.limits.Store(&limits{maxSize: l.MaxSize, room: l.Room})
 }
 
-// holdRoom adds the part r of a creation: the sender's row grows, if ready holds and the
-// row stays within the limits. It has a row if it does.
+// holdRoom adds the part r of a creation: it increases the sender's row, if ready is true and the
+// row stays within the limits. Then r has a row.
 func (n *creation) holdRoom(st *statement, ready string) {
 	own, _ := roomKeys(n.push)
 	takes, most := n.push.Room(), n.mostRoom()
@@ -85,13 +85,13 @@ func (n *creation) holdRoom(st *statement, ready string) {
 // mostRoom returns the limits of the sender of a creation.
 func (n *creation) mostRoom() record.Room { return n.db.limits.Load().room.Most(n.push, n.entry.Most) }
 
-// Which rows of a push's room a part changes.
+// The rows of a push's room that a part changes.
 const (
 	roomAll = iota
 	roomShared
 )
 
-// addRoom adds the part that counts that a push took room, and now takes other room.
+// addRoom adds the part that changes the rows of a push from its old to its new room.
 func (db *DB) addRoom(st *statement, p record.Push, before, after record.Room, which int) {
 	change := after.Minus(before)
 	own, shared := roomKeys(p)
@@ -110,8 +110,8 @@ func (db *DB) addRoom(st *statement, p record.Push, before, after record.Room, w
 		st.arg("bigint", int64(change.Pushes)), st.arg("bigint", change.Bytes), st.arg("bytea[]", keys)))
 }
 
-// mayHold refuses a push of an anonymous client while all of them together have no room.
-// What they have was measured a moment ago.
+// mayHold refuses a push of an anonymous client while the room of all anonymous clients is used up,
+// according to a recent measurement.
 func (db *DB) mayHold(ctx context.Context, p record.Push) error {
 	share := db.limits.Load().room.Anonymous
 	if p.RoomOf() == record.RoomOfAccount || share == 0 || db.limits.Load().maxSize == 0 {
@@ -130,11 +130,11 @@ func (db *DB) mayHold(ctx context.Context, p record.Push) error {
 	return nil
 }
 
-// mayAdd refuses what adds to a database that has reached its largest size.
+// mayAdd refuses additions to a database that has reached its largest size.
 func (db *DB) mayAdd(ctx context.Context) error { return db.mayAddBy(ctx, db.measure) }
 
-// mayAddOn is mayAdd within an attempt, which has a connection: steps that each hold one and
-// want another could wait for each other.
+// mayAddOn is mayAdd within an attempt, on its connection: steps that each hold one and want
+// another could wait for each other.
 func (db *DB) mayAddOn(ctx context.Context, c *pgxpool.Conn) error {
 	err := db.mayAddBy(ctx, func(ctx context.Context, query string) (n int64, err error) {
 		err = c.QueryRow(ctx, query).Scan(&n)
@@ -163,18 +163,18 @@ func (db *DB) measure(ctx context.Context, query string) (n int64, err error) {
 	return n, err
 }
 
-// measured is a figure that is measured again when it is some seconds old.
+// measured is a figure that is measured again after some seconds.
 type measured struct {
 	mu   sync.Mutex
 	at   time.Time
 	n    int64
-	busy bool // it is being measured
+	busy bool // a measurement runs
 }
 
 const measureEvery = 5 * time.Second
 
-// get returns the figure. While it is measured others get the last one: nothing waits for it
-// that may hold a connection.
+// get returns the figure. During a measurement other callers get the last figure, since a caller
+// that holds a connection must not wait.
 func (m *measured) get(measure func() (int64, error)) (int64, error) {
 	if n, ok := m.known(); ok {
 		return n, nil
@@ -206,8 +206,8 @@ func (m *measured) add(n int64) {
 	m.n += n
 }
 
-// sweepCounts removes, now and then, rows of senders that have nothing live, and tries that
-// may be forgotten.
+// sweepCounts now and then removes rows of senders without live pushes, and tries that may be
+// forgotten.
 func (db *DB) sweepCounts(ctx context.Context) error {
 	if time.Since(db.swept) < sweepEvery {
 		return nil
@@ -224,7 +224,7 @@ func (db *DB) sweepCounts(ctx context.Context) error {
 
 const sweepEvery = 10 * time.Minute
 
-// Rooms returns the room that the sender of each of these pushes has.
+// Rooms returns the room of the sender of each of these pushes.
 func (db *DB) Rooms(ctx context.Context, of []record.Push) ([]record.Room, error) {
 	keys := make([][]byte, len(of))
 	for i, p := range of {
@@ -236,8 +236,8 @@ func (db *DB) Rooms(ctx context.Context, of []record.Push) ([]record.Room, error
 		left join room m on m.key = u.key order by u.n`, keys)
 }
 
-// numbers gives out the numbers of messages: they grow within a process, and random bits
-// keep those of two processes apart.
+// numbers assigns the numbers of messages: they grow within a process, and random bits make those
+// of two processes different.
 type numbers struct{ last atomic.Uint64 }
 
 // numberBits are the random bits of a number. The rest is microseconds since 1970, until

@@ -19,13 +19,13 @@ type ring struct {
 type staleError struct{ table string }
 
 func (e *staleError) Error() string {
-	return fmt.Sprintf("%v: %s: a row is not as pushbox wrote it", record.ErrCorrupt, e.table)
+	return fmt.Sprintf("%v: %s: a row was not written by pushbox", record.ErrCorrupt, e.table)
 }
 
 // Unwrap returns record.ErrCorrupt.
 func (*staleError) Unwrap() error { return record.ErrCorrupt }
 
-// A sealer makes rows and believes them, under the keys of one ring.
+// A sealer makes and verifies rows under the keys of one ring.
 type sealer struct{ *ring }
 
 // seal returns the row of a record: its value with its tag.
@@ -42,7 +42,7 @@ func (s sealer) sealValue(table string, key, value []byte) []byte {
 	return row
 }
 
-// open returns the value of a row, verified. Its error is a decision.
+// open verifies a row and returns its value. Its error is a decision.
 func (s sealer) open(table string, key, row []byte) ([]byte, error) {
 	value, _, ok := record.OpenRow(s.keys, table, key, row)
 	if ok {
@@ -53,7 +53,7 @@ func (s sealer) open(table string, key, row []byte) ([]byte, error) {
 			return nil, decide(&staleError{table})
 		}
 	}
-	return nil, decide(fmt.Errorf("%w: %s: a row is not as pushbox wrote it", record.ErrCorrupt, table))
+	return nil, decide(fmt.Errorf("%w: %s: a row was not written by pushbox", record.ErrCorrupt, table))
 }
 
 // read reads the record of a row into r. Its error is a decision, and names no content.
@@ -68,15 +68,15 @@ func (s sealer) read(table string, key, row []byte, r encoding.BinaryUnmarshaler
 	return nil
 }
 
-// mismatch says that a column beside a row does not agree with it.
+// mismatch says that a column does not agree with the row.
 func mismatch(table, column string) error {
 	return decide(fmt.Errorf("%w: %s: the column %s does not agree with its row", record.ErrCorrupt, table, column))
 }
 
 func uint64Key(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// pushKey is what the tag of a push's row is for: its change, too, so that no row passes
-// for a later one.
+// pushKey is the key for the tag of a push's row. It includes the number of changes, so that an old
+// row is not accepted as a later one.
 func pushKey(id record.ID, seq int64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, len(id)+8), id[:]...), uint64(seq))
 }
@@ -85,7 +85,7 @@ func auditKey(id record.ID, number uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(make([]byte, 0, len(id)+4), id[:]...), number)
 }
 
-// milliseconds is t as columns have it. A time before 1970 counts as 1970.
+// milliseconds returns t in the form of columns. A time before 1970 counts as 1970.
 func milliseconds(t time.Time) int64 { return max(0, t.UnixMilli()) }
 
 func timeOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

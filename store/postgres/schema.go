@@ -15,9 +15,9 @@ import (
 	"pushbox/store/record"
 )
 
-// The tables. Their names are those of the buckets in row tags. Numbers in the keys of
-// tags are big endian; times are milliseconds since 1970. A value is a record with its
-// tag, except where it says otherwise.
+// The tables. Their names are those of the buckets in row tags. Numbers in the keys of tags are big
+// endian; times are milliseconds since 1970. A value is a record with its tag, unless a comment
+// says otherwise.
 const (
 	tablePush    = "push"
 	tableAudit   = "audit"
@@ -34,21 +34,21 @@ const (
 	tableMeta    = "meta"
 )
 
-// A migration brings a database from one schema to the next.
+// A migration upgrades a database from one schema to the next.
 type migration struct {
 	text string
-	// oldest is the lowest schema whose programs may keep using the database after it: they
-	// must find all that they read, and what they write must be right for newer ones. So
-	// servers can be upgraded one after the other. Where no older program may, it is the
-	// schema that the migration makes.
+	// oldest is the lowest schema whose programs may keep using the database after the migration:
+	// they must find all that they read, and newer programs must understand what they write. So
+	// servers can be upgraded one after another. If older programs may not use the database, oldest
+	// is the schema that the migration makes.
 	oldest int
 }
 
-// migrations make the present schema: the first makes schema 1. Each is merged once and
-// then stays as it is: testdata/formats.txt holds it to that. A change of a record takes
-// another one, too, even if it changes no table. One that only adds tables, or columns with a default that is right
-// for rows of older programs, leaves oldest as it was. So does one after which programs of
-// the schemas from oldest on can still read the records that newer ones write.
+// migrations make the present schema: the first makes schema 1. A merged migration never changes:
+// testdata/formats.txt pins it. A change of a record needs another migration, even if it changes no
+// table. A migration keeps oldest if it only adds tables, or columns with a default that is right
+// for rows of older programs. It also keeps oldest if programs of the schemas from oldest on can
+// still read the records that newer ones write.
 var migrations = withAdded([]migration{{oldest: 1, text: `
 create table ring (
 	one boolean primary key check (one),
@@ -142,17 +142,17 @@ func withAdded(all []migration) []migration {
 	return all
 }
 
-// migrationLock is the key of the advisory lock that a migration holds until it commits,
-// so that two first starts make one schema.
+// migrationLock is the key of the advisory lock that a migration holds until it commits, so that
+// two concurrent first starts make one schema.
 const migrationLock = 0x707573_68626f78
 
-// A schema is what a database says of its tables.
+// A schema describes the tables of a database.
 type schema struct {
 	number int // 0: it has no tables of pushbox
 	oldest int // programs that know only schemas below this may not use it
 }
 
-// bytes is the schema as the row of meta has it, without a tag.
+// bytes encodes the schema for the row of meta, without a tag.
 func (s schema) bytes() []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(s.number)), uint32(s.oldest))
 }
@@ -166,9 +166,9 @@ func (s schema) refuses(known int) error {
 	return fmt.Errorf("%w: its schema number is %d, for versions that know %d or later, and this version knows %d", record.ErrSchema, s.number, s.oldest, known)
 }
 
-// migrate brings the database to the present schema, in one transaction, and reports
-// whether it was empty. It waits for locks no longer than servers that run can wait behind
-// it, and begins again.
+// migrate upgrades the database to the present schema in one transaction, and reports whether it
+// was empty. It waits for locks only as long as running servers can wait behind it, and then begins
+// again.
 func (db *DB) migrate(ctx context.Context) (created bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, migrationTime)
 	defer cancel()
@@ -213,9 +213,9 @@ func (db *DB) migrateIn(ctx context.Context, t pgx.Tx) (created bool, err error)
 	for _, m := range known[found.number:] {
 		next.oldest = max(next.oldest, m.oldest)
 	}
-	ends := found.number > 0 && next.oldest > found.number // servers that run may not continue
+	ends := found.number > 0 && next.oldest > found.number // running servers may not continue
 	if ends {
-		// Each statement that writes reads the ring: those that began have ended then.
+		// Each writing statement reads the ring, so earlier ones have ended then.
 		if _, err := t.Exec(ctx, "lock table ring in access exclusive mode"); err != nil {
 			return false, err
 		}
@@ -234,14 +234,14 @@ func (db *DB) migrateIn(ctx context.Context, t pgx.Tx) (created bool, err error)
 	return found.number == 0, err
 }
 
-// migrations are those that this program knows.
+// migrations returns the migrations of this program.
 func (db *DB) migrations() []migration {
 	return append(slices.Clone(migrations), db.opts.more...)
 }
 
 const (
 	migrationTime = 5 * time.Minute // bounds a migration, with the wait for another one
-	lockWait      = "2s"            // for a lock, while others wait behind
+	lockWait      = "2s"            // the wait for a lock, while others wait behind it
 )
 
 // schemaOf returns the schema of a database.
@@ -265,7 +265,7 @@ func parseSchema(v []byte) (s schema, err error) {
 	return schema{int(binary.BigEndian.Uint32(v)), int(binary.BigEndian.Uint32(v[4:]))}, nil
 }
 
-// outdate ends the engine: a later version has changed the database, so that this one may no
+// outdate ends the engine, because a later version has changed the database and this one may no
 // longer use it.
 func (db *DB) outdate(err error) {
 	db.outdated.Do(func() {

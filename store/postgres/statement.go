@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A statement is built of parts. Each change of a push is one statement, since its parts
-// see one snapshot and happen as one.
+// A statement consists of parts. Each change of a push is one statement, because its parts see one
+// snapshot and are atomic.
 type statement struct {
 	parts []string
 	args  []any
@@ -31,7 +31,7 @@ func (s *statement) part(name, text string) string {
 	return name
 }
 
-// text is the whole statement, which ends with what it returns.
+// text returns the whole statement, with the query of its result at the end.
 func (s *statement) text(returns string) string {
 	return "with " + strings.Join(s.parts, ",\n") + "\n" + returns
 }
@@ -50,7 +50,7 @@ func queued(ctx context.Context, c *pgxpool.Conn, b *pgx.Batch) (rows []int64, e
 	return rows, r.Close()
 }
 
-// ignore drops the error of a batch that failed before.
+// ignore drops the error of a batch that has already failed.
 func ignore(error) error { return nil }
 
 // collect reads all rows of a query.
@@ -70,30 +70,28 @@ func collect[T any](ctx context.Context, c *pgxpool.Conn, each pgx.RowToFunc[T],
 }
 
 // Statements that create, read and change a push are prepared under a name, so that the server
-// plans them seldom: planning one takes longer than running it. A named statement belongs to
-// one connection of the server. A pooler such as PgBouncer may give each transaction another
-// connection, so behind one no statement is prepared.
+// plans them seldom: planning takes longer than running. A named statement belongs to one
+// connection of the server. A pooler such as PgBouncer may give each transaction a different
+// connection, so behind a pooler no statement is prepared.
 //
-// The server keeps the plan of a prepared statement that takes no longer than plans for the
-// values at hand. A statement for several pushes hides how many those are from the planner, by
-// (select $1), so that both take as long.
+// The server keeps a generic plan of a prepared statement if its cost is not higher than that of
+// plans for particular values. A statement for several pushes hides their number from the planner
+// with (select $1), so that both cost the same.
 
-// planAge is how long a plan is kept. One that was made while a table was small reads all
-// of it, so it must go when the table has grown.
+// planAge is how long a plan is kept. A plan from when a table was small reads all of it, so it
+// must be replaced when the table has grown.
 const planAge = 5 * time.Second
 
-// SQLSTATEs of a pooler that passes for the server.
+// SQLSTATEs that show a pooler which looks like the server.
 const (
 	noSuchStatement    = "26000"
 	duplicateStatement = "42P05"
 )
 
-// direct is the key under which a connection that ends at the server keeps when its
-// plans were made.
+// direct is the key under which a direct connection to the server has the time of its plans.
 const direct = "pushbox: no pooler, and plans since"
 
-// findPooler notes whether a connection ends at the server: a pooler has process IDs of its
-// own.
+// findPooler records whether a connection is direct: a pooler has its own process IDs.
 func findPooler(ctx context.Context, c *pgx.Conn) error {
 	var id uint32
 	err := c.QueryRow(ctx, "select pg_backend_pid()").Scan(&id)
@@ -103,8 +101,8 @@ func findPooler(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// often returns the arguments of a statement, before them how the connection runs one that is
-// run often: prepared, if it may be.
+// often returns the arguments of a frequent statement, after the mode in which the connection runs
+// it: prepared if possible.
 func (db *DB) often(c *pgxpool.Conn, args ...any) []any {
 	mode := db.mode
 	if _, ok := c.Conn().PgConn().CustomData()[direct]; ok && !db.pooled.Load() {
@@ -113,7 +111,7 @@ func (db *DB) often(c *pgxpool.Conn, args ...any) []any {
 	return append([]any{mode}, args...)
 }
 
-// renewPlans has statements prepared again whose plans are old.
+// renewPlans makes the connection prepare statements with old plans again.
 func renewPlans(ctx context.Context, c *pgx.Conn) error {
 	data := c.PgConn().CustomData()
 	since, ok := data[direct].(time.Time)

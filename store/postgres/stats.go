@@ -10,7 +10,7 @@ import (
 	"pushbox/store/record"
 )
 
-// A met counts what steps met on their way to the database.
+// A met counts the conflicts and failures of steps at the database.
 type met struct{ conflicts, retries, foundOut, leftUnknown atomic.Uint64 }
 
 // stats returns the counts, with those of the connections.
@@ -22,31 +22,32 @@ func (m *met) stats(p *pgxpool.Stat) record.SharedStats {
 	}
 }
 
-// begin begins to count for a step. The outcome of one that only reads is never unknown.
+// begin begins to count for a step. A step that only reads cannot have an unknown outcome.
 func (m *met) begin(writes bool) *metStep { return &metStep{met: m, writes: writes} }
 
-// A metStep counts what one step meets.
+// A metStep counts the conflicts and failures of one step.
 type metStep struct {
 	*met
 	writes  bool
-	unknown bool // the outcome of an attempt is, so far
+	unknown bool // an attempt has an unknown outcome so far
 }
 
-// doubtKey is the key of a context under which a statement that others shared left an
-// outcome unknown, which the step under it finds out.
+// doubtKey is the key of a context for a step that must find out the unknown outcome of a shared
+// statement.
 type doubtKey struct{}
 
-// inDoubt returns a context of that kind.
+// inDoubt returns such a context.
 func inDoubt(ctx context.Context) context.Context { return context.WithValue(ctx, doubtKey{}, true) }
 
-// under has the step count from what a shared statement left, if the context says so.
+// under begins the step's count with the unknown outcome of a shared statement, if the context has
+// one.
 func (m *metStep) under(ctx context.Context) *metStep {
 	m.unknown = ctx.Value(doubtKey{}) != nil
 	return m
 }
 
-// shared counts an attempt of a statement that others share: what it leaves undone is
-// counted by the steps that continue by themselves.
+// shared counts an attempt of a shared statement. Operations that it did not complete are counted
+// by the steps that continue alone.
 func (m *met) shared(err error) {
 	if errors.Is(err, errAgain) || errors.Is(err, errUnknown) {
 		m.retries.Add(1)
@@ -67,8 +68,7 @@ func (m *metStep) attempted(err error) {
 	}
 }
 
-// givenUp counts a step that ends without having been done, and reports whether its outcome is
-// unknown.
+// givenUp counts a step that ends without success, and reports whether its outcome is unknown.
 func (m *metStep) givenUp() bool {
 	if m.unknown {
 		m.leftUnknown.Add(1)

@@ -15,13 +15,12 @@ import (
 	"pushbox/store/record"
 )
 
-// step repeats attempts of a step, each of which reads, decides and writes, until one is
-// done. An attempt returns errAgain or errUnknown to be repeated; it finds out itself
-// whether the one before it was done. What it is told by others is never repeated for
-// ever: after some tries, or when the database does not answer for some time, the error is
-// record.ErrUnavailable.
+// step repeats attempts of a step, each of which reads, decides and writes, until one is done. An
+// attempt returns errAgain or errUnknown to be repeated, and must find out itself whether the
+// attempt before it was committed. step does not repeat it forever: after some tries, or when the
+// database does not answer for some time, the error is record.ErrUnavailable.
 func (db *DB) step(ctx context.Context, try func(ctx context.Context) error) error {
-	ctx = context.WithoutCancel(ctx) // it began: its outcome must be known
+	ctx = context.WithoutCancel(ctx) // the step began: its outcome must be determined
 	begun, quiet := time.Now(), 0
 	if waited, ok := ctx.Value(begunKey{}).(time.Time); ok {
 		begun = waited
@@ -54,8 +53,8 @@ func (db *DB) step(ctx context.Context, try func(ctx context.Context) error) err
 	}
 }
 
-// underKeys is step for attempts that seal or verify rows. They get the keys of one ring; if
-// another server has replaced it so that they may not write, they get the next.
+// underKeys is step for attempts that seal or verify rows. They get the keys of one ring, and of
+// the next one if another server has replaced it and they may not write.
 func (db *DB) underKeys(ctx context.Context, try keyedTry) error {
 	return db.refreshed(ctx, func(s sealer) error { return db.underThese(ctx, s, try) })
 }
@@ -63,14 +62,14 @@ func (db *DB) underKeys(ctx context.Context, try keyedTry) error {
 // A keyedTry is an attempt that seals or verifies rows.
 type keyedTry func(ctx context.Context, c *pgxpool.Conn, s sealer) error
 
-// underThese is step for attempts under the keys of s alone.
+// underThese is step for attempts under the keys of s only.
 func (db *DB) underThese(ctx context.Context, s sealer, try keyedTry) error {
 	return db.step(ctx, func(ctx context.Context) error {
 		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return try(ctx, c, s) })
 	})
 }
 
-// read runs fn, which only reads, and runs it again where the database did not answer.
+// read runs fn, which only reads, and repeats it if the database did not answer.
 func (db *DB) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	begun := time.Now()
 	m := db.met.begin(false)
@@ -96,8 +95,8 @@ func (db *DB) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.
 	}
 }
 
-// pause waits before another try: hardly after a conflict, and longer while the database
-// does not answer.
+// pause waits before another try: very briefly after a conflict, and longer while the database does
+// not answer.
 func (db *DB) pause(ctx context.Context, quiet, n int) error {
 	most := min(time.Duration(n+1)*200*time.Microsecond, 5*time.Millisecond)
 	if quiet > 0 {
@@ -115,15 +114,14 @@ func (db *DB) pause(ctx context.Context, quiet, n int) error {
 	}
 }
 
-// since has a step under the context count the time that it waited for others before it.
+// since makes a step under the context include the time that it waited for earlier steps.
 func since(ctx context.Context, begun time.Time) context.Context {
 	return context.WithValue(ctx, begunKey{}, begun)
 }
 
 type begunKey struct{}
 
-// inTurn takes the turn of a key for a step. The step begins under the context that is
-// returned.
+// inTurn waits for the turn of a key for a step. The step must use the returned context.
 func inTurn[K comparable](ctx context.Context, db *DB, q *turns[K], key K) (*turn, context.Context, error) {
 	begun, t := time.Now(), q.enter(key)
 	if err := db.beginTurn(ctx, t, begun); err != nil {
@@ -133,21 +131,21 @@ func inTurn[K comparable](ctx context.Context, db *DB, q *turns[K], key K) (*tur
 	return t, since(ctx, begun), nil
 }
 
-// beginTurn waits for a turn. With what the step waited since it began, that is no longer
-// than a step continues while the database does not answer, but for one attempt: then the
-// error is record.ErrUnavailable.
+// beginTurn waits for a turn, together with earlier waits at most as long as a step continues while
+// the database does not answer, but at least for one attempt. Then the error is
+// record.ErrUnavailable.
 func (db *DB) beginTurn(ctx context.Context, t *turn, begun time.Time) error {
 	waiting, cancel := context.WithTimeout(ctx, max(db.opts.giveUp-time.Since(begun), db.opts.Attempt))
 	defer cancel()
 	err := t.begin(waiting)
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w: other changes before this one take too long", db.unusable())
+		err = fmt.Errorf("%w: earlier changes take too long", db.unusable())
 	}
 	return err
 }
 
-// turns let one step at a time work on a key, within this process: rivals that wait here
-// cost nothing, and those that meet in the database cost round trips. The zero value is ready.
+// turns let one step at a time work on a key within this process: waiting here costs nothing, but
+// conflicts in the database cost round trips. The zero value is ready.
 type turns[K comparable] struct {
 	mu  sync.Mutex
 	all map[K]*turn
@@ -156,8 +154,8 @@ type turns[K comparable] struct {
 // A turn is the queue of one key. It exists while a step uses it.
 type turn struct {
 	busy   chan struct{} // holds a value while a step has its turn
-	waited bool          // that step waited for it
-	users  int           // with those that wait
+	waited bool          // the step with the turn waited for it
+	users  int           // number of steps, including waiting ones
 }
 
 // enter returns the queue of a key. The caller ends its use with drop.
@@ -209,9 +207,9 @@ func (t *turn) begin(ctx context.Context) error {
 
 func (t *turn) end() { <-t.busy }
 
-// attempt runs fn with a connection, for as long as an attempt may take. It tells a change
-// that surely did not happen (errAgain, or the error of the server) from one of unknown
-// outcome (errUnknown).
+// attempt runs fn with a connection, for as long as an attempt may take. It distinguishes a change
+// that certainly did not happen (errAgain, or the error of the server) from an unknown outcome
+// (errUnknown).
 func (db *DB) attempt(ctx context.Context, fn func(ctx context.Context, c *pgxpool.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.Attempt)
 	defer cancel()
@@ -233,9 +231,9 @@ func (db *DB) attempt(ctx context.Context, fn func(ctx context.Context, c *pgxpo
 	return outcome(err)
 }
 
-// release gives a connection back to the pool, after an attempt under ctx. One that was cut
-// off is closed by pgx, which for up to fifteen seconds asks its host to cancel the
-// statement: meanwhile the pool has room for another.
+// release gives a connection back to the pool, after an attempt under ctx. pgx closes a broken
+// connection, and for up to fifteen seconds asks its host to cancel the statement. Meanwhile the
+// pool may open another one.
 func (db *DB) release(ctx context.Context, c *pgxpool.Conn) {
 	switch {
 	case !c.Conn().IsClosed():
@@ -248,11 +246,11 @@ func (db *DB) release(ctx context.Context, c *pgxpool.Conn) {
 	}
 }
 
-// warned is the key under which a connection keeps that a warning came.
+// warned is the key under which a connection records a warning.
 const warned = "pushbox: a warning came"
 
-// noteWarning notes a warning: the server reports success for a commit that no standby has
-// when the wait for it was cancelled, and says so in a warning alone.
+// noteWarning records a warning: if the wait for a standby was cancelled, the server reports
+// success for the commit, and only a warning says that no standby has it.
 func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	if n.SeverityUnlocalized == "WARNING" {
 		c.CustomData()[warned] = n.Message

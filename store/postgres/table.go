@@ -28,7 +28,7 @@ func (db *DB) View(ctx context.Context, read func(record.View) error) error {
 	})
 }
 
-// Update changes tables, in the order of all changes that come with an event.
+// Update changes tables, in the order of all changes that write an event.
 func (db *DB) Update(ctx context.Context, do func(record.Tx) error) error {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (db *DB) Update(ctx context.Context, do func(record.Tx) error) error {
 	})
 }
 
-// Touch changes rows that nothing else depends on, each where it is as it was read.
+// Touch changes rows on which nothing else depends, each if it is unchanged since it was read.
 func (db *DB) Touch(ctx context.Context, of *record.Table, keys [][]byte, change func(record.Record) (record.Record, error)) (n int, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (db *DB) Touch(ctx context.Context, of *record.Table, keys [][]byte, change
 		}
 		n = len(found)
 		if b.Len() == 0 {
-			if tried { // an attempt before may have written it
+			if tried { // an earlier attempt may have written it
 				return confirm(ctx, c, record.ID{})
 			}
 			return nil
@@ -88,7 +88,7 @@ type tableTx struct {
 	ctx    context.Context
 	conn   *pgxpool.Conn
 	change *change
-	broken error             // of the way to the database: what the operation makes of it does not count
+	broken error             // a failure of the connection, which overrides the error of the operation
 	stored map[string][]byte // rows that were read, by table and key
 }
 
@@ -105,7 +105,7 @@ func (t *tableTx) row(of *record.Table, key []byte) []byte {
 	return t.stored[layouts[of].name+string(key)]
 }
 
-// fail keeps an error that is no decision.
+// fail stores an error that is not a decision.
 func (t *tableTx) fail(err error) error {
 	if err != nil && !isOwn(err) && t.broken == nil {
 		t.broken = err
@@ -134,7 +134,7 @@ func (t *tableTx) Get(of *record.Table, key []byte) (record.Record, error) {
 	return t.Find(of, nil, key)
 }
 
-// Find returns the record to which an index leads, or record.ErrNotFound.
+// Find returns the record that an index has for a key, or record.ErrNotFound.
 func (t *tableTx) Find(of *record.Table, by *record.Index, key []byte) (record.Record, error) {
 	columns, values, ok := layouts[of].parts(by, key)
 	if !ok || len(columns) == 0 {
@@ -176,7 +176,7 @@ func (t *tableTx) List(of *record.Table, r record.Range) ([]record.Record, error
 		strings.Join(l.keys[r.By], order+", ")+order, len(args)-1, len(args)), args...)
 }
 
-// Last returns the last number that the table gave out.
+// Last returns the last number that the table assigned.
 func (t *tableTx) Last(of *record.Table) (uint64, error) {
 	h, _, err := loadHead(t.ctx, t.conn, t.sealer)
 	if err != nil {
@@ -188,7 +188,7 @@ func (t *tableTx) Last(of *record.Table) (uint64, error) {
 	return h.numbers[of], nil
 }
 
-// Next gives out a number of the table.
+// Next assigns a number of the table.
 func (t *tableTx) Next(of *record.Table) (uint64, error) {
 	if of == record.Messages.Table {
 		return t.db.numbers.next(), nil
@@ -197,7 +197,7 @@ func (t *tableTx) Next(of *record.Table) (uint64, error) {
 	return t.change.head.numbers[of], nil
 }
 
-// Put keeps a record. It writes nothing that is as it was read.
+// Put stores a record, unless it is unchanged.
 func (t *tableTx) Put(of *record.Table, r record.Record) error {
 	l, key := layouts[of], r.Key()
 	row, err := t.seal(l.name, key, r)
@@ -242,7 +242,7 @@ func (t *tableTx) Delete(of *record.Table, r record.Record) error {
 // Tell appends an event to the instance log.
 func (t *tableTx) Tell(e record.AdminEvent) error { return t.change.tell(e) }
 
-// Reserve refuses what has no space.
+// Reserve refuses n bytes if there is no space.
 func (t *tableTx) Reserve(int) error { return t.fail(t.db.mayAddOn(t.ctx, t.conn)) }
 
 // Disown removes the quota of an account, and its row of room. The account's row is locked
@@ -256,7 +256,7 @@ func (t *tableTx) Disown(id record.AccountID) error {
 	return nil
 }
 
-// All returns those of the records under the keys that there are.
+// All returns the existing records among the keys.
 func (t *tableTx) All(of *record.Table, keys [][]byte) ([]record.Record, error) {
 	columns := layouts[of].rowKey()
 	args, lists := make([]any, len(columns)), make([]string, len(columns))
@@ -266,8 +266,8 @@ func (t *tableTx) All(of *record.Table, keys [][]byte) ([]record.Record, error) 
 	return t.query(of, fmt.Sprintf("where (%s) in (select * from unnest(%s))", names(columns), strings.Join(lists, ", ")), args...)
 }
 
-// touch adds a statement that changes a record that was read, or removes it, if it is as it was; none if
-// it stays as it is.
+// touch adds a statement that changes or removes a record that was read, if its row is unchanged;
+// none if the record does not change.
 func (t *tableTx) touch(b *pgx.Batch, of *record.Table, r record.Record, change func(record.Record) (record.Record, error)) error {
 	next, err := change(r)
 	if err != nil {
@@ -289,7 +289,7 @@ func (t *tableTx) touch(b *pgx.Batch, of *record.Table, r record.Record, change 
 	return nil
 }
 
-// touchedElsewhere says why a row was not changed: another change came first, or the keys
+// touchedElsewhere says why a row was not changed: another change was first, or the keys
 // are old.
 func (db *DB) touchedElsewhere(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	var floor int64

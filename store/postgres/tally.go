@@ -17,10 +17,9 @@ import (
 	"pushbox/store/record"
 )
 
-// Rows of tally have the times of tries. They are compared by the name of the attempt that
-// wrote them, all that a try counts for in one statement, and have no tag. If the outcome of
-// an attempt is unknown and another try came after it, the try is counted again: no limit
-// lets more through for that.
+// Rows of tally have the times of tries. One statement writes all rows of a try, and compares them
+// by the name of the attempt that wrote them. They have no tag. If the outcome of an attempt is
+// unknown and another try followed it, the try is counted again; so no limit is exceeded.
 
 // A tallyKey names the tries of a tally.
 type tallyKey struct {
@@ -44,7 +43,7 @@ type tallyRow struct {
 
 type tallyRows map[tallyKey]*tallyRow
 
-// bounded lists the keys of tallies that count anything, in order.
+// bounded lists the keys of tallies with a limit, in order.
 func bounded(ts []limit.Tally) (keys []tallyKey) {
 	for _, t := range ts {
 		if t.Most > 0 {
@@ -55,7 +54,7 @@ func bounded(ts []limit.Tally) (keys []tallyKey) {
 	return slices.Compact(keys)
 }
 
-// tallyColumns returns keys as a statement takes them.
+// tallyColumns returns keys as arguments of a statement.
 func tallyColumns(keys []tallyKey) (of []int16, key [][]byte) {
 	for _, k := range keys {
 		of, key = append(of, int16(k.of)), append(key, bytes.Clone(k.key[:]))
@@ -63,7 +62,7 @@ func tallyColumns(keys []tallyKey) (of []int16, key [][]byte) {
 	return of, key
 }
 
-// readTallies reads the tries that are not forgotten by a time. Each key gets a row.
+// readTallies reads the tries that still count at a time. Each key gets a row.
 func readTallies(ctx context.Context, c *pgxpool.Conn, keys []tallyKey, at time.Time) (tallyRows, error) {
 	all := make(tallyRows, len(keys))
 	for _, k := range keys {
@@ -96,7 +95,7 @@ func readTallies(ctx context.Context, c *pgxpool.Conn, keys []tallyKey, at time.
 	return all, err
 }
 
-// do does a turn to tallies, and reports whether that changed anything.
+// do applies a turn to tallies, and reports whether that changed anything.
 func (rows tallyRows) do(turn limit.Turn, at time.Time, ts []limit.Tally) (stood []limit.Standing, changed bool) {
 	now := time.UnixMicro(at.UnixMicro())
 	stood = turn.On(ts, now, func(t limit.Tally) (tries []time.Time) {
@@ -113,7 +112,7 @@ func (rows tallyRows) do(turn limit.Turn, at time.Time, ts []limit.Tally) (stood
 	return stood, changed
 }
 
-// Tries does a turn to tallies, and returns how they stood before.
+// Tries applies a turn to tallies, and returns their standing before.
 func (db *DB) Tries(ctx context.Context, turn limit.Turn, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error) {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -144,8 +143,8 @@ func (db *DB) Tries(ctx context.Context, turn limit.Turn, at time.Time, ts []lim
 	return stood, nil
 }
 
-// changeTallies has rule change the tries of tallies, and writes them unless it returns
-// false. It may run several times; the last run counts.
+// changeTallies calls rule to change the tries of tallies, and writes them unless it returns false.
+// It may run several times; the last run counts.
 func (db *DB) changeTallies(ctx context.Context, at time.Time, keys []tallyKey, rule func(rows tallyRows) bool) error {
 	for now := at.UnixMicro(); ; {
 		if last := db.triedAt.Load(); last >= now || db.triedAt.CompareAndSwap(last, now) {
@@ -153,7 +152,7 @@ func (db *DB) changeTallies(ctx context.Context, at time.Time, keys []tallyKey, 
 		}
 	}
 	begun := time.Now()
-	for _, k := range keys { // in their order, so that no two wait for each other
+	for _, k := range keys { // sorted, so that two statements never wait for each other
 		t, _, err := inTurn(ctx, db, &db.tallies, k)
 		if err != nil {
 			return err
@@ -180,7 +179,7 @@ func (db *DB) changeTallies(ctx context.Context, at time.Time, keys []tallyKey, 
 	})
 }
 
-// write replaces all rows, if each is still as it was read. The first row of a tally cannot
+// write replaces all rows, if each is unchanged since it was read. The first row of a tally cannot
 // be added twice: the error ends the whole statement.
 func (rows tallyRows) write(ctx context.Context, c *pgxpool.Conn, keys []tallyKey, op opName) error {
 	var there []tallyKey
@@ -201,7 +200,7 @@ func (rows tallyRows) write(ctx context.Context, c *pgxpool.Conn, keys []tallyKe
 	ofs, names := tallyColumns(there)
 	old := []any{st.arg("smallint[]", ofs), st.arg("bytea[]", names), st.arg("bytea[]", ops)}
 	st.part("l", fmt.Sprintf("select of, key, op from tally where (of, key) in (select * from unnest(%s, %s)) order by of, key for update", old[:2]...))
-	// What is locked may have been written since the statement began, so it is compared then.
+	// A locked row may have changed since the statement began, so it is compared after the lock.
 	st.part("q", fmt.Sprintf("select 1 from l join unnest(%s, %s, %s) as v (of, key, op) using (of, key, op)", old...))
 	ofs, names = tallyColumns(keys)
 	st.part("v", fmt.Sprintf("select * from unnest(%s, %s, %s, %s) as v (of, key, forget, tries) where (select count(*) from q) = %s and (select floor from ring) < "+strconv.FormatInt(floorMoving, 10),

@@ -10,8 +10,8 @@ import (
 	"pushbox/store/record"
 )
 
-// Stats returns figures of the database. How much of it is unused, vacuum alone knows. It waits for an
-// answer of the database, and no longer than an attempt may take.
+// Stats returns figures of the database, without the unused space, which only vacuum knows. It
+// waits for an answer of the database at most as long as an attempt may take.
 func (db *DB) Stats(ctx context.Context) (s record.EngineStats, err error) {
 	shared := db.met.stats(db.pool.Stat())
 	defer func() { s.Shared = &shared }()

@@ -20,34 +20,34 @@ type Account struct {
 	PasswordHash string // Argon2id in PHC string form; bcrypt until the first sign-in of an imported account
 	CreatedAt    time.Time
 	Disabled     bool        // none of its tokens and sessions is valid
-	Removing     bool        // its pushes are being purged, and it goes after them
-	Admin        bool        // it is an administrator's: on the pages and by the API it manages accounts and the instance
+	Removing     bool        // its pushes are being purged; it is removed after them
+	Admin        bool        // it is an administrator: it manages accounts and the instance, on the pages and by the API
 	TOTP         string      // the secret of its authenticator app, sealed; empty: it has none
 	TOTPStep     int64       // the last step whose code was accepted: steps are 30 seconds, counted since 1970
 	Recovery     string      // digests of the remaining recovery codes, concatenated
 	SignedInAt   time.Time   // the last sign-in on the pages; zero: none yet
-	Unconfirmed  bool        // its user signed up and has not shown that the address is theirs: it sends no mail
-	Code         AddressCode // of an address that is not confirmed
-	Identities   Identities  // by which sign-in providers know its user
+	Unconfirmed  bool        // its user signed up and has not proved that they own the address: it sends no mail
+	Code         AddressCode // for an address that is not confirmed
+	Identities   Identities  // the names of its user at sign-in providers
 	Passkeys     string      // records of its passkeys, concatenated
-	Name         string      // what recipients see of its user; empty: nothing
-	Language     string      // of its pages and mails; empty: that of the browser
+	Name         string      // the name of its user that recipients see; empty: none
+	Language     string      // of its pages and mails; empty: the browser's
 	Mails        EventSet    // which events of its pushes are mailed to it
-	Policy       string      // the name of its policy in the settings; empty: none but that for all
+	Policy       string      // the name of its policy in the settings; empty: the general settings apply
 }
 
 // Active reports whether the account may act.
 func (a Account) Active() bool { return !a.Disabled && !a.Removing }
 
-// Administers reports whether the account may manage others. One that was invited does not
-// before its user can sign in.
+// Administers reports whether the account may manage others. An invited account may not, until its
+// user can sign in.
 func (a Account) Administers() bool { return a.Admin && a.Active() && !a.Invited() }
 
 // Invited reports whether the account has no way to sign in yet: it has no password, and no
 // provider knows its user.
 func (a Account) Invited() bool { return a.PasswordHash == "" && a.Identities == "" }
 
-// SignsInElsewhere reports whether the account has no password, and a provider in its place.
+// SignsInElsewhere reports whether the account has a sign-in provider and no password.
 func (a Account) SignsInElsewhere() bool { return a.PasswordHash == "" && a.Identities != "" }
 
 // MFA reports whether signing in takes a second factor.
@@ -77,13 +77,13 @@ const (
 	MinPassword = 10              // characters
 	MaxPassword = 1024            // bytes
 	MaxLabel    = 100             // bytes
-	MaxTokens   = 25              // that an account has at once, expired ones too
+	MaxTokens   = 25              // of an account, with expired ones
 )
 
 // Before reports whether t is set and not after now.
 func Before(t, now time.Time) bool { return !t.IsZero() && !t.After(now) }
 
-// DropRecovery removes the recovery codes of an account that has nothing to recover.
+// DropRecovery removes the recovery codes of an account without a second factor.
 func (a *Account) DropRecovery() {
 	if !a.MFA() {
 		a.Recovery = ""
@@ -95,17 +95,17 @@ const RecoverySize = 16
 
 // Limits of the codes that are mailed to an address to confirm it.
 const (
-	CodeTries   = 5 // wrong ones, after which a code is used up
+	CodeTries   = 5 // wrong tries, after which a code is used up
 	CodesPerDay = 5 // of an account, in UTC
 )
 
-// An AddressCode is what an account keeps of the codes that were mailed to its address.
-// Zero: none was.
+// An AddressCode describes the codes that were mailed to the address of an account. Zero: none was
+// mailed.
 type AddressCode struct {
 	Sum    [16]byte  // HMAC of the last code; zero: it is used up
 	SentAt time.Time // when it was made
-	Wrong  int       // codes that were entered in vain since
-	Sent   int       // codes on the day of SentAt, with that one
+	Wrong  int       // wrong codes that were entered since
+	Sent   int       // codes sent on the day of SentAt, including the last
 }
 
 // append appends the record to b.
@@ -123,7 +123,7 @@ func (r *Reader) addressCode() AddressCode {
 	return c
 }
 
-// Confirm makes the address of the account a confirmed one.
+// Confirm marks the address of the account as confirmed.
 func (a *Account) Confirm() { a.Unconfirmed, a.Code = false, AddressCode{} }
 
 // MaxPasskeys is how many passkeys an account may have.
@@ -135,12 +135,12 @@ type PasskeyID [16]byte
 // String returns the ID in hexadecimal.
 func (id PasskeyID) String() string { return hex.EncodeToString(id[:]) }
 
-// A Passkey is a passkey as an account keeps it. The key is public. The name and what
-// a browser needs to find the passkey are sealed: they describe its user's devices.
+// A Passkey is a passkey in the record of an account. The key is public. The name and what a
+// browser needs to find the passkey are sealed: they describe its user's devices.
 type Passkey struct {
 	ID            PasskeyID
 	Key           []byte // public, in COSE form
-	Count         uint32 // that the device told at the last use; 0: it does not count
+	Count         uint32 // the device's counter at the last use; 0: it does not count
 	Created, Used time.Time
 	Sealed        []byte // passkeyDetails
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MaxAdminEvents is how many events the instance log keeps: beyond it the oldest go.
+// MaxAdminEvents is how many events the instance log keeps; then the oldest are removed.
 const MaxAdminEvents = 100_000
 
 // An AdminKind says what an event of the instance log reports.
@@ -65,7 +65,7 @@ const (
 	adminKindCount
 )
 
-// adminKinds are the names of the kinds on the wire, and what they say.
+// adminKinds are the names of the kinds on the wire, and what they report.
 var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminAccountCreate:   {"account_create", "an account was added"},
 	AdminAccountDisable:  {"account_disable", "an account was disabled, and its sessions ended"},
@@ -78,11 +78,11 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminRecoveryCodes:   {"recovery_codes", "an account got new recovery codes"},
 	AdminSignIn:          {"sign_in", "a session began"},
 	AdminFirstFactor:     {"first_factor", "the password or the provider was right, and the second factor is still missing"},
-	AdminSignInRefused:   {"sign_in_refused", "a password, a code or a passkey was wrong, a provider's person may not sign in, or there were too many tries"},
+	AdminSignInRefused:   {"sign_in_refused", "a password, a code or a passkey was wrong, a person at a provider may not sign in, or there were too many tries"},
 	AdminSignOut:         {"sign_out", "a session ended, because its user signed out"},
 	AdminSessionEnd:      {"session_end", "a session was ended from the list of sessions"},
 	AdminTokenCreate:     {"token_create", "an API token was made"},
-	AdminTokenRevoke:     {"token_revoke", "an API token was ended"},
+	AdminTokenRevoke:     {"token_revoke", "an API token was revoked"},
 	AdminTokenRefused:    {"token_refused", "a request had an API token that is not valid"},
 	AdminWebhookAdd:      {"webhook_add", "a webhook was added"},
 	AdminWebhookRemove:   {"webhook_remove", "a webhook was removed"},
@@ -96,15 +96,15 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminCompact:         {"compact", "unused space was given back to the file system"},
 	AdminReload:          {"reload", "the configuration was read again and is in force"},
 	AdminReloadRefused:   {"reload_refused", "the configuration was read again and has a mistake: nothing changed"},
-	AdminMoreRefused:     {"more_refused", "further sign-ins and API tokens were refused, each without an event"},
+	AdminMoreRefused:     {"more_refused", "more sign-ins and API tokens were refused; this event counts those without their own event"},
 	AdminPurge:           {"purge", "live pushes without an account were removed"},
 	AdminImport:          {"import", "accounts and pushes of another server were imported"},
 	AdminAccountRename:   {"account_rename", "an account got another address"},
 	AdminPushesExpire:    {"pushes_expire", "all live pushes of an account were ended"},
 	AdminAddressConfirm:  {"address_confirm", "the address of an account was confirmed"},
 	AdminCodeRefused:     {"code_refused", "the last try for the code that was mailed to an address was wrong"},
-	AdminGrant:           {"admin_grant", "an account became an administrator's"},
-	AdminRevoke:          {"admin_revoke", "an account is an administrator's no more"},
+	AdminGrant:           {"admin_grant", "an account became an administrator"},
+	AdminRevoke:          {"admin_revoke", "administrator rights were removed from an account"},
 	AdminPasswordLink:    {"password_link", "a link was made that sets the password of an account"},
 	AdminAccessEnd:       {"access_end", "all sessions of an account were ended"},
 	AdminIdentityLink:    {"identity_link", "an account was linked to a person whom a sign-in provider knows"},
@@ -140,23 +140,22 @@ func (k AdminKind) Says() string {
 	return ""
 }
 
-// An AdminEvent is an event of the instance log as it is stored: what an actor did to
-// the instance or to an account. Who did it is sealed. The number and the chain are the
-// engine's.
+// An AdminEvent is an event of the instance log as it is stored: what an actor did to the instance
+// or to an account. The actor is sealed. The engine sets the number and the chain.
 type AdminEvent struct {
 	Number  uint64 // from 1, without a gap
 	Kind    AdminKind
 	At      time.Time
-	Account AccountID // that it is about; 0: none, or none that exists
+	Account AccountID // the account that it is about; 0: none, or it does not exist
 	Subject uint64    // the TokenID or HookID that it is about; 0: none
-	Digest  [32]byte  // of the text that is sealed, which begins with a random salt
+	Digest  [32]byte  // digest of the sealed text, which begins with a random salt
 	Sealed  []byte
-	Chain   [32]byte // of this event and all before it: Link
+	Chain   [32]byte // covers this event and all before it: see Link
 }
 
-// Link returns the Chain of an event behind an event with the given Chain, which is zero
-// for the first one. The sealed text counts by its digest, so that it can be sealed anew
-// under another key.
+// Link returns the Chain of an event behind an event with the given Chain, which is zero for the
+// first one. The chain contains only the digest of the sealed text, so that the text can be
+// resealed under another key.
 func (e AdminEvent) Link(before [32]byte) [32]byte {
 	b := binary.BigEndian.AppendUint64(append(make([]byte, 0, 128), before[:]...), e.Number)
 	return sha256.Sum256(e.appendFixed(b))
@@ -190,8 +189,8 @@ func (e *AdminEvent) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// ChangesHooks reports whether webhooks, or what they and the mails of accounts depend on,
-// may be others since the event.
+// ChangesHooks reports whether the event may have changed webhooks, or what they and the mails of
+// accounts depend on.
 func (e AdminEvent) ChangesHooks() bool {
 	switch e.Kind {
 	case AdminSignIn, AdminFirstFactor, AdminSignInRefused, AdminSignOut, AdminSessionEnd, AdminProviderSignOut,

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Apply runs the rule for an engine, and refuses a change that no rule may make. A rule
-// that panics returns an error.
+// Apply runs a rule for an engine, and refuses changes that rules may not make. If the rule panics
+// it returns an error.
 func (r Rule) Apply(p Push) (next Push, e Entry, err error) {
 	if broken := CatchPanic(func() { next, e, err = r(p) }); broken != nil {
 		return p, Entry{}, broken
@@ -25,14 +25,15 @@ func (r Rule) Apply(p Push) (next Push, e Entry, err error) {
 	return next, e, nil
 }
 
-// WithoutEntry is next, which a rule made of p, without the audit entry that it counts.
+// WithoutEntry returns next, which a rule made from p, as if the rule had not counted an audit
+// entry.
 func (p Push) WithoutEntry(next Push) Push {
 	next.Seq, next.Minor, next.UpdatedAt = p.Seq, p.Minor, p.UpdatedAt
 	return next
 }
 
-// CatchPanic runs a rule or another caller's function. Its panic must not end the engine,
-// nor may the error tell the panic's value, which may be a secret.
+// CatchPanic runs a rule or another caller's function. A panic must not end the engine. The error
+// does not contain the panic's value, which may be a secret.
 func CatchPanic(ask func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -50,10 +51,10 @@ func panicError(v any) error {
 	return fmt.Errorf("a rule panicked with a %T", v)
 }
 
-// Ended returns the sessions of an account that the change ends, out of all of them,
-// oldest first. by is the session that asks for the change.
+// Ended returns which of an account's sessions the change ends, oldest first. by is the session
+// that asks for the change.
 func (c SessionChange) Ended(all []Session, by SessionDigest) (gone []Session) {
-	var like []Session // those among which the new one is counted
+	var like []Session // the sessions among which the new one counts
 	for _, s := range all {
 		switch own := s.Digest == by; {
 		case c.Revoke == RevokeOwn && own, c.Revoke == RevokeOthers && !own, c.Revoke == RevokeVia && c.Via.Has(s):
@@ -69,8 +70,8 @@ func (c SessionChange) Ended(all []Session, by SessionDigest) (gone []Session) {
 	return append(gone, like[:min(max(over, 0), len(like))]...)
 }
 
-// Count adds the quota to a count of some day, and returns the new count; a *QuotaError if
-// that is more than the quota.
+// Count adds to the count of a day, and returns the new count; a *QuotaError if that exceeds the
+// quota.
 func (q Quota) Count(day, n uint64) (newDay, newN uint64, err error) {
 	if day < q.Day {
 		day, n = q.Day, 0
@@ -81,9 +82,8 @@ func (q Quota) Count(day, n uint64) (newDay, newN uint64, err error) {
 	return day, n + q.Add, nil
 }
 
-// Select lists the messages that q selects from all of them, which come by the time of
-// their next try, and returns the time of the first one that only q.Until or q.Limit keeps
-// off the list.
+// Select lists the messages that q selects from all messages, which are sorted by the time of their
+// next try. It returns the time of the first message that only q.Until or q.Limit excludes.
 func (q MessageQuery) Select(all iter.Seq2[Message, error]) (due []Message, next time.Time, err error) {
 	taken := make(map[uint64]int) // by recipient
 	for m, err := range all {

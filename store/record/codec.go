@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Records begin with their version, so that a later version can tell them apart.
+// Records begin with their version, so that later versions of pushbox can distinguish them.
 const (
 	recordVersion    = 1
 	pushVersion      = 2
-	FirstPushVersion = 1 // of schema 5 and before: without a link and a count of wrong passphrases
-	tokenVersion     = 2 // that of schema 5 and before is recordVersion: without scopes
+	FirstPushVersion = 1 // in schema 5 and before: without a link and a count of wrong passphrases
+	tokenVersion     = 2 // schema 5 and before use recordVersion: without scopes
 )
 
 // Flags of a push record.
@@ -23,7 +23,7 @@ const (
 	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected | flagFrozen | flagClientEncrypted
 )
 
-// What the end of a push record has.
+// Flags of optional fields at the end of a push record.
 const (
 	hasHolder = 1 << iota
 	hasReceipt

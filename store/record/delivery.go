@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MaxDeliveries is how many tries a webhook keeps: beyond it the oldest go.
+// MaxDeliveries is how many tries a webhook keeps; then the oldest are removed.
 const MaxDeliveries = 20
 
 // A Delivery is a try to send a message to a webhook.
@@ -16,7 +16,7 @@ type Delivery struct {
 	Fault  Fault // why there was none
 }
 
-// Delivered reports whether the receiver took the message.
+// Delivered reports whether the receiver accepted the message.
 func (d Delivery) Delivered() bool { return d.Status/100 == 2 }
 
 // A Fault says why a webhook did not answer.
@@ -58,7 +58,7 @@ func (r *Reader) delivery() Delivery {
 	return d
 }
 
-// With returns the webhook with more tries, of which it keeps the newest.
+// With returns the webhook with more tries. It keeps only the newest MaxDeliveries.
 func (h Hook) With(tried []Delivery) Hook {
 	all := append(append([]Delivery(nil), h.Tried...), tried...)
 	h.Tried = all[max(0, len(all)-MaxDeliveries):]

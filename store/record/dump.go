@@ -7,7 +7,7 @@ import (
 	"iter"
 )
 
-// A RecordKind says what a DumpRecord is. Records come in the order of the kinds.
+// A RecordKind is the kind of a DumpRecord. Records come in the order of the kinds.
 type RecordKind uint8
 
 // The kinds of record, with their keys and values. Numbers are big endian.
@@ -38,7 +38,7 @@ var recordNames = [recordKinds]string{
 	"a request", "a quota", "an event", "a push", "a payload", "an audit entry", "an orphan", "a chunk", "a grant", "a message",
 }
 
-// String says what the record is, with an article.
+// String names a record of the kind, with an article.
 func (k RecordKind) String() string {
 	if k < recordKinds {
 		return recordNames[k]
@@ -56,21 +56,20 @@ type DumpRecord struct {
 	Key, Value []byte
 }
 
-// Records are all records of an engine, by kind and then by key. Each is valid until the
-// next. An error ends them.
+// Records are all records of an engine, by kind and then by key. Each is valid until the next one.
+// An error ends the sequence.
 type Records = iter.Seq2[DumpRecord, error]
 
 // A DumpEngine is an engine that gives all that it keeps, and takes all that another one gave.
 type DumpEngine interface {
 	Engine
-	// Dump returns what the engine keeps at one instant. While a caller takes its time,
-	// other steps may wait.
+	// Dump returns the records of the engine at one instant. Other steps may wait until the caller
+	// has read all of them.
 	Dump(ctx context.Context) Records
-	// Load keeps all records in an empty engine, which was unlocked with the keys of the
-	// ring among them; ErrExists if it is not empty. It calls last with what it has, before
-	// it keeps that for good, and returns an error of last. After an error an engine in a file
-	// must be removed. One in a database is still empty, unless last was called and returned
-	// nil: then the outcome of the commit may be unknown.
+	// Load keeps all records in an empty engine, which was unlocked with the keys of the ring among
+	// them; ErrExists if it is not empty. It calls last before it commits them, and returns an
+	// error of last. After an error, remove the file of an engine in a file. A database is still
+	// empty, unless last returned nil: then the outcome of the commit may be unknown.
 	Load(ctx context.Context, all Records, last func(kept Records) error) error
 }
 

@@ -12,7 +12,7 @@ const (
 	EntryCreation EntryKind = 1 + iota
 	EntryView
 	EntryFailedView
-	EntryExpire // by a delete
+	EntryExpire // by a delete of a person
 	EntryFailedPassphrase
 	EntryOwnerView
 	EntryEdit   // of limits, name or note
@@ -42,7 +42,7 @@ func (k EntryKind) String() string {
 	return ""
 }
 
-// Minor reports whether entries of this kind stop at MaxMinorEntries.
+// Minor reports whether MaxMinorEntries limits entries of this kind.
 func (k EntryKind) Minor() bool {
 	switch k {
 	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView, EntryEdit, EntryMail:
@@ -52,9 +52,9 @@ func (k EntryKind) Minor() bool {
 	}
 }
 
-// Dispensable reports whether engines leave out entries of this kind while there is no space
-// for creates. Clients can have them written without end, and what is kept free is for views,
-// deletes and expiry.
+// Dispensable reports whether engines leave out entries of this kind while there is no space for
+// creates. Clients can cause any number of them; the reserved space is for views, deletes and
+// expiry.
 func (k EntryKind) Dispensable() bool {
 	switch k {
 	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView:
@@ -70,10 +70,10 @@ type Entry struct {
 	Kind   EntryKind
 	At     time.Time
 	Sealed []byte
-	Grant  *NewGrant // issued in the same step, unless nil; it is kept elsewhere
+	Grant  *NewGrant // issued in the same step, unless nil; not stored in the entry
 
-	Most     Room       // at creation for an account: all that it may have, in place of RoomLimits.Account unless zero
-	Then     []Entry    // at creation: further entries of the same step
-	Mail     *MailBatch // sent with the step, unless nil; it is kept elsewhere
-	Messages []Message  // put into the outbox in the same step, even where no entry is appended; they are kept there
+	Most     Room       // at creation for an account: its room limit, in place of RoomLimits.Account unless zero
+	Then     []Entry    // at creation: more entries of the same step
+	Mail     *MailBatch // sent with the step, unless nil; not stored in the entry
+	Messages []Message  // put into the outbox in the same step, even if no entry is appended
 }

@@ -17,9 +17,9 @@ var (
 
 // Errors of finding things.
 var (
-	// ErrNotFound is the one answer for unknown, malformed and purged.
+	// ErrNotFound is the same for unknown, malformed and purged names.
 	ErrNotFound = errors.New("not found")
-	// ErrExists says that the name is taken.
+	// ErrExists says that the name is in use.
 	ErrExists = errors.New("exists already")
 )
 
@@ -32,19 +32,19 @@ var ErrTokens = errors.New("the account has as many API tokens as it may have")
 // ErrRequests says that the account has MaxRequests live requests.
 var ErrRequests = errors.New("the account has as many live requests as it may have")
 
-// ErrNoAnswers says that a request takes no answers now: its owner has no room for more. It
-// does not say why: the sender of an answer learns nothing of the owner.
+// ErrNoAnswers says that a request accepts no answers now, since its owner has no room. It does not
+// name the reason: the sender of an answer must learn nothing about the owner.
 var ErrNoAnswers = errors.New("the request takes no answers now")
 
-// ErrOwnAccount says that an administrator may do this to accounts of others alone. For the own one
-// its pages ask for the password and a second factor.
+// ErrOwnAccount says that an administrator may do this only to accounts of others. For their own
+// account, its pages ask for the password and a second factor.
 var ErrOwnAccount = errors.New("this is the administrator's own account")
 
 // ErrLastAdmin says that the change would leave the instance without an administrator.
 var ErrLastAdmin = errors.New("this is the last administrator")
 
-// ErrRoom says that a sender may have no more pushes live; it comes as a *RoomError.
-var ErrRoom = errors.New("no more pushes fit into the sender's room")
+// ErrRoom says that a sender may not have more live pushes; it comes as a *RoomError.
+var ErrRoom = errors.New("the sender has no room for more pushes")
 
 // Errors of permission.
 var (
@@ -52,24 +52,23 @@ var (
 	ErrToken = errors.New("the API token is not valid")
 	// ErrCredentials says that the address or the password is wrong, or the code
 	// of the second factor; it does not say which.
-	ErrCredentials = errors.New("the address or the password is not right")
-	// ErrStale says that the last sign-in at a provider is too long ago to serve in place of a password.
+	ErrCredentials = errors.New("the address or the password is wrong")
+	// ErrStale says that the last sign-in at a provider is too long ago to replace a password.
 	ErrStale = errors.New("the sign-in is too long ago")
-	// ErrSession says that a session is unknown or over.
+	// ErrSession says that a session is unknown or has ended.
 	ErrSession = errors.New("the session has ended")
 	// ErrDenied says that the actor is not allowed to do this.
 	ErrDenied = errors.New("not allowed")
 	// ErrPassphrase says that the passphrase is missing or wrong; it comes as a *PassphraseError.
 	ErrPassphrase = errors.New("the passphrase is incorrect")
-	// ErrFrozen says that too many wrong passphrases were given for a push, in all; its
-	// sender can thaw it.
+	// ErrFrozen says that a push had too many wrong passphrases in all; its sender can thaw it.
 	ErrFrozen = errors.New("the push is frozen")
 	// ErrQuota says that this day's limit is reached; it comes as a *QuotaError.
 	ErrQuota = errors.New("the limit of mails for today is reached")
 	// ErrUnconfirmed says that an account sends no mail, since its address is not confirmed.
 	ErrUnconfirmed = errors.New("the address of the account is not confirmed")
-	// ErrCode says that a code is not the one that was mailed, or is no longer good.
-	ErrCode = errors.New("the code is wrong or no longer good")
+	// ErrCode says that a code is not the one that was mailed, or has expired.
+	ErrCode = errors.New("the code is wrong or has expired")
 	// ErrLocked says that there were too many wrong passphrases, passwords or
 	// codes, too many sign-ins or sign-ups of a client, or too many new API tokens or
 	// mailed codes of an account; it comes as a *LockedError.
@@ -81,22 +80,22 @@ var ErrFileSize = errors.New("the file is too large")
 
 // Errors of the store's state.
 var (
-	// ErrBusy says that too much waits: passphrases to check, or pushes to end. Or a
-	// compaction or backup runs, or cannot keep up with writes.
+	// ErrBusy says that too many passphrases wait to be checked or too many pushes to be ended; or
+	// that a compaction or backup runs, or cannot keep up with writes.
 	ErrBusy = errors.New("too much is waiting")
-	// ErrClock says that the system clock jumped, and is not believed yet.
+	// ErrClock says that the system clock jumped, and is not trusted yet.
 	ErrClock = errors.New("the system clock jumped")
 	// ErrFull says that there is no room for more data.
 	ErrFull = errors.New("the store is full")
 	// ErrFailed says that the outcome of a commit is unknown. Nothing is read or
 	// written until the file is opened again.
 	ErrFailed = errors.New("the store has failed")
-	// ErrUnavailable says that the database of several servers does not answer, or that
-	// another server's change came first too often. Unlike ErrFailed it passes.
+	// ErrUnavailable says that the database of several servers does not answer, or that changes of
+	// other servers conflicted too often. Unlike ErrFailed it is temporary.
 	ErrUnavailable = errors.New("the database does not answer")
-	// ErrStandby is ErrUnavailable where the database answers, and completes no write: writes
-	// wait for a standby, and none is connected. An old primary in whose place a standby is
-	// does so, too.
+	// ErrStandby is ErrUnavailable for a database that answers but completes no write: writes wait
+	// for a standby, and none is connected. An old primary that a standby has replaced does the
+	// same.
 	ErrStandby error = standbyError{}
 	// ErrStaleKeys says that another server has replaced the key ring; the store reads it
 	// again within a second.
@@ -106,9 +105,9 @@ var (
 	ErrMoved = errors.New("the database was moved")
 	// ErrNoKeys says that an engine has not been unlocked.
 	ErrNoKeys = errors.New("the store has no keys yet")
-	// ErrLost says that the engine's file was deleted, or replaced by another, while the
-	// engine had it open: what it keeps is gone when it closes. All else works until then.
-	ErrLost = errors.New("the server's database file was deleted or replaced: when the server stops, all is lost")
+	// ErrLost says that the engine's file was deleted, or replaced by another, while the engine had
+	// it open: its data is lost when it closes. Everything else works until then.
+	ErrLost = errors.New("the server's database file was deleted or replaced: when the server stops, all data is lost")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("the store is closed")
 )
@@ -148,7 +147,7 @@ func (*PassphraseError) Error() string { return ErrPassphrase.Error() }
 // Unwrap returns ErrPassphrase.
 func (*PassphraseError) Unwrap() error { return ErrPassphrase }
 
-// A QuotaOf says whose limit of mails is reached.
+// A QuotaOf says which limit of mails is reached.
 type QuotaOf uint8
 
 // Whose limit it is.
@@ -169,8 +168,8 @@ func (*QuotaError) Error() string { return ErrQuota.Error() }
 // Unwrap returns ErrQuota.
 func (*QuotaError) Unwrap() error { return ErrQuota }
 
-// A RefusedError is ErrCredentials with the cause, which the instance log has; the person who
-// tries is not told.
+// A RefusedError is ErrCredentials with the cause for the instance log. The person who tries to
+// sign in does not get the cause.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return ErrCredentials.Error() + ": " + e.Why }

@@ -1,6 +1,6 @@
 package record
 
-// An Event is a change of a push that its owner may ask to be sent.
+// An Event is a change of a push that its owner may want as a message.
 type Event uint8
 
 // The events. The numbers are stored.
@@ -10,8 +10,8 @@ const (
 	EventLastView                      // it was the last one; sent beside EventView
 	EventExpire                        // the push ended; Notice.Cause says why
 	EventFailedPassphrase              // a wrong passphrase was given
-	EventFreeze                        // it was one too many, and the push is frozen; sent beside EventFailedPassphrase
-	EventAnswer                        // a push came that answers a request
+	EventFreeze                        // the last allowed one was wrong, and the push is frozen; sent beside EventFailedPassphrase
+	EventAnswer                        // a request was answered
 	EventCount
 )
 
@@ -49,10 +49,10 @@ func NewEventSet(events ...Event) (s EventSet) {
 	return s
 }
 
-// Has reports whether e is asked for.
+// Has reports whether the set has e.
 func (s EventSet) Has(e Event) bool { return s&(1<<e) != 0 }
 
-// Events lists what is in the set.
+// Events lists the events of the set.
 func (s EventSet) Events() (list []Event) {
 	for _, e := range Events() {
 		if s.Has(e) {

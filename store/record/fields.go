@@ -8,7 +8,7 @@ import (
 	"pushbox/internal/secret"
 )
 
-// ErrRecord says that a record is not as this version, or an older one, wrote it.
+// ErrRecord says that no version of pushbox up to this one wrote the record.
 var ErrRecord = errors.New("malformed record")
 
 // AppendTime appends t as milliseconds since 1970 plus one; the zero time is 0.
@@ -27,8 +27,8 @@ func AppendBytes[T ~string | []byte](b []byte, v T) []byte {
 // A Reader reads the fields of a record. After a failure it returns zeros, and End
 // returns the error.
 type Reader struct {
-	Rest []byte // what was not read yet
-	Bad  bool   // a field was not as it should be
+	Rest []byte // the unread rest
+	Bad  bool   // a field was malformed
 }
 
 // Take reads n bytes, which it shares with the record.
@@ -95,10 +95,10 @@ func (r *Reader) Bytes() []byte {
 	return append([]byte(nil), r.Take(int(n))...)
 }
 
-// Text is Bytes for a text that must not print.
+// Text is Bytes for a text that must not be printed.
 func (r *Reader) Text() secret.Text { return secret.New(string(r.Bytes())) }
 
-// End returns ErrRecord if a field was not as it should be, or some are left.
+// End returns ErrRecord if a field was malformed, or if bytes remain.
 func (r *Reader) End() error {
 	if r.Bad || len(r.Rest) != 0 {
 		return ErrRecord

@@ -18,9 +18,9 @@ type Hook struct {
 	Owner     AccountID
 	CreatedAt time.Time
 	Events    EventSet
-	Disabled  bool       // its receiver answered that it is gone, so it is sent nothing
+	Disabled  bool       // its receiver answered 410, so it gets no messages
 	Sealed    []byte     // the address and the signing secret
-	Tried     []Delivery // the last tries to send it something, oldest first
+	Tried     []Delivery // the last tries to send it a message, oldest first
 }
 
 const (

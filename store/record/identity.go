@@ -12,14 +12,13 @@ const (
 	maxSubject    = 512  // bytes
 )
 
-// An Identity names a person at a sign-in provider. Two that differ in a letter's case are
-// two people.
+// An Identity names a person at a sign-in provider. Names are case-sensitive.
 type Identity struct {
 	Issuer  string // the provider: an address, or a word of pushbox's own
 	Subject string // the person, for that provider
 }
 
-// An IdentityDigest is what engines find an account by.
+// An IdentityDigest is the key by which engines find an account.
 type IdentityDigest [32]byte
 
 // append appends the identity to b.
@@ -33,7 +32,8 @@ func (i Identity) Valid() bool {
 	return i.Issuer != "" && i.Subject != "" && len(i.Issuer) <= maxIssuerURL && len(i.Subject) <= maxSubject
 }
 
-// Identities are those of an account, one after the other. No other account has one of them.
+// Identities are the concatenated identities of an account. Two accounts cannot have the same
+// identity.
 type Identities string
 
 // List returns each of them.
@@ -57,10 +57,10 @@ func (l Identities) Digests() []IdentityDigest {
 	return all
 }
 
-// With returns them with one more.
+// With returns the identities with one more.
 func (l Identities) With(i Identity) Identities { return Identities(i.append([]byte(l))) }
 
-// Without returns them without those of a provider.
+// Without returns the identities without those of a provider.
 func (l Identities) Without(issuer string) (kept Identities) {
 	for _, i := range l.List() {
 		if i.Issuer != issuer {
@@ -70,7 +70,7 @@ func (l Identities) Without(issuer string) (kept Identities) {
 	return kept
 }
 
-// wellFormed reports whether they are as With makes them.
+// wellFormed reports whether the identities have the form that With makes.
 func (l Identities) wellFormed() bool {
 	var again Identities
 	list := l.List()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// A LogHead is the two ends of the instance log. The chain begins behind the last event
-// that was removed, so that a log without its oldest events can still be verified.
+// A LogHead has the two ends of the instance log. The chain begins behind the last event that was
+// removed, so that a log without its oldest events can still be verified.
 type LogHead struct{ Last, Removed LogEnd }
 
 // A LogEnd is the number and the chain of an event; zero for none.
@@ -18,8 +18,7 @@ type LogEnd struct {
 // LogHeadLen is the length of a LogHead's record.
 const LogHeadLen = 2 * (8 + 32)
 
-// Append returns the event with its number and its chain, behind the last one, and the
-// head with it.
+// Append returns the event with its number and its chain, as the next in the log, and the new head.
 func (h LogHead) Append(e AdminEvent) (AdminEvent, LogHead) {
 	e.Number = h.Last.Number + 1
 	e.Chain = e.Link(h.Last.Chain)
@@ -27,7 +26,7 @@ func (h LogHead) Append(e AdminEvent) (AdminEvent, LogHead) {
 	return e, h
 }
 
-// Excess is how many events there are beyond MaxAdminEvents: as many of the oldest go.
+// Excess is how many events exceed MaxAdminEvents: so many of the oldest are removed.
 func (h LogHead) Excess() uint64 {
 	if n := h.Last.Number - h.Removed.Number; n > MaxAdminEvents {
 		return n - MaxAdminEvents
@@ -35,7 +34,7 @@ func (h LogHead) Excess() uint64 {
 	return 0
 }
 
-// End returns the end of a log whose last event this is.
+// End returns the end of a log with this last event.
 func (e AdminEvent) End() LogEnd { return LogEnd{e.Number, e.Chain} }
 
 // AppendBinary appends the record of h to b.
@@ -58,12 +57,12 @@ func (h *LogHead) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// A LogWalk verifies the chain of an instance log on the way through it.
+// A LogWalk verifies the chain of an instance log, event by event.
 type LogWalk struct {
 	head   LogHead
 	report func(problem string)
 	at     LogEnd // the event before
-	broken bool   // its chain is not known
+	broken bool   // the chain of last is not known
 }
 
 // NewLogWalk begins a walk. It calls report with a sentence for each event that is missing

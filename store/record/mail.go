@@ -9,22 +9,21 @@ import (
 // its quotas, or the step fails.
 type MailBatch struct {
 	Messages []Message
-	Quotas   []Quota   // of different accounts and addresses
-	Sender   AccountID // whose address must be confirmed; 0: the instance sends it
-	Optional bool      // where it would fail the step, it is left out instead
+	Quotas   []Quota   // for different accounts and addresses
+	Sender   AccountID // the sender, whose address must be confirmed; 0: the instance
+	Optional bool      // if it would fail the step, it is left out instead
 }
 
-// A Quota adds to a count of one day, which has a limit.
+// A Quota adds to the count of a day and has its limit.
 type Quota struct {
-	To   Addressee // zero: it is not the count of an address
+	To   Addressee // zero: it is not a quota of an address
 	Of   AccountID // 0: all accounts together
 	Day  uint64    // since 1970, in UTC
 	Add  uint64
 	Most uint64 // on that day
 }
 
-// A QuotaCount is what counted against the quotas of an address, of an account, or of all, on
-// the last day on which anything did.
+// A QuotaCount counts the mails of an address, of an account, or of all, on the last day with any.
 type QuotaCount struct {
 	To  Addressee // as Quota has it
 	Of  AccountID
@@ -46,7 +45,7 @@ func (c *QuotaCount) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Whose says whose quota it is.
+// Whose returns whose quota it is.
 func (q Quota) Whose() QuotaOf {
 	switch {
 	case q.To != Addressee{}:
@@ -74,10 +73,10 @@ func (q Quota) Key() []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(q.Of))
 }
 
-// Key is the key of the count of what is sent to an addressee.
+// Key is the key of the count of mails to an addressee.
 func (a Addressee) Key() []byte { return append([]byte{quotaOfAddressee}, a[:]...) }
 
-// QuotaOfKey returns To and Of of the quotas with that key; ok is false if there are none.
+// QuotaOfKey returns To and Of of the quotas with that key; ok is false for any other key.
 func QuotaOfKey(key []byte) (q Quota, ok bool) {
 	switch {
 	case len(key) == 8:
@@ -90,14 +89,14 @@ func QuotaOfKey(key []byte) (q Quota, ok bool) {
 	}
 }
 
-// An Addressee represents an e-mail address in the counts of quotas: an HMAC of it in
-// lower case. So the file names no recipient.
+// An Addressee represents an e-mail address in the counts of quotas by an HMAC of it in lower case,
+// so that the file names no recipient.
 type Addressee [16]byte
 
 // Key is Quota.Key.
 func (c QuotaCount) Key() []byte { return Quota{To: c.To, Of: c.Of}.Key() }
 
-// Title names the account whose quota it is, if there is one.
+// Title names the account of the quota, if there is one.
 func (c QuotaCount) Title() string {
 	if c.Of == 0 {
 		return "a quota"

@@ -16,11 +16,10 @@ const (
 	routeCount
 )
 
-// A Message waits in the outbox until it is delivered or given up. The step that it
-// reports also puts it there. It may be delivered more than once. Number and NextAt
-// together name it.
+// A Message waits in the outbox until it is delivered or given up. The step that it reports puts it
+// there. It may be delivered more than once. Number and NextAt together are its key.
 type Message struct {
-	Number    uint64 // given by the engine
+	Number    uint64 // assigned by the engine
 	Route     Route
 	To        uint64    // by webhook: the HookID; 0 for the instance's. By mail: the AccountID of the sender
 	CreatedAt time.Time // also the time of its first try
@@ -37,14 +36,14 @@ type Recipient struct {
 
 // A MessageQuery selects messages of the outbox.
 type MessageQuery struct {
-	Route  Route           // messages of this route alone
-	Until  time.Time       // whose next try is not after this
-	Except map[uint64]bool // but none to these (Message.To)
-	Each   int             // and at most this many to each of the others, the earliest ones; 0: no limit
-	Limit  int             // and at most this many in all
+	Route  Route           // only messages of this route
+	Until  time.Time       // only those whose next try is not after this
+	Except map[uint64]bool // except those to these (Message.To)
+	Each   int             // at most this many to each of the others, the earliest ones; 0: no limit
+	Limit  int             // at most this many in all
 
-	// Lease claims what is listed, where several processes have one outbox: until then no
-	// claim of another process lists it. Zero: only look, at those of others, too. RetryMessage ends a
+	// Lease claims the listed messages if several processes share the outbox: until then, claims of
+	// other processes do not list them. Zero: only read, also claimed messages. RetryMessage ends a
 	// lease.
 	Lease time.Time
 }
@@ -79,7 +78,7 @@ func (m Message) Key() []byte {
 // Title is the number.
 func (m Message) Title() string { return fmt.Sprintf("message %d", m.Number) }
 
-// Belongs returns 0: a message outlives what it is about.
+// Belongs returns 0: a message outlives its subject.
 func (Message) Belongs() AccountID { return 0 }
 
 func readMessage(key []byte) (m Message, ok bool) {

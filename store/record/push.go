@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Kind says what a push carries.
+// A Kind says what a push contains.
 type Kind uint8
 
 // The kinds of push. The numbers are stored.
@@ -21,8 +21,8 @@ const (
 
 var kindNames = [...]string{Text: "text", File: "file", URL: "url", QR: "qr"}
 
-// Kinds lists the kinds of push. A new kind also needs an entry above; tests that range
-// over this list name the other places.
+// Kinds lists the kinds of push. A new kind also needs an entry above; tests over this list name
+// the other places.
 func Kinds() []Kind { return []Kind{Text, File, URL, QR} }
 
 // KindNames lists the names of the kinds for a sentence, with a word such as "or"
@@ -62,22 +62,22 @@ const (
 	Live    State = 1 + iota
 	Expired       // by its view limit or its time limit
 	Deleted       // by a person
-	Purged        // what a Rule returns to have the push removed with its audit log
+	Purged        // a Rule returns it to remove the push with its audit log
 )
 
-// A Push is the record of a push: all that is known without its link.
-// Times are in UTC and whole milliseconds.
+// A Push is the record of a push: all that the store knows without its link. Times are in UTC and
+// whole milliseconds.
 type Push struct {
 	ID    ID
 	Kind  Kind
 	State State
 	Owner AccountID // 0: none
 
-	Holder Holder // the client that made it, without an account or with one that was not confirmed
-	Size   int64  // bytes of its sealed payload, its wrapped key, and the name and note that it was made with, as long as it is live
+	Holder Holder // the client that made it without an account, or with an unconfirmed one
+	Size   int64  // bytes of its sealed payload, its wrapped key, and its original name and note, while it is live
 
 	CreatedAt time.Time
-	UpdatedAt time.Time // of the last change; a view is one
+	UpdatedAt time.Time // of the last change, such as a view
 	ExpiresAt time.Time // when its time limit ends it
 	ExpiredAt time.Time // when it stopped being live; zero until then
 
@@ -88,19 +88,19 @@ type Push struct {
 	RetrievalStep     bool
 	DeletableByViewer bool
 	Protected         bool // by a passphrase
-	ClientEncrypted   bool // its payload is an envelope: the sender encrypted it, and only the link has the key
-	Frozen            bool // by too many wrong passphrases, until its sender thaws it; never true of one that has ended
+	ClientEncrypted   bool // the sender encrypted the payload, and only the link has the key
+	Frozen            bool // by too many wrong passphrases, until its sender thaws it; false once it has ended
 
 	Seq   uint32 // how many audit entries it has; the next one's number
-	Minor uint32 // how many of them have a kind that stops at MaxMinorEntries
+	Minor uint32 // how many of them count towards MaxMinorEntries
 
 	Failed int // wrong passphrases, since it was made or thawed
 
-	Receipt ReceiptDigest // of the code of its receipt; zero: it has none
+	Receipt ReceiptDigest // digest of the code of its receipt; zero: it has none
 
-	Request    RequestID // of a push that answers a request; zero: it answers none
+	Request    RequestID // the request that it answers; zero: none
 	WrappedKey []byte    // the key of its envelope, which its sender encrypted for the owner of the request; nil: none
-	ReadAt     time.Time // when its owner first opened it; zero: never, or it answers none
+	ReadAt     time.Time // when its owner first opened the answer; zero: never, or it is not an answer
 
 	Wrap    []byte // the sealed data encryption key; nil unless live
 	Link    []byte // the url_token, sealed for the owner; nil unless live and owned
@@ -133,7 +133,7 @@ func (p Push) DaysRemaining(t time.Time) int {
 	return int((left + Day - 1) / Day)
 }
 
-// Day is a day of a time limit, whatever the calendar says.
+// Day is a day of a time limit: always 24 hours.
 const Day = 24 * time.Hour
 
 // An ExpiryQueue is a part of the expiry index: pushes that wait for the same end.
@@ -142,7 +142,7 @@ type ExpiryQueue uint8
 // The queues. The numbers are stored.
 const (
 	Expiring     ExpiryQueue = 1 + iota // live pushes, by ExpiresAt
-	ExpiredAnon                         // expired pushes without an owner, or that count for their client, by when they expired
+	ExpiredAnon                         // expired pushes without an owner or with a Holder, by when they expired
 	ExpiredOwned                        // other expired pushes of an account, by when they expired
 	Granted                             // expired pushes whose files can still be downloaded, by when that ends
 )
@@ -161,9 +161,8 @@ func (p Push) ExpiryQueue() (ExpiryQueue, time.Time) {
 	}
 }
 
-// staysFrom is when the time begins for which the record of an expired push stays. That
-// of an imported push stays beyond its time limit: as long as it is there, a second
-// import cannot bring the push back.
+// staysFrom is the start of the time for which the record of an expired push stays. For an imported
+// push it is not before the time limit, so that a second import cannot bring the push back.
 func (p Push) staysFrom() time.Time {
 	if p.ID.Imported() && p.ExpiredAt.Before(p.ExpiresAt) {
 		return p.ExpiresAt
@@ -171,24 +170,24 @@ func (p Push) staysFrom() time.Time {
 	return p.ExpiredAt
 }
 
-// FilesEnd is when the files of an expired push go: with its last grant, and never
-// after its time limit, which an edit may have brought forward.
+// FilesEnd is when the files of an expired push are removed: with its last grant, and never after
+// its time limit, which an edit may have moved to an earlier time.
 func (p Push) FilesEnd() time.Time { return Earlier(p.GrantsEnd, p.ExpiresAt) }
 
 // InDays reports whether the time limit is whole days.
 func (p Push) InDays() bool { return p.ExpiresAt.Equal(p.CreatedAt.Add(time.Duration(p.Days) * Day)) }
 
-// A ReceiptDigest is the digest of the code of a receipt. The code shows that a caller is the
-// sender of a push, also of one without an owner; a link does not lead to it.
+// A ReceiptDigest is the digest of the code of a receipt. The code proves that a caller is the
+// sender of a push, also without an owner. It cannot be derived from the link.
 type ReceiptDigest [sha256.Size]byte
 
 // IsZero reports whether there is no receipt.
 func (d ReceiptDigest) IsZero() bool { return d == ReceiptDigest{} }
 
-// Alphabet is that of base32 by RFC 4648 section 6, in lower case.
+// Alphabet is the alphabet of base32 by RFC 4648 section 6, in lower case.
 const Alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-// Encoding is base32 as IDs are written in it, without padding.
+// Encoding is the base32 of IDs, without padding.
 var Encoding = base32.NewEncoding(Alphabet).WithPadding(base32.NoPadding)
 
 // An ID is the key of a push in the database: 6 bytes of creation time in milliseconds,
@@ -202,8 +201,7 @@ func (id ID) Imported() bool { return [6]byte(id[:6]) == [6]byte{} }
 // String is the ID in hexadecimal.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// A GrantDigest is the SHA-256 digest of a grant's token, by which the grant is kept
-// and found.
+// A GrantDigest is the SHA-256 digest of a grant's token, and the key of the grant.
 type GrantDigest [32]byte
 
 // A Grant lets a client with its token download the files of a push: for a while after
@@ -213,12 +211,12 @@ type Grant struct {
 	Digest    GrantDigest
 	Push      ID
 	ExpiresAt time.Time // unless a download extends it
-	Until     time.Time // the most that it can be extended to
+	Until     time.Time // the latest time to which it can be extended
 	Sealed    []byte    // the key of the files
 }
 
-// A NewGrant is a grant that begins. The engine removes others of the same push that
-// ended by Ended.
+// A NewGrant is a grant that begins. The engine removes grants of the same push that ended by
+// Ended.
 type NewGrant struct {
 	Grant
 	Ended time.Time

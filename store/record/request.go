@@ -16,27 +16,26 @@ const (
 	MaxAsked = 2000
 )
 
-// A RequestID is the key of a request in the database, as an ID is that of a push. It names
-// the request for its owner alone, and opens nothing.
+// A RequestID is the key of a request in the database, like the ID of a push. It names the request
+// for its owner only, and opens nothing.
 type RequestID [len(ID{})]byte
 
 // String is the ID as it is written: as a Handle.
 func (id RequestID) String() string { return Encoding.EncodeToString(id[:]) }
 
-// A Request asks people without an account for secrets. What they send are pushes of its
-// owner.
+// A Request asks people without an account for secrets. Its owner owns the pushes that they send.
 type Request struct {
 	ID        RequestID
 	Owner     AccountID
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	EndedAt   time.Time // when it ended; zero until that is noted, which may be after ExpiresAt
+	EndedAt   time.Time // when it ended; zero until that is recorded, which may be after ExpiresAt
 
-	Texts, Files bool // what answers may be
+	Texts, Files bool // the kinds of answers that it accepts
 	MaxAnswers   int
-	Answers      []ID // the pushes that came, oldest first; they may be gone
+	Answers      []ID // the answers, oldest first; they may have been purged
 
-	// The limits of the pushes that come; 0 is the default of their kind at that time.
+	// The limits of answers; 0 is the default of their kind at that time.
 	Lifetime      time.Duration
 	Views         int
 	RetrievalStep bool
@@ -54,8 +53,8 @@ func (r Request) Live(t time.Time) bool { return r.EndedAt.IsZero() && t.Before(
 // Encrypted reports whether answers must be encrypted by their sender.
 func (r Request) Encrypted() bool { return r.X25519 != nil || r.P256 != nil }
 
-// Answer adds a push to the answers. It is for engines, in the step that creates the push.
-// ErrNotFound if the request is not live at the push's creation or has another owner.
+// Answer adds a push to the answers. Engines call it in the step that creates the push. ErrNotFound
+// if the request is not live at the push's creation or has another owner.
 func (r Request) Answer(p Push) (Request, error) {
 	if !r.Live(p.CreatedAt) || r.Owner != p.Owner || len(r.Answers) >= r.MaxAnswers {
 		return r, ErrNotFound
@@ -67,11 +66,11 @@ func (r Request) Answer(p Push) (Request, error) {
 	return r, nil
 }
 
-// A RequestRule decides a change of a request: what it shall be, or with gone that it is
-// removed. It is quick and may run several times.
+// A RequestRule decides a change of a request: it returns the new request, or removes it with gone.
+// It must be quick and may run several times.
 type RequestRule func(r Request) (next Request, gone bool, err error)
 
-// What a request takes and has.
+// Flags of a request record.
 const (
 	takesTexts = 1 << iota
 	takesFiles
@@ -145,8 +144,8 @@ func readRequest(key []byte) (r Request, ok bool) {
 	return Request{ID: RequestID(key)}, true
 }
 
-// OwnedRequests is how the keys of RequestsByOwner begin for an account's requests: those that
-// have no time of their end, or the others.
+// OwnedRequests is the prefix of the keys in RequestsByOwner of an account's requests: those
+// without a recorded end, or the others.
 func OwnedRequests(owner AccountID, live bool) []byte {
 	if live {
 		return append(NumberKey(uint64(owner)), 1)

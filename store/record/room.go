@@ -4,19 +4,19 @@ import (
 	"cmp"
 )
 
-// A Holder represents a client in the records of pushes that it made without an account, or with
-// one whose address is not confirmed: an HMAC of its address, or of the /64 of an IPv6 address. Zero:
-// it is not known, or is on this machine.
+// A Holder represents a client in the records of pushes that it made without an account, or with an
+// unconfirmed one. It is an HMAC of the client's address, or of the /64 of an IPv6 address. Zero:
+// the client is unknown or on this machine.
 type Holder [16]byte
 
-// Room is what pushes take while they can be retrieved: their number, and the bytes of
-// their sealed payloads, names, notes and files.
+// Room is the space of pushes that can be retrieved: their number, and the bytes of their sealed
+// payloads, names, notes and files.
 type Room struct {
 	Pushes int   `json:"pushes"`
 	Bytes  int64 `json:"bytes"`
 }
 
-// Room returns what a push takes: nothing once it has ended and its files are gone.
+// Room returns the space of a push: zero once it has ended and its files are removed.
 func (p Push) Room() (r Room) {
 	if p.Live() {
 		r = Room{Pushes: 1, Bytes: p.Size}
@@ -25,8 +25,8 @@ func (p Push) Room() (r Room) {
 	return r
 }
 
-// RoomOf says whose room a push takes: that of its client, beside that of all anonymous ones, where
-// it has a Holder; else of its owner, or of all anonymous clients alone.
+// RoomOf says whose room a push uses. With a Holder, that of its client and of all anonymous
+// clients; else that of its owner, or of all anonymous clients only.
 func (p Push) RoomOf() RoomOf {
 	switch {
 	case p.Holder != Holder{}:
@@ -38,13 +38,13 @@ func (p Push) RoomOf() RoomOf {
 	}
 }
 
-// Plus returns the room of both.
+// Plus returns the sum of both.
 func (r Room) Plus(o Room) Room { return Room{r.Pushes + o.Pushes, r.Bytes + o.Bytes} }
 
-// Minus returns the room without o.
+// Minus returns the difference.
 func (r Room) Minus(o Room) Room { return Room{r.Pushes - o.Pushes, r.Bytes - o.Bytes} }
 
-// Within reports whether the room is within limits, of which 0 is none.
+// Within reports whether the room is within limits; 0 means no limit.
 func (r Room) Within(most Room) bool {
 	return (most.Pushes == 0 || r.Pushes <= most.Pushes) && (most.Bytes == 0 || r.Bytes <= most.Bytes)
 }
@@ -56,8 +56,8 @@ type RoomLimits struct {
 	Anonymous int  // percent of the store's space that all anonymous pushes together may take; 0: no limit
 }
 
-// Most is what the sender of a push may have live; most is Entry.Most, which an account may have
-// in place of the limit for all.
+// Most returns the room that the sender of a push may use. most is Entry.Most, which replaces the
+// general limit of an account.
 func (l RoomLimits) Most(p Push, most Room) Room {
 	switch {
 	case p.Owner == 0:

@@ -13,10 +13,10 @@ const (
 	ScopeCreate Scopes = 1 << iota // create pushes
 	ScopeRead                      // open and list pushes, and read audit logs
 	ScopeManage                    // delete pushes, and send their links by mail
-	ScopeAdmin                     // administer the instance, as long as the token's account does
+	ScopeAdmin                     // administer the instance, as long as the token's account may
 
-	// AllScopes are all for what belongs to an account. A token has them unless it was made
-	// with others; it has ScopeAdmin only if that was asked for.
+	// AllScopes are all scopes for the data of an account. They are the default of a new token,
+	// which has ScopeAdmin only on request.
 	AllScopes = ScopeCreate | ScopeRead | ScopeManage
 
 	KnownScopes = AllScopes | ScopeAdmin

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// About how many bytes a message and a count take beside what is sealed in them.
+// The approximate size of a message and a count without their sealed parts, in bytes.
 const (
 	messageWeight = 64
 	countWeight   = 64
@@ -30,10 +30,10 @@ func actor(v View, id AccountID) (Account, error) {
 	return a, err
 }
 
-// Plan returns the batch as it may be sent, and what its quotas count then, by their keys. It writes
-// nothing. ErrToken if the sender is not an account that may act, ErrUnconfirmed if its address is not
-// confirmed, ErrFull if there is no space, a *QuotaError if a quota would be exceeded. Where the batch is
-// optional, one of these leaves it out: then sent is nil.
+// Plan returns the batch that may be sent, and the new counts of its quotas by their keys. It
+// writes nothing. ErrToken if the sender is not an account that may act, ErrUnconfirmed if its
+// address is not confirmed, ErrFull if there is no space, a *QuotaError if a quota would be
+// exceeded. For an optional batch these are no errors, but sent is nil.
 func (b *MailBatch) Plan(t Tx) (sent *MailBatch, counts []QuotaCount, err error) {
 	if b == nil {
 		return nil, nil, nil
@@ -65,7 +65,7 @@ func (b *MailBatch) mayBeSent(t Tx) error {
 	return t.Reserve(size)
 }
 
-// count returns the counts with what the batch adds to them, as they are now.
+// count returns the present counts plus the batch.
 func (b *MailBatch) count(v View) ([]QuotaCount, error) {
 	var keys [][]byte
 	for _, q := range b.Quotas {
@@ -90,8 +90,8 @@ func (b *MailBatch) count(v View) ([]QuotaCount, error) {
 	return counts, nil
 }
 
-// Send puts a batch into the outbox and counts it, or does neither, and returns it as it was sent; the
-// errors are those of Plan.
+// Send puts a batch into the outbox and counts it, or does neither. It returns the batch as it was
+// sent; the errors are those of Plan.
 func Send(t Tx, b *MailBatch) (*MailBatch, error) {
 	sent, counts, err := b.Plan(t)
 	if err != nil || sent == nil {
@@ -110,8 +110,8 @@ func Send(t Tx, b *MailBatch) (*MailBatch, error) {
 	return sent, nil
 }
 
-// Post puts messages into the outbox, and returns those for which there was space: what the limits keep
-// free is for views, expiry and deletes.
+// Post puts messages into the outbox as far as there is space, and returns those. It does not use
+// the space that the limits reserve for views, expiry and deletes.
 func Post(t Tx, all []Message) (kept []Message, err error) {
 	for i, m := range all {
 		if err := t.Reserve(messageWeight + len(m.Sealed)); err != nil {

@@ -8,19 +8,19 @@ import (
 	"fmt"
 )
 
-// A Record is what an engine keeps beside pushes and what belongs to them.
+// A Record is a record that does not belong to a push.
 type Record interface {
 	encoding.BinaryAppender // appends the value of its row
 	// Key returns the key of its row, which does not change.
 	Key() []byte
-	// Title names the record in messages. It is no secret.
+	// Title names the record in messages. It is not secret.
 	Title() string
-	// Belongs returns the account that must exist for the record to be there; 0: none.
+	// Belongs returns the account that must exist as long as the record; 0: none.
 	Belongs() AccountID
 }
 
-// A Table says how records of one kind are kept: each is a row, a value under a key, and
-// indexes lead to it by other keys. Keys sort as bytes.
+// A Table describes the storage of records of one kind. Each is a row, with a value under a key,
+// and indexes find it by other keys. Keys sort as bytes.
 type Table struct {
 	Name    string
 	Dumped  RecordKind // what its records are in a dump; of an added table, the list of tables gives it
@@ -35,13 +35,13 @@ type Table struct {
 	most  int    // how many an account may have; 0: something else decides that
 
 	// Read returns the record of a row, which shares no memory with it; ErrRecord if it is
-	// malformed, or of another key.
+	// malformed or has another key.
 	Read func(key, value []byte) (Record, error)
 }
 
-// An Index leads to records of its table. No two records have one key of an index.
+// An Index finds records of its table. Two records never have the same key in an index.
 type Index struct {
-	Name string // what of a record it leads from, in messages
+	Name string // the indexed field, in messages
 	Tail int    // how many bytes at the end of a key are the key of the record's row; 0: none
 	// Keys returns the keys that lead to a record.
 	Keys func(r Record) [][]byte
@@ -50,10 +50,10 @@ type Index struct {
 // A Range selects records of a table in the order of a key.
 type Range struct {
 	By     *Index // nil: by the keys of the rows
-	Prefix []byte // of each key: whole numbers; empty: of any
-	After  []byte // only what comes after this key, which need not be there; empty: from the first on
-	Skip   int    // how many records are left out at the beginning
-	Limit  int    // how many records follow at most
+	Prefix []byte // prefix of each key: whole numbers; empty: any
+	After  []byte // only records after this key, which need not exist; empty: from the first
+	Skip   int    // how many records to skip
+	Limit  int    // the most records to list
 
 	Reverse bool // the greatest key comes first
 }
@@ -95,8 +95,8 @@ func (o Rows[R]) owned(by *Index) Rows[R] {
 	return o
 }
 
-// table describes a table. begin returns a record with what its key says; ok is false if no
-// record has such a key.
+// table describes a table. begin returns a record with the fields of its key; ok is false for a
+// malformed key.
 func table[R Record, P interface {
 	*R
 	encoding.BinaryUnmarshaler
@@ -138,65 +138,64 @@ func placed[R Record, P interface {
 	return rows
 }
 
-// NumberKey is the key that is one number.
+// NumberKey makes a key from a number.
 func NumberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// PairKey is the key that is two numbers.
+// PairKey makes a key from two numbers.
 func PairKey(a, b uint64) []byte { return binary.BigEndian.AppendUint64(NumberKey(a), b) }
 
 // A View reads records of tables.
 type View interface {
 	// Get returns the record under a key, or ErrNotFound.
 	Get(of *Table, key []byte) (Record, error)
-	// All returns those of the records under the keys that there are, in any order.
+	// All returns the existing records among the keys, in any order.
 	All(of *Table, keys [][]byte) ([]Record, error)
-	// Find returns the record to which an index leads from a key, or ErrNotFound.
+	// Find returns the record that an index has for a key, or ErrNotFound.
 	Find(of *Table, by *Index, key []byte) (Record, error)
 	// List returns the records of a range.
 	List(of *Table, r Range) ([]Record, error)
-	// Last returns the last number that the table gave out; 0: none.
+	// Last returns the last number that the table assigned; 0: none.
 	Last(of *Table) (uint64, error)
 }
 
 // A Tx reads and changes records of tables in one step. An operation reads before it writes:
-// whether it reads again what it wrote depends on the engine.
+// whether it can read its own writes depends on the engine.
 type Tx interface {
 	View
-	// Put keeps a record in place of the one with its key, if there is one.
+	// Put stores a record, in place of the one with its key, if there is one.
 	Put(of *Table, r Record) error
-	// Delete removes a record, which must be as it was read.
+	// Delete removes a record, which must be unchanged since it was read.
 	Delete(of *Table, r Record) error
-	// Next gives out a number of the table, which is never given out again.
+	// Next assigns a number of the table, which is never used again.
 	Next(of *Table) (uint64, error)
 	// Tell appends an event to the instance log. An operation has at most one.
 	Tell(e AdminEvent) error
-	// Reserve returns ErrFull if there is no space to create something of that many bytes.
+	// Reserve returns ErrFull if there is no space for that many new bytes.
 	Reserve(bytes int) error
-	// Disown removes what engines count for an account. ErrExists if it still owns pushes.
-	// None is created for it once the operation is done, if that removes it.
+	// Disown removes the counts of an account in the engine. ErrExists if it still owns pushes. If
+	// the operation removes the account, later creates for it fail.
 	Disown(id AccountID) error
 }
 
 // A TableEngine keeps records of tables.
 type TableEngine interface {
-	// View calls read with what is kept now, sometimes several times. Of several things that
-	// it reads, each is as it was at that moment or later than those before.
+	// View calls read with the present records, sometimes several times. If read reads several
+	// records, each has the state of its read or of a later moment than those before.
 	View(ctx context.Context, read func(View) error) error
-	// Update calls change, and does what it wrote in one step if it returns nil; else nothing
-	// was changed. It may call it several times; the last call counts.
+	// Update calls change, and commits its writes in one step if it returns nil; otherwise nothing
+	// is changed. Update may call change several times; the last call counts.
 	Update(ctx context.Context, change func(Tx) error) error
-	// Touch applies change to each of the records that is still there, and returns how many
-	// those are: it keeps what that returns, which may have another key, or removes the record if
-	// that is nil. It is for what
-	// nothing else depends on, such as when a record was last used. It may call change several
-	// times for a record. An error of change is returned as it is.
+	// Touch applies change to each of the records that still exists, and returns their number. It
+	// stores the result of change, which may have another key, or removes the record if that is
+	// nil. Use it for fields on which nothing else depends, such as the last use. It may call
+	// change several times for a record, and returns its error unchanged.
 	Touch(ctx context.Context, of *Table, keys [][]byte, change func(Record) (Record, error)) (n int, err error)
 }
 
 // Get returns the record under a key, or ErrNotFound.
 func (o Rows[R]) Get(v View, key []byte) (r R, err error) { return as[R](v.Get(o.Table, key)) }
 
-// Find returns the record to which an index leads from a key, or ErrNotFound.
+// Find returns the record that an index has for a key, or ErrNotFound.
 func (o Rows[R]) Find(v View, by *Index, key []byte) (R, error) {
 	return as[R](v.Find(o.Table, by, key))
 }
@@ -208,7 +207,7 @@ func as[R Record](found Record, err error) (r R, _ error) {
 	return r, err
 }
 
-// All returns those of the records under the keys that there are, in any order.
+// All returns the existing records among the keys, in any order.
 func (o Rows[R]) All(v View, keys [][]byte) ([]R, error) { return allAs[R](v.All(o.Table, keys)) }
 
 // List returns the records of a range.

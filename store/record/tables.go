@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The tables of records that are decided by operations over a Tx.
+// The tables of records that operations over a Tx change.
 var (
 	Accounts    = table("account", RecordAccount, keyless[Account], AccountsByEmail, AccountsByIdentity).numbered()
 	Sessions    = table("session", RecordSession, readSession, SessionsByOwner).numbered().owned(SessionsByOwner)
@@ -51,7 +51,7 @@ var tables = func() []*Table {
 // Tables lists them all.
 func Tables() []*Table { return slices.Clone(tables) }
 
-// TableOf returns the table whose records are of that kind in a dump, or nil.
+// TableOf returns the table of a kind of record in a dump, or nil.
 func TableOf(k RecordKind) *Table {
 	for _, t := range tables {
 		if t.Dumped == k {

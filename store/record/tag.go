@@ -6,17 +6,17 @@ import (
 	"encoding/binary"
 )
 
-// A row that decides something ends with a tag, without which a row that was changed, or
-// moved, by anything but pushbox would be believed: the version of the row key as uint16,
-// then the first half of the row's sum under that key.
+// A row that affects decisions ends with a tag, so that pushbox refuses a row that another program
+// changed or moved. The tag is the version of the row key as uint16, then the first half of the
+// row's sum under that key.
 const (
 	tagSum = 16
 	// TagLen is the length of a row's tag.
 	TagLen = 2 + tagSum
 )
 
-// A RowShare is the second half of a row's sum, which no row has. An engine may add up
-// those of all rows.
+// A RowShare is the second half of a row's sum, which is not stored in the row. An engine may add
+// up the shares of all rows.
 type RowShare [tagSum]byte
 
 // SealRow appends a row's value and its tag to dst, under the newest key.
@@ -24,7 +24,7 @@ func SealRow(dst []byte, keys RowKeys, bucket string, key, value []byte) ([]byte
 	version := keys.RowVersion()
 	sum, ok := keys.RowSum(version, bucket, key, value)
 	if !ok {
-		panic("the key ring has no key of its own version") // which is a mistake in the code
+		panic("the key ring has no key of its own version") // a mistake in the code
 	}
 	dst = binary.BigEndian.AppendUint16(append(dst, value...), version)
 	return append(dst, sum[:tagSum]...), RowShare(sum[tagSum:])
@@ -40,8 +40,7 @@ func OpenRow(keys RowKeys, bucket string, key, row []byte) (value []byte, s RowS
 	return value, RowShare(sum[tagSum:]), true
 }
 
-// ShareOf returns the share of a row, whether it is to be believed or not; false if its
-// key is not known.
+// ShareOf returns the share of a row without verifying its tag; false if its key is not known.
 func ShareOf(keys RowKeys, bucket string, key, row []byte) (s RowShare, ok bool) {
 	_, sum, ok := sumRow(keys, bucket, key, row)
 	return RowShare(sum[tagSum:]), ok
@@ -67,20 +66,19 @@ func sumRow(keys RowKeys, bucket string, key, row []byte) (value []byte, sum [32
 	return value, sum, ok
 }
 
-// sealedUnder is the key of what sealing puts into a context.
+// sealedUnder is the context key of the key version of an operation.
 type sealedUnder struct{}
 
-// SealedUnder returns the version of the row keys that were the newest when the operation of
-// ctx began to seal what it keeps; ok is false if it seals nothing. All that it seals is under
-// the keys of that moment or later ones. An engine that several servers share keeps nothing of
-// an operation once this server uses newer row keys, and returns ErrStaleKeys: another server
-// may have sealed everything anew already, and drop the older keys.
+// SealedUnder returns the version of the newest row key when the operation of ctx began to seal; ok
+// is false if it seals nothing. The operation seals under the keys of that moment or later ones. An
+// engine that several servers share refuses the operation with ErrStaleKeys once this server uses
+// newer row keys: another server may already have resealed everything, and drop the older keys.
 func SealedUnder(ctx context.Context) (version uint16, ok bool) {
 	version, ok = ctx.Value(sealedUnder{}).(uint16)
 	return version, ok
 }
 
-// SealUnder returns a context of which SealedUnder returns that version.
+// SealUnder returns a context for which SealedUnder returns that version.
 func SealUnder(ctx context.Context, version uint16) context.Context {
 	return context.WithValue(ctx, sealedUnder{}, version)
 }

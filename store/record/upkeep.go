@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// SpaceLimits bound what is put into a store. Beyond them creates and uploads are
-// refused with ErrFull; views, expiry and deletes continue.
+// SpaceLimits bound the size of a store. Beyond them creates and uploads are refused with ErrFull;
+// views, expiry and deletes continue.
 type SpaceLimits struct {
 	MaxSize int64 // bytes in use; 0: no limit
 	MinFree int64 // bytes to leave free on the file system; 0: no limit
 	Room    RoomLimits
 }
 
-// CopiesStay is how long the file stays that an upgrade keeps of the older store.
+// CopiesStay is how long an upgrade keeps the file of the older store.
 const CopiesStay = 7 * Day
 
 // EngineStats are figures of an engine at one moment.
@@ -24,30 +24,29 @@ type EngineStats struct {
 	Oldest    time.Time // the earliest time limit of a live push; zero: none is live
 	Live      int64     // live pushes, with those that are due for a sweep
 
-	Shared *SharedStats // nil: the engine has a file of its own
+	Shared *SharedStats // nil: the engine has its own file
 }
 
-// SharedStats are figures of the way to a database that several servers share, since this one
-// started.
+// SharedStats are figures of the connections to a database that several servers share, since this
+// server started.
 type SharedStats struct {
 	InUse, Idle, Max int           // connections
 	Waits            uint64        // steps that waited for a connection
-	Waited           time.Duration // by all of them together
-	Conflicts        uint64        // attempts that began again because another change came first
+	Waited           time.Duration // total time of these waits
+	Conflicts        uint64        // attempts that began again because another change was first
 	Retries          uint64        // those that began again because something failed
-	FoundOut         uint64        // steps of an unknown outcome that was found out
-	LeftUnknown      uint64        // those whose outcome stayed unknown
+	FoundOut         uint64        // steps whose outcome was unknown and was then determined
+	LeftUnknown      uint64        // steps whose outcome stayed unknown
 }
 
 // Coverage is what CheckDeep read.
 type Coverage struct {
 	Payloads, Chunks int64 // compared with their digests
-	Without          int64 // of both, those that an older version wrote without a digest
-	Bytes            int64 // in all of them
+	Without          int64 // payloads and chunks that an older version wrote without a digest
+	Bytes            int64 // in all chunks
 }
 
-// Problems compares a push with what the engine holds of it and returns a sentence for
-// each promise that is broken.
+// Problems compares a push with its tally, and returns a sentence for each broken promise.
 func (p Push) Problems(t Tally) (problems []string) {
 	note := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -79,14 +78,14 @@ func (p Push) Problems(t Tally) (problems []string) {
 // Space is the size of an engine's file, and how much of it is unused.
 type Space struct{ Size, Unused int64 } // bytes
 
-// A Tally is what an engine holds of one push beside its record, counted anew.
+// A Tally counts what an engine holds of a push beside its record.
 type Tally struct {
 	Payload  bool   // there is a payload
 	Entries  uint32 // audit entries
-	Views    int    // of them: of kind view
-	Minor    uint32 // of them: of a kind that stops at MaxMinorEntries
-	Numbered bool   // entries have the numbers from 0 without a gap
-	Indexed  bool   // it has the owner row and the expiry row that it should have, and no others
+	Views    int    // entries of kind view
+	Minor    uint32 // entries that count towards MaxMinorEntries
+	Numbered bool   // the entries have all numbers from 0
+	Indexed  bool   // it has exactly the owner row and the expiry row that it should have
 
 	Stored    int64     // bytes of its chunks
 	GrantsEnd time.Time // when the last of its grants ends; zero if it has none

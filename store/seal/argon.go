@@ -16,16 +16,16 @@ import (
 
 const saltSize = 16
 
-// A Cost is what an Argon2id hash takes of the machine. In a wrap, the zero Cost means that there is
-// no passphrase; where a new hash is made, it is the standard one.
+// A Cost is the cost of an Argon2id hash. In a wrap, the zero Cost means that there is no
+// passphrase; for a new hash, it is the standard cost.
 type Cost struct {
 	memory  uint32 // KiB
 	passes  uint8
 	threads uint8
 }
 
-// standard is the cost of new hashes. most is the greatest cost of opening something: a
-// damaged record must not use up the machine.
+// standard is the cost of new hashes. most is the greatest accepted cost: a damaged record must not
+// use up the machine.
 var (
 	standard = Cost{memory: 19 << 10, passes: 2, threads: 1}
 	most     = Cost{memory: 256 << 10, passes: 16, threads: 4}
@@ -47,7 +47,7 @@ func (c Cost) hash(p secret.Text, salt []byte) []byte {
 // Cheap is a Cost for tests, whose passwords protect nothing: a hash takes less than a millisecond.
 func Cheap() Cost { return Cost{memory: 64, passes: 1, threads: 1} }
 
-// orStandard is the cost of a new hash.
+// orStandard returns the cost of a new hash.
 func (c Cost) orStandard() Cost {
 	if c == (Cost{}) {
 		return standard
@@ -65,9 +65,9 @@ func (c Cost) HashPassword(p secret.Text) string {
 	return c.phc(salt, c.hash(p, salt))
 }
 
-// VerifyPassword reports whether p is the password of a hash that Cost.HashPassword made. It
-// takes as long as that. It also reads a bcrypt hash, which takes as long as its cost
-// says. The error is ErrOpen if hash is in neither form.
+// VerifyPassword reports whether p is the password of a hash that Cost.HashPassword made. It takes
+// the same time. It also reads a bcrypt hash, which takes the time of its cost. The error is
+// ErrOpen if hash is in neither form.
 func VerifyPassword(hash string, p secret.Text) (bool, error) {
 	if IsBcrypt(hash) {
 		return verifyBcrypt(hash, p), nil
@@ -86,7 +86,7 @@ func (c Cost) phc(salt, sum []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.memory, c.passes, c.threads, b64(salt), b64(sum))
 }
 
-// readPHC parses what phc made, and nothing else.
+// readPHC parses the output of phc, and nothing else.
 func readPHC(hash string) (c Cost, salt, sum []byte, err error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 {
@@ -109,8 +109,8 @@ func readPHC(hash string) (c Cost, salt, sum []byte, err error) {
 // seconds. Rails applications use 10 to 12.
 const maxBcryptCost = 15
 
-// IsBcrypt reports whether a hash of a password is one of bcrypt, as other servers make
-// them, of a cost that VerifyPassword takes on.
+// IsBcrypt reports whether a password hash is a bcrypt hash, as other servers make them, with a
+// cost that VerifyPassword accepts.
 func IsBcrypt(hash string) bool {
 	cost, err := bcrypt.Cost([]byte(hash))
 	return err == nil && len(hash) == 60 && cost <= maxBcryptCost

@@ -2,14 +2,12 @@
 //
 // # What it protects
 //
-// A push can be read by a person who has the database, the key file and the
-// link to the push, and its passphrase if it has one; lacking any of them,
-// no one can. A sealed record that was changed, cut short, or put in the place
-// of another does not open.
+// Reading a push needs the database, the key file and the link to the push, and its passphrase if
+// it has one. A sealed record that was changed, cut short, or put in the place of another cannot be
+// decrypted.
 //
-// A download grant stands in for link and passphrase, for the files of a push
-// alone: they can be read by a client that has the database, the key file and the
-// token of a grant that has not ended.
+// A download grant replaces link and passphrase for the files of a push: to read them needs the
+// database, the key file and the token of a grant that has not ended.
 //
 // It does not hide how many records there are, how long they are, or when they
 // were written; it does not notice a record that was removed or put back as it

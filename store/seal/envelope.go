@@ -24,8 +24,7 @@ const (
 	overhead   = nonceSize + chacha20poly1305.Overhead
 )
 
-// encrypt returns head ‖ nonce ‖ ciphertext. It authenticates bound, which must include
-// the head.
+// encrypt returns head ‖ nonce ‖ ciphertext, and authenticates bound, which must include the head.
 func encrypt[T string | []byte](a cipher.AEAD, head, bound []byte, plain T) []byte {
 	out := make([]byte, len(head)+nonceSize, len(head)+overhead+len(plain))
 	nonce := out[copy(out, head):]
@@ -35,8 +34,7 @@ func encrypt[T string | []byte](a cipher.AEAD, head, bound []byte, plain T) []by
 	return a.Seal(out[:start], nonce, out[start:], bound) // in place
 }
 
-// decrypt opens what encrypt returned. The caller must have checked the head with
-// checkHead.
+// decrypt decrypts the result of encrypt. The caller must have checked the head with checkHead.
 func decrypt(a cipher.AEAD, sealed []byte, head int, bound []byte) ([]byte, error) {
 	body := sealed[head:]
 	plain, err := a.Open(nil, body[:nonceSize], body[nonceSize:], bound)
@@ -46,8 +44,8 @@ func decrypt(a cipher.AEAD, sealed []byte, head int, bound []byte) ([]byte, erro
 	return plain, nil
 }
 
-// checkHead returns the first n bytes of an envelope, with room for more, if it is long
-// enough and has that version and a known algorithm.
+// checkHead returns the first n bytes of an envelope, with capacity for more, if it is long enough
+// and has that version and a known algorithm.
 func checkHead(sealed []byte, version byte, n int) ([]byte, error) {
 	if len(sealed) < n+overhead {
 		return nil, fmt.Errorf("%w: it is cut short", ErrOpen)
@@ -76,8 +74,8 @@ var (
 	ErrKey = errors.New("the master key cannot be used")
 	// ErrOpen says that a record is damaged, is not where it belongs, or was sealed
 	// under another key.
-	ErrOpen = errors.New("a sealed record does not open")
+	ErrOpen = errors.New("a record cannot be decrypted")
 	// ErrPassphrase says that a passphrase is missing or wrong. Damage to the record
 	// that it protects looks the same.
-	ErrPassphrase = errors.New("the passphrase does not open the push")
+	ErrPassphrase = errors.New("the passphrase does not match the push")
 )

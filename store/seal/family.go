@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Family is a set of keys of a ring that serve one purpose. Each key of a family has a
-// version, and what it sealed says that version.
+// A Family is a set of keys of a ring for one purpose. Each key of a family has a version, which is
+// in every record that it sealed.
 type Family uint8
 
 // The families. The numbers are stored.
@@ -26,7 +26,7 @@ const (
 // Families lists all of them.
 func Families() []Family { return []Family{KEKs, DetailKeys, AuditKeys, RowKeys} }
 
-// maxVersion is the greatest version of a key that is not a KEK: two bytes have it.
+// maxVersion is the greatest version of a key that is not a KEK. It is stored in two bytes.
 const maxVersion = math.MaxUint16
 
 // A use is a kind of record that keys of a family seal.
@@ -44,8 +44,8 @@ const (
 	useCount
 )
 
-// uses says of each use whose keys it takes, the info text of HKDF, and what errors call
-// the record.
+// uses has the family of keys of each use, the info text of HKDF, and the name of the record in
+// errors.
 var uses = [useCount]struct {
 	family     Family
 	info, name string
@@ -82,7 +82,7 @@ func newFamilyKey(f Family, k key, version uint32, from int64) familyKey {
 	return made
 }
 
-// newest returns the key of a family that was made last.
+// newest returns the newest key of a family.
 func (r *Ring) newest(f Family) *familyKey { return &r.keys[f][len(r.keys[f])-1] }
 
 // numbered returns the key of a family with that version.
@@ -104,7 +104,7 @@ func (k *familyKey) seal(u use, id, plain []byte) []byte {
 	return encrypt(k.ciphers[u], head, bind(head, id), plain)
 }
 
-// open opens what seal sealed for the same use and id, and records of before there were
+// open decrypts the result of seal for the same use and id, and records from before there were
 // families.
 func (r *Ring) open(u use, id, sealed []byte) (plain []byte, err error) {
 	a, head, err := r.opens(u, sealed)
@@ -117,7 +117,7 @@ func (r *Ring) open(u use, id, sealed []byte) (plain []byte, err error) {
 	return plain, nil
 }
 
-// opens returns the cipher that opens a record, and the length of the record's head.
+// opens returns the cipher of a record, and the length of the record's head.
 func (r *Ring) opens(u use, sealed []byte) (a cipher.AEAD, head int, err error) {
 	f := uses[u].family
 	version, head, err := readHead(f, sealed)
@@ -146,10 +146,10 @@ func (k *familyKey) head(f Family) []byte {
 	return binary.BigEndian.AppendUint16(append(make([]byte, 0, familyHead), version2, xchacha20), uint16(k.version))
 }
 
-// readHead reads the head of an envelope under a key of a family, and returns the
-// version of that key and the length of the head. Before there were families, details,
-// webhooks and messages had the version of a KEK, which is what it returns then; and
-// there was one audit key, which is now version 1.
+// readHead reads the head of an envelope under a key of a family, and returns the version of that
+// key and the length of the head. Before there were families, details, webhooks and messages had
+// the version of a KEK, which readHead then returns; and there was one audit key, which is now
+// version 1.
 func readHead(f Family, sealed []byte) (version uint32, head int, err error) {
 	switch {
 	case f == KEKs, f == DetailKeys && isVersion1(sealed):
@@ -190,10 +190,9 @@ const (
 	rotateAhead = time.Hour
 )
 
-// A Period says what a key of a family seals: what is made at From or later and before
-// To. For KEKs that is the time when a push was created or a grant was issued, and the
-// first KEK of a ring also seals those from before its period. The newest key has no
-// end: its To is zero.
+// A Period is the time in which a key of a family seals: from From until before To. For KEKs that
+// is the time when a push was created or a grant was issued, and the first KEK of a ring also seals
+// earlier ones. The newest key has no end: its To is zero.
 type Period struct {
 	Version  uint32
 	From, To time.Time
@@ -221,9 +220,9 @@ func (r *Ring) Rotate(now time.Time) (*Ring, bool) {
 	return r.with(KEKs, now.Add(rotateAhead)), true
 }
 
-// Renew returns a ring with one more key in each family, in use from now, and true. The
-// caller must store the ring before it uses it. Renew returns r and false if a family has no version left: those
-// beside the KEKs have 65,535.
+// Renew returns a ring with one more key in each family, in use from now, and true. The caller must
+// store the ring before it uses it. Renew returns r and false if a family has no version left:
+// families other than the KEKs have 65,535.
 func (r *Ring) Renew(now time.Time) (*Ring, bool) {
 	next := r
 	for _, f := range Families() {
@@ -235,9 +234,8 @@ func (r *Ring) Renew(now time.Time) (*Ring, bool) {
 	return next, true
 }
 
-// with returns a ring with one more key in a family, in use from a time. Keys that were
-// to come into use later come into use just before it: the clock may have run back, so
-// something may be sealed under them.
+// with returns a ring with one more key in a family, in use from a time. Keys with a later time
+// come into use just before it: the clock may have run back, so records may be sealed under them.
 func (r *Ring) with(f Family, from time.Time) *Ring {
 	keys, ms := slices.Clone(r.keys[f]), from.UnixMilli()
 	next := newFamilyKey(f, newKey(), keys[len(keys)-1].version+1, ms)
@@ -248,15 +246,15 @@ func (r *Ring) with(f Family, from time.Time) *Ring {
 	return r.replace(f, append(keys, next))
 }
 
-// replace returns a ring with other keys in a family.
+// replace returns a ring with the keys of a family replaced.
 func (r *Ring) replace(f Family, keys []familyKey) *Ring {
 	all := r.keys
 	all[f] = keys
 	return &Ring{id: r.id, keys: all, retired: r.retired}
 }
 
-// Retire is Drop for a key under which something is still in memory: the ring that it
-// returns opens that, until the process ends. What Sealed returns does not have the key.
+// Retire is Drop for a key under which sealed data is still in memory: the returned ring can open
+// it until the process ends. The result of Sealed does not have the key.
 func (r *Ring) Retire(f Family, version uint32) *Ring {
 	next := r.Drop(f, version)
 	if next != r {
@@ -266,8 +264,8 @@ func (r *Ring) Retire(f Family, version uint32) *Ring {
 	return next
 }
 
-// After returns the ring of a store that takes the place of an older one. It also opens what
-// is still in memory under keys of these families that only the older one has.
+// After returns the ring with which a store replaces an older one. It can also open data in memory
+// under keys of these families that only the older one has.
 func (r *Ring) After(older *Ring, families ...Family) *Ring {
 	next := &Ring{id: r.id, keys: r.keys, retired: r.retired}
 	for _, f := range families {
@@ -280,10 +278,10 @@ func (r *Ring) After(older *Ring, families ...Family) *Ring {
 	return next
 }
 
-// Drop returns a ring without a key of a family. What that key sealed never opens again.
-// So nothing may still be sealed under it (SealedUnder), nor be about to be: the
-// period of a KEK must be over, and no push or grant of that time may still be under
-// way. If it is the newest key, Drop returns r.
+// Drop returns a ring without a key of a family. Data under that key can never be decrypted again.
+// So nothing may still be sealed under it (SealedUnder), or be sealed soon: the period of a KEK
+// must be over, and creates and grants of that time must have ended. If it is the newest key, Drop
+// returns r.
 func (r *Ring) Drop(f Family, version uint32) *Ring {
 	i := slices.IndexFunc(r.keys[f], func(k familyKey) bool { return k.version == version })
 	if i < 0 || i == len(r.keys[f])-1 {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// A FilesKey opens the files of one push, and nothing else of it. It prints as
-// "[redacted]". The zero value is not a key, and its use panics.
+// A FilesKey opens only the files of a push. It prints as "[redacted]". The zero value is not a
+// key, and its use panics.
 type FilesKey struct{ key }
 
-// FilesKey returns the key of the files of k's push: the same each time.
+// FilesKey returns the key of the files of k's push. It is always the same.
 func (k DEK) FilesKey() FilesKey {
 	files := hkdfSHA256(k.bytes(), nil, infoFiles)
 	return FilesKey{keyOf(files[:])}
@@ -54,9 +54,9 @@ func (c *FileCipher) Seal(dst []byte, n uint64, last bool, plain []byte) []byte 
 // slice. To open in place, pass sealed[:0] as dst, which overwrites sealed even on an
 // error; otherwise the two must not overlap.
 //
-// The error is ErrOpen if sealed is not what Seal returned for the same file, n and
-// last. So a caller who opens all chunks in order, and the final one as the last, finds
-// out whether chunks are missing, moved, or too many.
+// The error is ErrOpen if sealed is not the result of Seal for the same file, n and last. So a
+// caller that opens all chunks in order, and the final one as the last, detects missing, moved and
+// additional chunks.
 func (c *FileCipher) Open(dst []byte, n uint64, last bool, sealed []byte) ([]byte, error) {
 	if !fits(n, last, len(sealed)-ChunkOverhead) {
 		return nil, fmt.Errorf("chunk %d: %w: it has a wrong length", n, ErrOpen)
@@ -103,8 +103,8 @@ func SealedSize(size int64) int64 {
 	return size + extra
 }
 
-// fits reports whether chunk n can have that many bytes. There is only one way to cut a
-// file into chunks, so the chunk of each byte is known.
+// fits reports whether chunk n can have that many bytes. A file can be cut into chunks in only one
+// way, so the chunk of each byte is known.
 func fits(n uint64, last bool, size int) bool {
 	switch {
 	case !last:

@@ -18,9 +18,8 @@ func NewGrantToken() secret.Text { return secret.New(randomText(20)) }
 // NewReceiptCode returns the code of a receipt: 128 random bits.
 func NewReceiptCode() secret.Text { return secret.New(randomText(16)) }
 
-// SealGrant seals the key of the files of the push with that id, for a recipient who
-// downloads them without its link and passphrase. issued is the time of the grant.
-// Opening it takes the grant token.
+// SealGrant seals the key of the files of the push with that id, so that a recipient can download
+// them without link and passphrase. issued is the time of the grant. Only the grant token opens it.
 func (r *Ring) SealGrant(issued time.Time, id []byte, grant secret.Text, files FilesKey) []byte {
 	plain := files.bytes()
 	defer clear(plain)
@@ -47,8 +46,8 @@ func (r *Ring) OpenGrant(id []byte, grant secret.Text, sealed []byte) (FilesKey,
 	return FilesKey{keyOf(plain)}, nil
 }
 
-// kekOf returns the KEK under which something is sealed, and the first n bytes of it,
-// which are its head.
+// kekOf returns the KEK of a sealed record, and the first n bytes of the record, which are its
+// head.
 func (r *Ring) kekOf(sealed []byte, n int) (*familyKey, []byte, error) {
 	head, err := checkHead(sealed, version1, n)
 	if err != nil {
@@ -82,7 +81,7 @@ func randomText(n int) string {
 }
 
 // Digest returns the SHA-256 digest under which an API token, a grant token or the code of a
-// receipt is stored. A token has too many bits to guess it from its digest.
+// receipt is stored. A token has too many bits to be guessed from its digest.
 func Digest(token secret.Text) [sha256.Size]byte {
 	return sha256.Sum256([]byte(token.Reveal()))
 }

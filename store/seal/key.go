@@ -21,13 +21,13 @@ func (redacted) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[redacte
 // String returns "[redacted]".
 func (redacted) String() string { return "[redacted]" }
 
-// MarshalText returns "[redacted]", for encoders that know nothing of secrets.
+// MarshalText returns "[redacted]", for encoders that do not know about secrets.
 func (redacted) MarshalText() ([]byte, error) { return []byte("[redacted]"), nil }
 
-// A key is 32 bytes that do not print. They are behind a pointer, because fmt prints an
-// unexported field of another struct without asking the field's type: it then prints an
-// address. They are a string, because for a wrong verb fmt follows a pointer to an
-// array. Using the zero key panics, so nothing is ever sealed without a key.
+// A key is 32 bytes that do not print. They are behind a pointer, because fmt prints an unexported
+// field of another struct without calling methods of its type: then it prints an address. They are
+// a string, because for a wrong verb fmt follows a pointer to an array. Using the zero key panics,
+// so nothing is ever sealed without a key.
 type key struct {
 	redacted
 	s *string
@@ -55,8 +55,7 @@ func derive(secret, salt []byte, info string) cipher.AEAD {
 	return must(chacha20poly1305.NewX(key[:]))
 }
 
-// must returns v. It is for functions that fail only on wrong lengths, where the
-// lengths are constant.
+// must returns v. It is for functions that fail only on wrong lengths, if the lengths are constant.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic("seal: " + err.Error())
@@ -72,7 +71,7 @@ func must[T any](v T, err error) T {
 // which are its first block.
 func hkdfSHA256(secret, salt []byte, info string) [keySize]byte {
 	var room [sha256.BlockSize]byte
-	extracted := hmacSHA256(salt, secret) // no salt means zeros, which also fill up a short key
+	extracted := hmacSHA256(salt, secret) // no salt means zeros, which also pad a short key
 	return hmacSHA256(extracted[:], append(append(room[:0], info...), 1))
 }
 

@@ -41,18 +41,18 @@ func NewKeySlot(path string) (KeySlot, error) {
 // Path is the path of the key file, after links.
 func (s KeySlot) Path() string { return s.path }
 
-// NextPath is the path of the next key, if one waits.
+// NextPath is the path of the next key, if there is one.
 func (s KeySlot) NextPath() string { return s.path + nextSuffix }
 
 // Key loads the key, as LoadKeyFile does.
 func (s KeySlot) Key() (RootKey, error) { return LoadKeyFile(s.path) }
 
-// Next loads the key that waits. The error is fs.ErrNotExist if there is none.
+// Next loads the next key. The error is fs.ErrNotExist if there is none.
 func (s KeySlot) Next() (RootKey, error) { return LoadKeyFile(s.NextPath()) }
 
-// Stage writes the next key to a file with the owner and the mode of the key file. It
-// is durable when Stage returns nil. The error is fs.ErrExist if a key waits already,
-// and a clear one if the key file cannot be replaced, as far as that can be told.
+// Stage writes the next key to a file with the owner and the mode of the key file. It is durable
+// when Stage returns nil. The error is fs.ErrExist if there is a next key already, and an
+// explanatory one if it can be foreseen that the key file cannot be replaced.
 func (s KeySlot) Stage(k RootKey) error {
 	if err := s.probe(); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s KeySlot) probe() error {
 	return nil // a file system without links
 }
 
-// Unstage removes the key that waits, if there is one, and overwrites it.
+// Unstage removes the next key, if there is one, and overwrites it.
 func (s KeySlot) Unstage() error {
 	if _, err := os.Lstat(s.NextPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -88,10 +88,9 @@ func (s KeySlot) Unstage() error {
 	return errors.Join(durable.Scrub(s.NextPath()), durable.SyncDir(filepath.Dir(s.path)))
 }
 
-// Adopt replaces the key file with the key that waits. Unless discard is set, it first
-// keeps the old key beside it, under a name with the time, and returns that name. It
-// overwrites what the replaced file held, if that has no other name. After
-// an error or a crash it may be called again.
+// Adopt replaces the key file with the next key. Unless discard is set, it first keeps the old key
+// beside it, under a name with the time, and returns that name. It overwrites the replaced file if
+// that has no other name. After an error or a crash the caller may call it again.
 func (s KeySlot) Adopt(at time.Time, discard bool) (old string, err error) {
 	if !discard {
 		if old, err = s.keepOld(at); err != nil {
@@ -105,7 +104,7 @@ func (s KeySlot) Adopt(at time.Time, discard bool) (old string, err error) {
 	if _, err := durable.Replace(s.NextPath(), s.path); err != nil {
 		return "", fmt.Errorf("replace the key file: %w", err)
 	}
-	if openErr == nil { // as far as that is possible: the key is replaced, whether or not its blocks are overwritten
+	if openErr == nil { // best effort: the key is replaced even if its blocks are not overwritten
 		_ = durable.Overwrite(was)
 	}
 	return old, nil
@@ -132,7 +131,7 @@ func (s KeySlot) keepOld(at time.Time) (old string, err error) {
 		if err := s.publish(text, old); !errors.Is(err, fs.ErrExist) {
 			return old, err
 		}
-		old = fmt.Sprintf("%s-%d", name, n) // there was another rotation in this second
+		old = fmt.Sprintf("%s-%d", name, n) // another rotation ran in this second
 	}
 }
 
@@ -155,7 +154,7 @@ func (s KeySlot) likeKeyFile(temp *os.File) error {
 	return durable.Inherit(temp, key)
 }
 
-// escapeGlob makes a path a pattern that matches it alone.
+// escapeGlob turns a path into a pattern that matches only that path.
 func escapeGlob(path string) string {
 	var b []byte
 	for i := range len(path) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The paper form has the 64 characters of a key line, 16 a line. After each 16 are four
-// that are a checksum of the line and its number.
+// The paper form has the 64 characters of a key line, 16 in each line. Four more characters in each
+// line are a checksum of the line and its number.
 const (
 	// PaperLines is the number of lines with parts of the key in the paper form.
 	PaperLines = 4
@@ -21,7 +21,7 @@ const (
 	infoKeyID   = "pushbox key id 1"
 )
 
-// ID returns eight characters that identify the key and reveal nothing of it.
+// ID returns eight characters that identify the key without revealing it.
 func (k RootKey) ID() string {
 	id := hkdfSHA256(k.bytes(), nil, infoKeyID)
 	return hex.EncodeToString(id[:4])
@@ -54,9 +54,9 @@ const paperText = `# pushbox master key, on paper. Key ID: %s
 
 `
 
-// ParsePaper reads the numbered lines that Paper wrote, in any order, in upper or lower
-// case, with any spaces or hyphens. It skips blank lines and comments. The error is
-// ErrKey, and names the line that is wrong or missing.
+// ParsePaper reads the numbered lines of Paper, in any order, in upper or lower case, with any
+// spaces or hyphens. It skips blank lines and comments. The error is ErrKey, and names the wrong or
+// missing line.
 func ParsePaper(text []byte) (RootKey, error) {
 	var parts [PaperLines + 1]string
 	for line := range strings.Lines(string(text)) {
@@ -74,7 +74,7 @@ func ParsePaper(text []byte) (RootKey, error) {
 			return RootKey{}, err
 		}
 		if parts[n] != "" && parts[n] != part {
-			return RootKey{}, fmt.Errorf("%w: line %d of the paper form is there twice, and not the same", ErrKey, n)
+			return RootKey{}, fmt.Errorf("%w: line %d of the paper form appears twice, with different text", ErrKey, n)
 		}
 		parts[n] = part
 	}
@@ -93,20 +93,20 @@ func CheckPaperLine(n int, text string) error {
 	return err
 }
 
-// paperLine returns the part of the key that a line has.
+// paperLine returns the part of the key in a line.
 func paperLine(n int, text string) (string, error) {
 	text = lowerASCII([]byte(strings.TrimSpace(text)))
 	if head, rest, ok := strings.Cut(text, ":"); ok && strings.TrimSpace(head) == strconv.Itoa(n) {
 		text = rest
 	}
-	// The only digits in it are 2 to 7; others are letters that look like them.
+	// The only digits in it are 2 to 7; others are read as the letters that look like them.
 	text = strings.NewReplacer(" ", "", "\t", "", "-", "", "0", "o", "1", "l", "8", "b").Replace(text)
 	switch {
 	case len(text) != paperChars+paperCheck:
-		return "", fmt.Errorf("%w: line %d of the paper form has %d characters beside spaces, and should have %d",
+		return "", fmt.Errorf("%w: line %d of the paper form has %d characters without spaces, but should have %d",
 			ErrKey, n, len([]rune(text)), paperChars+paperCheck)
 	case paperSum(n, text[:paperChars]) != text[paperChars:]:
-		return "", fmt.Errorf("%w: line %d of the paper form was mistyped, its last group does not fit the others", ErrKey, n)
+		return "", fmt.Errorf("%w: line %d of the paper form was mistyped: its last group does not match the others", ErrKey, n)
 	}
 	return text[:paperChars], nil
 }

@@ -70,8 +70,8 @@ func (r *Ring) SealEntry(id, plain []byte) []byte {
 // does not open.
 func (r *Ring) OpenEntry(id, sealed []byte) ([]byte, error) { return r.open(forEntry, id, sealed) }
 
-// SealEvent seals what an event of the instance log says. digest is the digest of what
-// the row of the event commits to.
+// SealEvent seals the text of an event of the instance log. digest is the digest to which the row
+// of the event commits.
 func (r *Ring) SealEvent(digest [32]byte, plain []byte) []byte {
 	return r.newest(AuditKeys).seal(forEvent, digest[:], plain)
 }
@@ -92,8 +92,8 @@ func (r *Ring) SealAccount(id, plain []byte) []byte {
 // it does not open.
 func (r *Ring) OpenAccount(id, sealed []byte) ([]byte, error) { return r.open(forAccount, id, sealed) }
 
-// SealDetails seals what the owner of the push with that id may read again without its
-// link, also when it has ended.
+// SealDetails seals the words of the push with that id, which its owner may read without its link,
+// even after it has ended.
 func (r *Ring) SealDetails(id, plain []byte) []byte {
 	return r.newest(DetailKeys).seal(forDetails, id, plain)
 }
@@ -155,9 +155,9 @@ func openRecord(name string, a cipher.AEAD, id, sealed []byte, more ...byte) (pl
 // infoMark is the info text of HKDF for marks.
 const infoMark = "pushbox mark 1"
 
-// Mark authenticates a nonce for a subject: the first 16 bytes of an HMAC-SHA256 under a
-// key that is derived from the id key. So it never changes for a store, and says nothing
-// of the subject to those without the ring.
+// Mark authenticates a nonce for a subject: the first 16 bytes of an HMAC-SHA256 under a key that
+// is derived from the id key. So it never changes for a store, and does not reveal the subject
+// without the ring.
 func (r *Ring) Mark(subject, nonce []byte) [16]byte {
 	k := hkdfSHA256(r.id.bytes(), nil, infoMark)
 	message := slices.Concat([]byte{byte(len(nonce))}, nonce, subject)
@@ -165,15 +165,15 @@ func (r *Ring) Mark(subject, nonce []byte) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// IsMark reports whether a mark is that of the subject and the nonce. It takes as long for
-// each mark.
+// IsMark reports whether a mark matches the subject and the nonce. Its time does not depend on the
+// mark.
 func (r *Ring) IsMark(subject, nonce, mark []byte) bool {
 	want := r.Mark(subject, nonce)
 	return hmac.Equal(want[:], mark)
 }
 
-// A rowState is what one computation of a row's sum works with. It keeps the state of
-// HMAC after the key, so that a sum costs no work for the key and allocates nothing.
+// A rowState is the working memory for a row's sum. It keeps the state of HMAC after the key, so
+// that a sum needs no work for the key and allocates nothing.
 type rowState struct {
 	mac hash.Hash
 	row []byte
@@ -196,12 +196,12 @@ func (s *rowState) of(bucket string, key, value []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(s.sum)
 }
 
-// RowVersion returns the version of the key under which rows are authenticated now.
+// RowVersion returns the version of the newest row key.
 func (r *Ring) RowVersion() uint16 { return uint16(r.newest(RowKeys).version) }
 
-// RowSum returns the sum that authenticates a row of the database: where it is, and its
-// value. The name of a bucket has no zero byte. ok is false if the ring has no row key
-// of that version. RowSum takes about a microsecond, and allocates nothing.
+// RowSum returns the sum that authenticates the place and the value of a row of the database. The
+// name of a bucket has no zero byte. ok is false if the ring has no row key of that version. RowSum
+// takes about a microsecond, and allocates nothing.
 func (r *Ring) RowSum(version uint16, bucket string, key, value []byte) (sum [sha256.Size]byte, ok bool) {
 	for i := len(r.keys[RowKeys]) - 1; i >= 0; i-- {
 		if k := &r.keys[RowKeys][i]; k.version == uint32(version) {

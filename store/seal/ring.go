@@ -17,7 +17,7 @@ const (
 	infoFile    = "pushbox file 1"
 	infoGrant   = "pushbox grant 1"
 
-	// For the first keys of a ring of before there were families.
+	// For the first keys of a ring from before there were families.
 	infoFirstDetail = "pushbox detail key 1"
 	infoFirstRow    = "pushbox row key 1"
 )
@@ -28,9 +28,9 @@ const (
 type Ring struct {
 	redacted
 	id   key
-	keys [familyEnd][]familyKey // of each family at least one, by version and by time
+	keys [familyEnd][]familyKey // at least one of each family, sorted by version and time
 
-	retired [familyEnd][]familyKey // those that Retire dropped; they open, and are not kept
+	retired [familyEnd][]familyKey // keys that Retire dropped: they open, but are not stored
 }
 
 // NewRing returns a ring of new keys, which are in use from now.
@@ -73,10 +73,9 @@ func (r *Ring) Sealed(root RootKey) []byte {
 	return encrypt(root.aead(infoRing), head, head, plain)
 }
 
-// OpenRing opens what Sealed returned, and rings of before there were families. The
-// error is ErrKey if root does not open it: it was sealed under another key or is
-// damaged, which look the same. It is ErrOpen if sealed is not a sealed ring under any
-// key.
+// OpenRing decrypts the result of Sealed, and rings from before there were families. The error is
+// ErrKey if root does not decrypt it: it was sealed under another key or is damaged, which look the
+// same. It is ErrOpen if sealed is not a sealed ring at all.
 func OpenRing(root RootKey, sealed []byte) (*Ring, error) {
 	version, decode := byte(version2), decodeRing
 	if isVersion1(sealed) {
@@ -98,7 +97,7 @@ func OpenRing(root RootKey, sealed []byte) (*Ring, error) {
 	return r, nil
 }
 
-// IsFirstRing reports whether a sealed key ring is as databases up to schema 5 have it.
+// IsFirstRing reports whether a sealed key ring has the form of databases up to schema 5.
 func IsFirstRing(sealed []byte) bool { return isVersion1(sealed) }
 
 func (r *Ring) encode() []byte {
@@ -154,16 +153,16 @@ func (r *Ring) add(f Family, b []byte) bool {
 	return true
 }
 
-// The plain text of a sealed ring of before there were families: the id key, the audit
-// key, then for each KEK its version, the time from which it is in use, and the key.
+// The plain text of a sealed ring from before there were families: the id key, the audit key, then
+// for each KEK its version, the time from which it is in use, and the key.
 const (
 	firstRingFixed = 2 * keySize
 	firstKEKRecord = 4 + 8 + keySize
 )
 
-// decodeFirstRing reads a ring of before there were families. Its audit key becomes the
-// first of that family, and the first detail and row keys are derived from it, so that
-// they are the same each time.
+// decodeFirstRing reads a ring from before there were families. Its audit key becomes the first of
+// that family, and the first detail and row keys are derived from it, so that they are always the
+// same.
 func decodeFirstRing(b []byte) (*Ring, error) {
 	if len(b) < firstRingFixed+firstKEKRecord || (len(b)-firstRingFixed)%firstKEKRecord != 0 {
 		return nil, errRingLength

@@ -30,8 +30,8 @@ func (k RootKey) Text() []byte {
 	return []byte(keyComment + keyLine(k.bytes()) + "\n")
 }
 
-// ParseRootKey reads what Text wrote. It accepts white space around lines, CRLF, blank
-// lines, comments, and upper case. The error is ErrKey.
+// ParseRootKey reads the output of Text. It accepts white space around lines, CRLF, blank lines,
+// comments, and upper case. The error is ErrKey.
 func ParseRootKey(text []byte) (RootKey, error) {
 	var found RootKey
 	for line := range bytes.SplitSeq(text, []byte("\n")) {
@@ -57,7 +57,7 @@ func parseKeyLine(line []byte) (RootKey, error) {
 	text := lowerASCII(line)
 	body, ok := strings.CutPrefix(text, keyPrefix)
 	if !ok {
-		return RootKey{}, fmt.Errorf("%w: a line is no comment and does not begin with %s", ErrKey, keyPrefix)
+		return RootKey{}, fmt.Errorf("%w: a line is neither a comment nor a key: it must begin with # or %s", ErrKey, keyPrefix)
 	}
 	raw, err := lowerBase32.DecodeString(strings.ReplaceAll(body, "-", ""))
 	// Writing the key again checks its groups and its checksum at once.
@@ -91,9 +91,8 @@ func lowerASCII(line []byte) string {
 	}, line))
 }
 
-// OpensRing reports whether b begins with a sealed key ring that the key opens, of any
-// format, whatever follows it. Where it does not, a holder of the key learns nothing
-// from b.
+// OpensRing reports whether b begins with a sealed key ring, of any format, that the key opens. If
+// it does not, the key reveals nothing about b.
 func (k RootKey) OpensRing(b []byte) bool {
 	fixed, record := keySize, keyRecord
 	if isVersion1(b) {

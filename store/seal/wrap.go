@@ -27,13 +27,13 @@ type DEK struct{ key }
 // IsZero reports whether k is the zero value.
 func (k DEK) IsZero() bool { return k.s == nil }
 
-// NewDEK returns a random key for one push: no second push may be sealed under it.
+// NewDEK returns a random key for one push: it must not seal a second one.
 func NewDEK() DEK { return DEK{newKey()} }
 
-// Wrap seals the key of a push under the ring, the token, and the passphrase if that is
-// not empty; opening it takes all of them, and the id. created is the time of the push.
-// With a passphrase it takes what cost says, by the standard some 30 ms and 19 MiB; the caller
-// limits how many run at once.
+// Wrap seals the key of a push under the ring, the token, and the passphrase if that is not empty;
+// opening it needs all of them, and the id. created is the time of the push. With a passphrase it
+// has the given cost, which by default is some 30 ms and 19 MiB; the caller limits how many run at
+// once.
 func (r *Ring) Wrap(created time.Time, id []byte, token, passphrase secret.Text, dek DEK, cost Cost) []byte {
 	var c Cost
 	if !passphrase.IsZero() {
@@ -78,7 +78,7 @@ func (r *Ring) OpenWrap(wrap, id []byte, token, passphrase secret.Text) (DEK, er
 	return DEK{keyOf(plain)}, nil
 }
 
-// readWrap checks everything in a wrap that can be checked without opening it.
+// readWrap checks a wrap as far as that is possible without opening it.
 func (r *Ring) readWrap(wrap []byte) (*familyKey, Cost, error) {
 	k, _, err := r.kekOf(wrap, wrapHead)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *Ring) readWrap(wrap []byte) (*familyKey, Cost, error) {
 	}
 	c := wrapCost(wrap)
 	if len(wrap) != wrapSize || !c.bounded() {
-		return nil, Cost{}, fmt.Errorf("wrap: %w: it has a wrong length or costs too much", ErrOpen)
+		return nil, Cost{}, fmt.Errorf("wrap: %w: it has a wrong length, or its cost is too high", ErrOpen)
 	}
 	return k, c, nil
 }

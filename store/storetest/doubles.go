@@ -50,13 +50,13 @@ func (c *Clock) Jump(d time.Duration) {
 	c.wall = c.wall.Add(d)
 }
 
-// A Forgery damages what the store reads of files.
+// A Forgery damages chunks of files that the store reads.
 type Forgery struct {
-	Take  func(file, n int) (int, int)     // returns which chunk is read instead; nil: the one asked for
-	Spoil func(file, n int, sealed []byte) // changes what was read; may be nil
+	Take  func(file, n int) (int, int)     // returns the chunk to read instead; nil: no change
+	Spoil func(file, n int, sealed []byte) // changes the chunk that was read; may be nil
 }
 
-// Forge damages what is read of files from now on; nil ends that.
+// Forge damages chunks that are read from now on; nil ends that.
 func (f *Fixture) Forge(x *Forgery) { f.forgery.Store(x) }
 
 // A forger is an engine whose files may be damaged.
@@ -101,7 +101,7 @@ func (v watchedView) List(of *record.Table, r record.Range) ([]record.Record, er
 	return v.View.List(of, r)
 }
 
-// CountLists has the store of a fixture count in n how often it lists a table.
+// CountLists makes the store of a fixture count in n how often it lists a table.
 func CountLists(of *record.Table, n *atomic.Int64) func(record.Engine) record.Engine {
 	return func(e record.Engine) record.Engine {
 		return Watched{e, func(listed *record.Table) {

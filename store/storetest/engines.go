@@ -25,8 +25,8 @@ var engines = map[string]func(testing.TB) func(*Setup){
 
 const postgresql = "postgresql"
 
-// Rounds returns how many of n rounds a subtest of OnEachEngine makes: a tenth, at least
-// one, where each step of it is a round trip to a database.
+// Rounds returns how many of n rounds a subtest of OnEachEngine runs: a tenth, at least one, if
+// each step is a round trip to a database.
 func Rounds(t testing.TB, n uint64) uint64 {
 	if strings.HasSuffix(t.Name(), "/"+postgresql) {
 		return max(1, n/10)
@@ -34,8 +34,8 @@ func Rounds(t testing.TB, n uint64) uint64 {
 	return n
 }
 
-// OnEachEngine runs a test for each engine that a store may have, as a subtest. engine
-// chooses it for New. A package that calls it has pgtest.Main in its TestMain.
+// OnEachEngine runs a test for each engine that a store may have, as a subtest. engine is an option
+// for New that chooses the engine. A package that calls it has pgtest.Main in its TestMain.
 func OnEachEngine(t *testing.T, test func(t *testing.T, engine func(*Setup))) {
 	t.Helper()
 	for name, engine := range engines {
@@ -46,8 +46,8 @@ func OnEachEngine(t *testing.T, test func(t *testing.T, engine func(*Setup))) {
 	}
 }
 
-// Postgres has each store keep everything in a new PostgreSQL database. The test is skipped
-// where the system has no PostgreSQL.
+// Postgres makes each store use a new PostgreSQL database. It skips the test if the system has no
+// PostgreSQL.
 func Postgres(t testing.TB) func(*Setup) {
 	t.Helper()
 	cluster := pgtest.Need(t)
@@ -74,8 +74,8 @@ func CheckInBatches(t *testing.T, n uint64, begin func(t *testing.T, batch int) 
 	}
 }
 
-// InMemory puts the database on a file system in memory where the system has one: for
-// tests of what a store does, not of what survives a loss of power.
+// InMemory puts the database on a file system in memory if the system has one, for tests that do
+// not depend on durability.
 func InMemory(t testing.TB) func(*Setup) {
 	dir, err := os.MkdirTemp("/dev/shm", "pushbox-test-")
 	if err != nil {

@@ -94,7 +94,7 @@ func PushFiles(t testing.TB, f *Fixture, by store.Actor, change func(*store.NewP
 	return p
 }
 
-// Content is size bytes that look random and depend on seed alone.
+// Content returns size bytes that look random and depend only on seed.
 func Content(seed uint64, size int) []byte {
 	b := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(b)
@@ -111,7 +111,7 @@ func Grant(t testing.TB, f *Fixture, by store.Actor, p store.PushInfo) store.Pus
 	return got
 }
 
-// Retrieve retrieves a push and returns its payload, or "" where it delivers none.
+// Retrieve retrieves a push and returns its payload, or "" if it delivers none.
 func Retrieve(t testing.TB, f *Fixture, by store.Actor, p store.PushInfo) string {
 	t.Helper()
 	got, err := f.Store.Retrieve(ctx, by, p.Token, secret.Text{}, nil)
@@ -192,8 +192,8 @@ func Code(t testing.TB, f *Fixture, key secret.Text, d time.Duration) secret.Tex
 	return secret.New(fmt.Sprintf("%06d", (binary.BigEndian.Uint32(sum[at:])&0x7fffffff)%1_000_000))
 }
 
-// UsedBytes is how much of a database's file was ever used: the file grows ahead of
-// its use. Both header pages say so in pages of 4 KiB.
+// UsedBytes returns how much of a database's file was ever used: the file grows in advance. Both
+// header pages have the number in pages of 4 KiB.
 func UsedBytes(image []byte) int {
 	const (
 		page   = 4096
@@ -202,8 +202,8 @@ func UsedBytes(image []byte) int {
 	return page * int(max(binary.NativeEndian.Uint64(image[highAt:]), binary.NativeEndian.Uint64(image[page+highAt:])))
 }
 
-// Told returns an event that opens with the keys of a store, for a change that a test
-// makes at its engine. It is zero if the engine fails.
+// Told returns an event that the keys of a store open, for a change that a test makes in its
+// engine. It is zero if the engine fails.
 func Told(e record.Engine) (told record.AdminEvent) {
 	if list, err := cold.AdminEvents(ctx, e, 0, 1); err == nil && len(list) > 0 {
 		told = list[0]

@@ -35,8 +35,8 @@ type Setup struct {
 	store.Options
 	Engine  bolt.Options                                     // its path is the fixture's own
 	Open    func(ctx context.Context) (record.Engine, error) // opens another engine; nil: that of Engine
-	KeyFile string                                           // keeps the root key, so that it can be rotated; empty: none does
-	Wrap    func(record.Engine) record.Engine                // returns what the store gets in place of the engine; nil: the engine itself
+	KeyFile string                                           // keeps the root key, so that it can be rotated; empty: no file
+	Wrap    func(record.Engine) record.Engine                // returns a replacement for the engine; nil: the engine itself
 }
 
 // Terms are generous terms for every kind, with the defaults of the configuration.
@@ -96,8 +96,8 @@ func (f *Fixture) Over(path string) *Fixture {
 	return f.again(path, func(o *Setup) { o.Engine.Path = path })
 }
 
-// Beside opens the same database once more, under the same key and by the same clock, as
-// another server does, with changes to its setup. It is closed as that of New.
+// Beside opens the same database again, under the same key and by the same clock, as another server
+// does, with changes to its setup. It is closed like that of New.
 func (f *Fixture) Beside(changes ...func(*Setup)) *Fixture {
 	f.t.Helper()
 	return f.again(f.Path, changes...)
@@ -126,7 +126,7 @@ func (f *Fixture) start() {
 	})
 }
 
-// Abandon is for tests that damage the file: it is not checked at the end.
+// Abandon is for tests that damage the file: it skips the check at the end.
 func (f *Fixture) Abandon() { f.abandoned = true }
 
 // Reopen closes the store and opens it again, as a restart does.
@@ -199,7 +199,7 @@ func (f *Fixture) open() {
 		engine = f.setup.Wrap(engine)
 	}
 	f.engine = forger{engine, &f.forgery}
-	if file := f.setup.KeyFile; file != "" { // it may have been rotated
+	if file := f.setup.KeyFile; file != "" { // the key may have been rotated
 		if f.root, err = seal.LoadKeyFile(file); err != nil {
 			f.t.Fatalf("open: %v", err)
 		}

@@ -167,7 +167,7 @@ func (k *recipeServer) systemd(r recipe) {
 	}
 	wrong := k.command(strings.Replace(r["yaml"][0], "systemd:inside", "systemd:elsewhere", 1))
 	wrong.ExtraFiles, wrong.Env = cmd.ExtraFiles, cmd.Env
-	if out, err := wrong.CombinedOutput(); !strings.Contains(string(out), `listen: systemd handed over no socket named "elsewhere"; it handed over: inside, public`) {
+	if out, err := wrong.CombinedOutput(); !strings.Contains(string(out), `listen: systemd passed no socket named "elsewhere"; it passed: inside, public`) {
 		k.t.Errorf("a wrong name: %v\n%s", err, out)
 	}
 }

@@ -198,7 +198,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("charts of the last %d days", n("server/manage", "ActivityDays")),
 			f("none of the %s languages", languages),
 			f("up to %d passkeys", n("store/record", "MaxPasskeys")),
-			f("A challenge is good for %s minutes", word(minutes(span("store", "passkeyLasts")))),
+			f("A challenge is valid for %s minutes", word(minutes(span("store", "passkeyLasts")))),
 		},
 		"docs/keys.md": {
 			f("the key as %s lines", word(n("store/seal", "PaperLines"))),
@@ -212,7 +212,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("It works once, for %s", one(span("store", "ResetLasts"))),
 			f("tries again after %s seconds, then at longer intervals up to %s minutes", file("internal/mail/mailer.go", `server: retry.Policy{First: (\d+) \* time.Second`), file("internal/mail/mailer.go", `server: .* Most: (\d+) \* time.Minute`)),
 			f("a code of %s digits", word(n("store", "codeDigits"))),
-			f("good for %d minutes and %s tries", minutes(span("store", "CodeLasts")), word(n("store/record", "CodeTries"))),
+			f("valid for %d minutes and %s tries", minutes(span("store", "CodeLasts")), word(n("store/record", "CodeTries"))),
 			f("once a minute, and %s times a day", word(n("store/record", "CodesPerDay"))),
 			f("the same as those of the pages: %s.", tags),
 			f("(%d by default; 0: no limit)", c.Mail.RecipientPerDay),

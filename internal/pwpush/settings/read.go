@@ -29,7 +29,7 @@ func Read(r io.Reader) (vars []Variable, notes []string, err error) {
 	case err != nil:
 		return nil, nil, err
 	case len(b) > maxFile:
-		return nil, nil, errors.New("the file is larger than 1 MiB, and so not one of variables")
+		return nil, nil, errors.New("the file is larger than 1 MiB, so it is not a file of variables")
 	case !utf8.Valid(b):
 		return nil, nil, errors.New("the file is not text in UTF-8")
 	}

@@ -9,20 +9,20 @@ import (
 	"pushbox/config"
 )
 
-// A rule says what becomes of a variable, or of several that belong together.
+// A rule converts a variable, or several that belong together.
 type rule struct {
 	from []string // the variables; none: Password Pusher has no such setting
 	key  string   // the setting of pushbox; empty: there is none
 
-	// What to know about the setting, or what pushbox does in place of the variables.
+	// A remark about the setting, or about pushbox's replacement of the variables.
 	says   string
 	decide bool // see Remark
 
 	// Password Pusher's default, where pushbox has another one that people would notice.
 	initial string
 
-	// How the value of the setting comes from the variables. nil: the first one that is
-	// given, as it is, or else initial.
+	// How to compute the setting from the variables. nil: the first given one unchanged, or else
+	// initial.
 	to convert
 
 	// Whether the remark is needed. nil: always.

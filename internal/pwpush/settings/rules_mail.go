@@ -28,7 +28,7 @@ func mailRules() []rule {
 		{from: []string{mailHost, mailNotify}, key: "mail.host", to: host},
 		{
 			from: []string{mailNotify, mailHost}, when: func(g given) bool { return g.has(mailHost) && !sendsLinks(g) },
-			says: "Password Pusher sends no links by mail, and pushbox does wherever it has a mail server: none is set, so it sends no mail about accounts either",
+			says: "pushbox sends links by mail if it has a mail server, unlike Password Pusher: none is set, so it sends no mail about accounts either",
 		},
 		{from: []string{mailPort}, key: "mail.port"},
 		{from: []string{mailUser}, key: "mail.user", to: user},
@@ -40,7 +40,7 @@ func mailRules() []rule {
 		{from: []string{mailSender}, key: "mail.from"},
 		{
 			from: []string{mailHost, mailPort, mailMust, mailMay}, key: "mail.tls", to: encryption,
-			says: "Anyone between the two machines can read the links, as before.", when: func(g given) bool {
+			says: "As before, anyone on the network between the two machines can read the links.", when: func(g given) bool {
 				how, err := encryption(g, nil)
 				return err == nil && how == "cleartext"
 			},
@@ -110,8 +110,8 @@ func encryption(g given, _ []string) (string, error) {
 	return "cleartext", nil
 }
 
-// dailyLimit returns what makes a limit of the mails of an account in a day, which is 500
-// in Password Pusher.
+// dailyLimit returns a function that sets the limit of an account's mails in a day, which is 500 in
+// Password Pusher.
 func dailyLimit(initial int, of func(limit int) int) convert {
 	return func(g given, _ []string) (string, error) {
 		if !sendsLinks(g) {

@@ -16,10 +16,10 @@ import (
 	"pushbox/config"
 )
 
-// A Conversion is what becomes of variables.
+// A Conversion is the result of converting variables.
 type Conversion struct {
 	Settings []Setting
-	Remarks  []Remark // variables without a counterpart, and what to do about them
+	Remarks  []Remark // variables without a counterpart, with remarks
 	Others   int      // variables that are none of Password Pusher's
 }
 
@@ -28,7 +28,7 @@ type Setting struct {
 	Key   string
 	Value string // as YAML
 	From  string // a variable, or several; or what else decides the value
-	Note  string // what to know about it; may be empty
+	Note  string // a remark; may be empty
 }
 
 // A Remark says what pushbox does in place of a variable.
@@ -66,9 +66,9 @@ type converter struct {
 	out   Conversion
 }
 
-// take keeps the variables that rules can use, and notes the others. An empty variable
-// counts as not given; of a name that is there twice, the last value counts. The case of
-// letters does not matter in names of Password Pusher's settings.
+// take stores the variables that rules can use, and records the others. An empty variable counts as
+// not given; of a name that is there twice, the last value counts. The case of letters does not
+// matter in names of Password Pusher's settings.
 func (c *converter) take(vars []Variable) {
 	last := make(map[string]Variable, len(vars))
 	for _, v := range vars {
@@ -86,9 +86,9 @@ func (c *converter) take(vars []Variable) {
 		case isIcon(name):
 			c.out.Remarks = append(c.out.Remarks, Remark{From: name, Text: "the icons are part of the program"})
 		case !known[name]:
-			c.decide(name, "is not a variable of Password Pusher 1.30 to 2.11, so nothing was made of it")
+			c.decide(name, "is not a variable of Password Pusher 1.30 to 2.11, and was ignored")
 		case v.Refers && byHand(name) != "" && name != mailPassword:
-			c.decide(name, "takes its value from elsewhere, which this file does not have: "+byHand(name))
+			c.decide(name, "takes its value from a place outside this file: "+byHand(name))
 		case v.Value != "" || v.Refers:
 			c.given[name] = v.Value
 		}

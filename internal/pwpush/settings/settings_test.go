@@ -146,7 +146,7 @@ func TestRemarksSayWhatToDo(t *testing.T) {
 		{"PWP__MAIL__SMTP_ADDRESS=mx.example.com", "PWP__MAIL__SMTP_ADDRESS", "mail.from", true},
 		{"PWP__MAIL__SMTP_USER_NAME=u\nPWP__MAIL__SMTP_ADDRESS=mx.example.com", "PWP__MAIL__SMTP_USER_NAME", "mail.password_file", true},
 		{"PWP__MAIL__SMTP_USER_NAME=u", "PWP__MAIL__SMTP_USER_NAME", "", false},
-		{"PWP__MAIL__SMTP_ADDRESS=mx.example.com\nPWP__NOTIFY_BY_EMAIL__ENABLED=false", "PWP__NOTIFY_BY_EMAIL__ENABLED", "sends no links by mail", false},
+		{"PWP__MAIL__SMTP_ADDRESS=mx.example.com\nPWP__NOTIFY_BY_EMAIL__ENABLED=false", "PWP__NOTIFY_BY_EMAIL__ENABLED", "sends no mail about accounts", false},
 		{"PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE=none", "PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE", "mail.ca_file", true},
 		{"PWP__SIGNUP_EMAIL_REGEXP=(?<!x)y", "PWP__SIGNUP_EMAIL_REGEXP", "must be a regular expression", true},
 		{"PWP__THEME=", "PWP__THEME", "", false},

@@ -58,7 +58,7 @@ func constant(value string) convert {
 func boolean(g given, from []string) (string, error) {
 	text, ok := g.first(from...)
 	if ok && text != "true" && text != "false" {
-		return "", errors.New("is neither true nor false, and was left out; Password Pusher takes such words for true")
+		return "", errors.New("is neither true nor false, and was left out; Password Pusher reads such words as true")
 	}
 	return text, nil
 }

@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "attack\twho\twhat became of it")
+	fmt.Fprintln(table, "attack\twho\tresult")
 	for _, a := range attacks() {
 		lines, err := a.on(ctx, path, dir, *span)
 		if err != nil {

@@ -183,7 +183,7 @@ func TestTheLinearModelTellsRightFromWrong(t *testing.T) {
 	}
 }
 
-// Of a call that was cut off it can be told what came of it where that shows.
+// The outcome of a call that was cut off is known if it shows.
 func TestWhatCameOfACallCutOffIsTold(t *testing.T) {
 	t.Parallel()
 	three := linearPlan{limit: 3}

@@ -161,7 +161,7 @@ func (v *linearVariety) note(history []porcupine.Operation) {
 	v.did, v.didNot = v.did+did, v.didNot+didNot
 }
 
-// outcome names what came of a call.
+// outcome names the outcome of a call.
 func outcome(in linearCall, out linearAnswer) string {
 	what := fmt.Sprintf("%s %d", linearOpNames[in.op], out.status)
 	switch {

@@ -51,7 +51,7 @@ type linearRun struct {
 
 	life  int          // of the server
 	dying atomic.Bool  // the server is being killed
-	quiet sync.RWMutex // held by each call where the clock may only move while there is none
+	quiet sync.RWMutex // in runs where the clock moves only between calls, each call holds it
 	kills bool         // the server is to be killed
 
 	mu      sync.Mutex

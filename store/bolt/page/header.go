@@ -27,7 +27,7 @@ const (
 	maxPageSize = 1 << 24
 )
 
-// A header is what one header page of a bbolt file says.
+// A header has the fields of a header page of a bbolt file.
 type header struct {
 	pageSize int64
 	freelist uint64 // the page with the list of free pages, or noFreelist
@@ -35,7 +35,7 @@ type header struct {
 	txid     uint64
 }
 
-// parseHeader reads a header page; false where that is not a whole one.
+// parseHeader reads a header page; false if it is not valid.
 func parseHeader(page []byte) (h header, ok bool) {
 	if len(page) < headerAt+headerLen {
 		return header{}, false
@@ -87,9 +87,9 @@ func newestHeader(f io.ReaderAt) (newest header, ok bool, err error) {
 	return newest, ok, nil
 }
 
-// CheckHeader refuses a file that bbolt would misread, or whose mapping would kill the
-// process: an empty file, which bbolt takes for a new one, a file without a whole
-// header, and a file that is shorter than its header says.
+// CheckHeader refuses a file that bbolt would misread, or whose mapping would kill the process: an
+// empty file, which bbolt treats as a new one, a file without a valid header, and a file that is
+// shorter than its header says.
 func CheckHeader(f *os.File) error {
 	h, ok, err := newestHeader(f)
 	if err != nil {
@@ -106,22 +106,22 @@ func CheckHeader(f *os.File) error {
 	case info.Size() == 0:
 		return fmt.Errorf("%w: it is empty", record.ErrCorrupt)
 	case !ok:
-		return fmt.Errorf("%w: it has no whole header, so it is not a database or both headers are torn", record.ErrCorrupt)
+		return fmt.Errorf("%w: it has no complete header: it is not a database, or both headers are damaged", record.ErrCorrupt)
 	case uint64(info.Size())/uint64(h.pageSize) < h.pages:
-		return fmt.Errorf("%w: it was cut to %d bytes, but its header says that it has %d pages of %d",
+		return fmt.Errorf("%w: it was cut to %d bytes, but by its header it has %d pages of %d",
 			record.ErrCorrupt, info.Size(), h.pages, h.pageSize)
 	}
 	return nil
 }
 
-// A Run is pages one behind the other.
+// A Run is a sequence of consecutive pages.
 type Run struct{ First, Count uint64 }
 
 // Has reports whether a page is in the run.
 func (r Run) Has(id uint64) bool { return id-r.First < r.Count }
 
-// FreeLists returns the pages with the lists of free pages that the header in use and
-// the other one lead to. A list that is not there has no pages.
+// FreeLists returns the pages with the lists of free pages that the header in use and the other one
+// lead to. A missing list has no pages.
 func FreeLists(f io.ReaderAt) (newest, older Run, err error) {
 	h, ok, err := newestHeader(f)
 	if err != nil || !ok {
@@ -155,7 +155,7 @@ func freeList(f io.ReaderAt, h header) (Run, error) {
 	n := binary.NativeEndian
 	more := uint64(n.Uint32(head[12:]))
 	if n.Uint64(head[:]) != h.freelist || n.Uint16(head[8:]) != freelistFlag || h.freelist+more >= h.pages {
-		return Run{}, nil // the other header's, and overwritten
+		return Run{}, nil // the list of the other header, overwritten
 	}
 	return Run{h.freelist, 1 + more}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"pushbox/store/record"
 )
 
-// A Range is the keys of a leaf: from one key, to before another; nil means no
-// end there. The zero Range holds no key.
+// A Range is the keys of a leaf: from one key up to another, exclusive; nil means unbounded. The
+// zero Range holds no key.
 type Range struct {
 	known    bool
 	from, to []byte
@@ -20,10 +20,10 @@ func (r *Range) has(key []byte) bool {
 	return r.known && bytes.Compare(r.from, key) <= 0 && (r.to == nil || bytes.Compare(key, r.to) < 0)
 }
 
-// Leaves are the ranges of the leaves of a bucket that were verified last: without their
-// siblings, and with them. Rows that are put in the place of others lie elsewhere, so
-// each has a range of its own. That with siblings holds for one transaction: bbolt joins
-// leaves when it commits, and they have other siblings then.
+// Leaves are the ranges of the last verified leaves of a bucket: one without and one with siblings.
+// They differ, since replaced rows and deleted rows lie in different places. The range with
+// siblings is valid for one transaction: when bbolt commits it joins leaves, which then have other
+// siblings.
 type Leaves struct {
 	alone, joined Range
 	txid          int // of joined
@@ -34,8 +34,7 @@ type Leaves struct {
 // beside it, too: bbolt may join a leaf with them when a row is deleted. Pages in the
 // set, and pages written since the set was made, are not verified again.
 //
-// There are Leaves for each bucket of a file: keys that come in order need no way down
-// the tree.
+// Each bucket of a file has Leaves, so that keys in order need no search from the root.
 func (s Set) VerifyLeaf(bucket *bbolt.Bucket, key []byte, siblings bool, leaves *Leaves) error {
 	last := &leaves.alone
 	if siblings {
@@ -52,7 +51,7 @@ func (s Set) VerifyLeaf(bucket *bbolt.Bucket, key []byte, siblings bool, leaves 
 	var left, right link // the siblings
 	all := pagesOf(bucket.Tx())
 	for range maxDepth {
-		if own.id == 0 { // the bucket lies in a row of another page, which was verified
+		if own.id == 0 { // the bucket lies in a row of another page, which is verified
 			return nil
 		}
 		p, err := s.once(all, own)
@@ -82,9 +81,8 @@ func (s Set) VerifyLeaf(bucket *bbolt.Bucket, key []byte, siblings bool, leaves 
 	return fmt.Errorf("%w: a tree has more than %d levels", record.ErrCorrupt, maxDepth)
 }
 
-// A link is a row of a branch: it leads to a page by the first key of that page. The
-// zero link means no page, or one that is not to be verified; the link to the
-// root of a bucket has no key.
+// A link is a row of a branch: it leads to a page by the first key of that page. The zero link
+// means no page, or one that need not be verified; the link to the root of a bucket has no key.
 type link struct {
 	id  uint64
 	key []byte
@@ -96,7 +94,7 @@ func (p page) link(i int) (link, error) {
 	return link{child, k}, err
 }
 
-// narrow narrows the range to what row i of a branch leads to, and returns that row.
+// narrow narrows the range to the keys below row i of a branch, and returns that row.
 func (r *Range) narrow(p page, i int) (link, error) {
 	l, err := p.link(i)
 	if i > 0 {
@@ -108,9 +106,8 @@ func (r *Range) narrow(p page, i int) (link, error) {
 	return l, err
 }
 
-// siblings returns the links to the pages before and behind the page that row i of a
-// branch leads to. left and right are the siblings of the branch, which have been
-// verified.
+// siblings returns the links to the pages before and after the page that row i of a branch leads
+// to. left and right are the siblings of the branch, which have been verified.
 func (s pages) siblings(p page, i int, left, right link) (before, behind link, err error) {
 	if before, err = s.sibling(p, i-1, left, true); err == nil {
 		behind, err = s.sibling(p, i+1, right, false)
@@ -118,8 +115,8 @@ func (s pages) siblings(p page, i int, left, right link) (before, behind link, e
 	return before, behind, err
 }
 
-// sibling returns row n of a branch. Where the branch has no such row, it is the last
-// or the first row of the branch beside it.
+// sibling returns row n of a branch. If the branch has no such row, it returns the last or the
+// first row of the neighbouring branch.
 func (s pages) sibling(p page, n int, branch link, last bool) (l link, err error) {
 	if n < 0 || n >= p.count {
 		if branch.id == 0 {

@@ -1,12 +1,12 @@
 // Package page reads the pages of a bbolt file without trusting them.
 //
-// bbolt believes what it reads: a page that leads back to itself overflows its stack,
-// a wrong length asks for gigabytes, and no recover catches either. So the engine has
-// this package verify a file's header before bbolt maps the file, all branches when
-// it opens the file, and a leaf before bbolt reads all of it to write it anew.
+// bbolt trusts what it reads: a page that leads back to itself overflows its stack, a wrong length
+// asks for gigabytes, and no recover catches either. So the engine uses this package to verify a
+// file's header before bbolt maps the file, all branches when it opens the file, and a leaf before
+// bbolt reads and rewrites it.
 //
-// The package also finds values in the mapping of a file; no other part of the engine
-// uses unsafe. What is wrong with a page is an error that wraps record.ErrCorrupt.
+// The package also finds values in the mapping of a file; no other part of the engine uses unsafe.
+// A malformed page gives an error that wraps record.ErrCorrupt.
 package page
 
 import (
@@ -28,7 +28,7 @@ const (
 	elementLen = 16
 	branchFlag = 1
 	leafFlag   = 2
-	bucketFlag = 1 // of a row that is a bucket
+	bucketFlag = 1 // flag of a row that is a bucket
 
 	freelistFlag = 16
 	manyFree     = 1<<16 - 1 // in place of a number of free pages
@@ -70,9 +70,8 @@ func (s pages) at(id uint64) (page, error) {
 	return newPage(id, b[:(1+more)*uint64(s.size)])
 }
 
-// Extent returns how many pages a page takes with those that continue it, by its own
-// head; 1 where that does not lie within the file or is not the head of a page. The page
-// may be a free one, which holds anything.
+// Extent returns the number of pages of a page with its overflow, as its head says; 1 if that
+// exceeds the file or the head is not valid. The page may be free and hold any bytes.
 func Extent(b *bbolt.Tx, id uint64) uint64 {
 	s := pagesOf(b)
 	if p, err := s.at(id); err == nil {
@@ -111,10 +110,10 @@ func (p page) row(i int) (key, value []byte, child uint64, flags uint32, err err
 	return p.bytes[from : from+keyLen], p.bytes[from+keyLen : from+keyLen+valueLen], child, flags, nil
 }
 
-// verify verifies every row: keys grow, a leaf holds rows of one kind, a branch leads
-// to pages that exist, and the first key is that of the branch's row that leads here:
-// where bbolt writes the page anew, it looks for its row by that key, and if it finds
-// none, the branch keeps a row that leads to a free page. A nil first means any.
+// verify verifies every row: keys grow, a leaf holds rows of one kind, a branch leads to pages that
+// exist, and the first key is that of the branch's row that leads here: when bbolt rewrites the
+// page, it searches its row by that key, and if there is none, the branch keeps a row that leads to
+// a free page. A nil first means any.
 func (p page) verify(high uint64, kind uint32, first []byte) error {
 	var last []byte
 	if first != nil && p.count == 0 {
@@ -130,7 +129,7 @@ func (p page) verify(high uint64, kind uint32, first []byte) error {
 		case i > 0 && bytes.Compare(last, k) >= 0:
 			return fmt.Errorf("%w: keys of page %d are not in order", record.ErrCorrupt, p.id)
 		case i == 0 && first != nil && !bytes.Equal(first, k):
-			return fmt.Errorf("%w: page %d does not begin with the key that leads to it", record.ErrCorrupt, p.id)
+			return fmt.Errorf("%w: page %d does not begin with the key that its parent has", record.ErrCorrupt, p.id)
 		case !p.leaf && (child < 2 || child >= high):
 			return fmt.Errorf("%w: row %d of page %d leads to page %d, of %d", record.ErrCorrupt, i, p.id, child, high)
 		}
@@ -176,12 +175,12 @@ func (s Set) add(id uint64) bool {
 // Mapping returns the pages of a transaction as they lie in memory.
 func Mapping(b *bbolt.Tx) []byte {
 	base := b.DB().Info().Data
-	start := *(*unsafe.Pointer)(unsafe.Pointer(&base)) // memory that Go knows nothing of
+	start := *(*unsafe.Pointer)(unsafe.Pointer(&base)) // memory that Go does not manage
 	return unsafe.Slice((*byte)(start), b.Size())
 }
 
-// Offset returns where in the file a value lies that a read transaction returned;
-// false where it does not lie in the mapping.
+// Offset returns the offset in the file of a value that a read transaction returned; false if it
+// does not lie in the mapping.
 func Offset(b *bbolt.Tx, value []byte) (offset int64, ok bool) {
 	if len(value) == 0 {
 		return 0, false

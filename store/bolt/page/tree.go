@@ -13,13 +13,13 @@ import (
 type walk struct {
 	pages
 	seen     Set // pages that a row leads to; no page has two such rows
-	verified Set // of them: pages whose rows were verified
+	verified Set // pages whose rows were verified
 	leaves   bool
 }
 
-// Verify verifies every page of a transaction: when it returns nil, every way down
-// through branches ends. Without leaves it leaves out the leaves that hold records,
-// which are nearly all of a large file. It returns the pages that it verified.
+// Verify verifies every page of a transaction: when it returns nil, every path through branches
+// ends. Unless leaves is set it skips the leaves with records, which are most of a large file. It
+// returns the pages that it verified.
 func Verify(b *bbolt.Tx, leaves bool) (Set, error) {
 	s := pagesOf(b)
 	w := walk{s, newSet(s.high), newSet(s.high), leaves}
@@ -75,8 +75,8 @@ func (w walk) listed(id uint64) ([]byte, error) {
 	return p[:8*count], nil
 }
 
-// tree verifies a page and the pages that it leads to. All leaves of a tree lie equally
-// deep, so the first child of a branch tells whether the others are leaves.
+// tree verifies a page and the pages that it leads to. All leaves of a tree have the same depth, so
+// the first child of a branch shows whether the others are leaves.
 func (w walk) tree(l link, kind uint32, depth int, read bool) error {
 	id := l.id
 	if id < w.high && !w.seen.add(id) || depth > maxDepth {
@@ -87,7 +87,7 @@ func (w walk) tree(l link, kind uint32, depth int, read bool) error {
 	}
 	p, err := w.at(id)
 	if kind == 0 && !w.leaves && (err != nil || p.leaf) {
-		return nil // bbolt itself detects what is not a page
+		return nil // bbolt itself detects that
 	}
 	if err == nil {
 		err = p.verify(w.high, kind, l.key)
@@ -116,7 +116,7 @@ func (w walk) tree(l link, kind uint32, depth int, read bool) error {
 	return nil
 }
 
-// buckets verifies the buckets that a leaf holds. Small ones lie in their row.
+// buckets verifies the buckets in a leaf. Small ones lie in their row.
 func (w walk) buckets(p page, kind uint32) error {
 	if kind != bucketFlag {
 		return nil

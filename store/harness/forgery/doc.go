@@ -4,7 +4,7 @@
 //
 // Bytes of values are changed, values exchanged, rows moved to other keys, removed, and
 // put back as they were some time before; index rows are added that lead to pushes of
-// others; the numbers that buckets give out are set back. A row that does not say what
+// others; the sequences of buckets are set back. A row that does not say what
 // pushbox wrote is never believed: each answer is an error, or the one that the store gave
 // before. Rows that were removed or put back may be believed where no other row tells. A
 // check names the bucket of every forgery.

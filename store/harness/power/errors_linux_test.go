@@ -190,8 +190,7 @@ func (r *faultRun) heal() {
 	r.fs.SetFault(faultfs.Fault{})
 }
 
-// take takes a step. It returns what came of it in a word, "" where all is well, and
-// what was wrong.
+// take takes a step. It returns the outcome in a word, "" if all is well, and what was wrong.
 func (r *faultRun) take(ctx context.Context, step step, number int) (word string, wrong []string) {
 	s := r.scene
 	err := s.take(ctx, step, number)

@@ -223,7 +223,7 @@ func (j *judge) audit(ctx context.Context, p *knownPush, views int) {
 	}
 }
 
-// grants downloads under the grants that were given out.
+// grants downloads under the grants that were issued.
 func (j *judge) grants(ctx context.Context, p *knownPush, v pushState, is store.PushInfo) {
 	for _, g := range v.grants {
 		err := j.fetch(ctx, p, g.grant)

@@ -156,7 +156,7 @@ const (
 	pageHead   = 16
 	elementLen = 16
 	leafFlag   = 2
-	bucketFlag = 1 // of a row that is a bucket
+	bucketFlag = 1 // flag of a row that is a bucket
 	bucketHead = 16
 )
 
