@@ -100,7 +100,7 @@ func (c *checker) events() error {
 	return err
 }
 
-// numbers reports a number that was given out and is higher than the head says.
+// numbers reports an assigned number that is higher than the head says.
 func (c *checker) numbers(h head) error {
 	for _, of := range record.Numbered() {
 		var last uint64

@@ -73,7 +73,7 @@ type DumpEngine interface {
 	Load(ctx context.Context, all Records, last func(kept Records) error) error
 }
 
-// LastNumbers are the last numbers that the tables of Numbered gave out.
+// LastNumbers are the last numbers that the tables of Numbered assigned.
 type LastNumbers map[*Table]uint64
 
 // AppendBinary appends the numbers to b.

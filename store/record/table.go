@@ -26,7 +26,7 @@ type Table struct {
 	Dumped  RecordKind // what its records are in a dump; of an added table, the list of tables gives it
 	Indexes []*Index
 
-	isNumbered bool   // it gives out numbers, which a dump has
+	isNumbered bool   // it assigns numbers, which a dump has
 	isOwned    bool   // its records end with the account that they belong to
 	byOwner    *Index // whose keys begin with that account; nil: those of the rows do
 

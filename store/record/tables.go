@@ -61,7 +61,7 @@ func TableOf(k RecordKind) *Table {
 	return nil
 }
 
-// Numbered lists the tables that give out numbers, which a dump has, in its order.
+// Numbered lists the tables that assign numbers, which a dump has, in its order.
 func Numbered() (all []*Table) {
 	for _, t := range tables {
 		if t.isNumbered {
