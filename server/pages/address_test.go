@@ -154,32 +154,6 @@ func TestAnAddressGetsOnlySoMuchMailADay(t *testing.T) {
 	if told := got.Want(http.StatusUnprocessableEntity).Problems(); len(told) != 1 || !strings.Contains(told[0], "has received the most e-mails for today") {
 		t.Errorf("the form says %v", told)
 	}
-	if n := len(a.Letters()); n != 2 {
-		t.Errorf("%d mails wait", n)
-	}
-	a.Create(`"payload":"x","notify_emails_to":"a@example.net"`, bob)
-	a.Store.Clock.Advance(24 * time.Hour)
-	a.Create(`"payload":"x","notify_emails_to":"victim@example.net"`, bob)
-}
-
-func TestAFreezeIsMailedToTheOwnerOnce(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t, servertest.SendsMail, freezes)
-	ann := a.AddTokenUser("ann@example.com")
-	token := a.Create(`"payload":"x","passphrase":"right"`, ann)
-	for n := range 5 {
-		want := http.StatusUnauthorized
-		if n >= 3 {
-			want = http.StatusForbidden
-		}
-		a.Get(pushes+"/"+token+"?passphrase=wrong", servertest.Far(n)).Want(want)
-		if mails := len(a.Letters()); mails != 0 && n < 2 || mails != 1 && n >= 2 {
-			t.Errorf("after %d there are %d", n+1, mails)
-		}
-	}
-	if l := a.Letters()[0]; l.About != store.MailFreeze || servertest.Addressees([]store.Mail{l}) != "ann@example.com" || !l.Push.Token.IsZero() || !l.Push.Name.IsZero() {
-		t.Errorf("it is %+v", l)
-	}
 }
 
 // wantedOf is lettersOf without the mails that will not be sent.

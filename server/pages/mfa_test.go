@@ -29,19 +29,6 @@ func TestASecondFactor(t *testing.T) {
 	again.Get("/users/mfa").Want(http.StatusOK)
 }
 
-func TestARecoveryCodeWorksOnce(t *testing.T) {
-	t.Parallel()
-	a := servertest.NewSite(t)
-	_, recovery := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword).EnableMFA()
-	for i, want := range []int{http.StatusSeeOther, http.StatusForbidden} {
-		b := a.Browser()
-		b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
-		if got := b.Post("/users/sign_in/code", "code", recovery[4]); got.Status != want {
-			t.Errorf("time %d: %d", i, got.Status)
-		}
-	}
-}
-
 // A user who mistypes a code has the secret in the app already.
 func TestAWrongCodeOffersTheSameSecretAgain(t *testing.T) {
 	t.Parallel()

@@ -143,20 +143,13 @@ func TestSettingsDecideWhoSignsIn(t *testing.T) {
 
 func TestAnAccountIsNotTakenOverThroughAProvider(t *testing.T) {
 	t.Parallel()
-	p, a := officeOf(t)
-	p.Person["email"], p.Person["email_verified"] = servertest.AnnEmail, false
-	b := a.Browser()
-	b.Get(atProvider(b, "office")).To("/users/sign_in")
-	wantSignedOut(b)
-	p.Person["email_verified"] = true
-	b.Get(atProvider(b, "office")).To("/")
-	wantSignedIn(b, servertest.AnnEmail)
-
-	q, c := officeOf(t, func(o *config.OIDC) { o.LinkByEmail = false })
-	q.Person["email"] = servertest.AnnEmail
-	d := c.Browser()
-	d.Get(atProvider(d, "office")).To("/users/sign_in")
-	wantSignedOut(d)
+	for link, verified := range map[bool]bool{true: false, false: true} {
+		p, a := officeOf(t, func(o *config.OIDC) { o.LinkByEmail = link })
+		p.Person["email"], p.Person["email_verified"] = servertest.AnnEmail, verified
+		b := a.Browser()
+		b.Get(atProvider(b, "office")).To("/users/sign_in")
+		wantSignedOut(b)
+	}
 }
 
 func TestTamperedAnswersSignNobodyIn(t *testing.T) {

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"pushbox/config"
-	"pushbox/internal/secret"
 	"pushbox/internal/testkit/passkeytest"
 	"pushbox/server/servertest"
-	"pushbox/store"
 	"pushbox/store/record"
 )
 
@@ -144,12 +142,6 @@ func TestAPasskeyOfAnotherBrowserOrTimeIsRefused(t *testing.T) {
 	challenge, options = passkeyFields(late.Get("/users/sign_in"))
 	a.Store.Clock.Advance(5 * time.Minute)
 	late.Post("/users/sign_in/passkey", "challenge", challenge, "passkey", d.Get(options)).To("/users/sign_in")
-	for _, bad := range []string{"", "{}", "x", `{"id":"AA","rawId":"AA","type":"public-key","response":{}}`} {
-		late.Post("/users/sign_in/passkey", "challenge", challenge, "passkey", bad)
-		if late.Session() != "" {
-			t.Errorf("%q signs in", bad)
-		}
-	}
 }
 
 func TestTheCookieOfAPasskeyStaysAtTheSite(t *testing.T) {
@@ -182,21 +174,6 @@ func TestARequiredSecondFactorMayBeAPasskey(t *testing.T) {
 	b.Post("/users/mfa/passkeys/remove", "password", servertest.AnnPassword, "code", recovery[1], "id", id).To("/users/mfa")
 	b.Post("/users/mfa/off", "password", servertest.AnnPassword).Want(http.StatusForbidden).Says("you cannot turn it off")
 	b.Get("/users/token").Want(http.StatusOK)
-}
-
-func TestAnAdministratorRemovesPasskeys(t *testing.T) {
-	t.Parallel()
-	a := servertest.NewSite(t, atPasskeyOrigin)
-	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	d := passkeytest.New(t, passkeyOrigin)
-	addPasskey(a, b, d, servertest.AnnPassword).Want(http.StatusOK)
-	if _, err := a.Store.AddAdmin(t.Context(), store.Actor{Role: store.Operator}, "admin@example.com", secret.New(servertest.AnnPassword)); err != nil {
-		t.Fatal(err)
-	}
-	admin := a.SignedIn("admin@example.com", servertest.AnnPassword)
-	admin.Post("/admin/accounts/1", "do", "mfa").To("/admin/accounts/1")
-	usePasskey(a, a.Browser(), d).Want(http.StatusForbidden)
-	a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 }
 
 // Browsers have passkeys on secure sites with a name alone.

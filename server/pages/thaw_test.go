@@ -87,19 +87,6 @@ func TestAFrozenPushIsThawedOnItsReceipt(t *testing.T) {
 	a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusOK).Has(map[string]string{"payload": "the secret"})
 }
 
-// A push of a program without an account has no receipt.
-func TestAPushWithoutASenderStaysFrozen(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t, freezes)
-	path := pushes + "/" + a.Create(`"payload":"x","passphrase":"right"`)
-	for n := range 3 {
-		a.Get(path+"?passphrase=wrong", servertest.Far(n)).Want(http.StatusUnauthorized)
-	}
-	a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusForbidden)
-	a.Store.Clock.Advance(7 * day)
-	a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusOK).Has(map[string]string{"expired": "true", "payload": "null"})
-}
-
 // A browser that was right before opens the push whatever strangers do, from any address.
 func TestABrowserThatWasRightIsKnownToThePush(t *testing.T) {
 	t.Parallel()

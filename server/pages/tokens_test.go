@@ -124,17 +124,3 @@ func TestTheExampleHasTheAddressOfTheServer(t *testing.T) {
 	named := servertest.NewSite(t, func(c *config.Config) { c.BaseURL = "https://push.example.com" })
 	named.SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/users/token").Says("https://push.example.com/api/v2/pushes")
 }
-
-func TestTokensOfOthersAreNotTouched(t *testing.T) {
-	t.Parallel()
-	a := servertest.NewSite(t)
-	a.AddAccount("bob@example.com", servertest.AnnPassword)
-	b, bob := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.SignedIn("bob@example.com", servertest.AnnPassword)
-	token := b.Post("/users/token", "password", servertest.AnnPassword, "label", "mine", "days", "0").Inner("token")
-	id := b.Get("/users/token").Inputs("id")[0]
-	if bob.Get("/users/token").Shows("mine") {
-		t.Error("another sees it")
-	}
-	bob.Post("/users/token/revoke", "id", id).To("/users/token")
-	a.Get(pushes+"/active", servertest.Bearer(token)).Want(http.StatusOK)
-}
