@@ -19,16 +19,15 @@ import (
 	"pushbox/store/storetest/conformance"
 )
 
-// An action is an operation of a goroutine on one of its own pushes.
+// An action is an operation on a push or an account.
 type action struct {
 	kind string
 	push int
 	size int
 }
 
-// actions are the operations of several goroutines. They do not depend on time, so the
-// same actions leave the same rows.
-func actions() *rapid.Generator[[][]action] {
+// actions are operations that do not depend on time, so the same actions leave the same rows.
+func actions() *rapid.Generator[[]action] {
 	one := rapid.Custom(func(t *rapid.T) action {
 		return action{
 			kind: rapid.SampledFrom([]string{"create", "create", "view", "end", "purge", "account"}).Draw(t, "kind"),
@@ -36,25 +35,20 @@ func actions() *rapid.Generator[[][]action] {
 			size: rapid.SampledFrom([]int{1, 200, 3000, 8191, 8192, 70_000}).Draw(t, "size"),
 		}
 	})
-	return rapid.SliceOfN(rapid.SliceOfN(one, 1, 25), 1, 3)
+	return rapid.SliceOfN(one, 1, 25)
 }
 
-// perform does the actions of one goroutine. Only the first goroutine creates accounts,
-// whose numbers depend on their order.
-func perform(db *bolt.DB, g int, list []action) error {
+func perform(db *bolt.DB, list []action) error {
 	ctx := context.Background()
 	for _, a := range list {
-		n := g*100 + a.push
 		var err error
 		switch a.kind {
 		case "create":
-			err = conformance.Made(db.CreatePush(ctx, newPush(n), make([]byte, a.size), record.Entry{Kind: record.EntryCreation}))
+			err = conformance.Made(db.CreatePush(ctx, newPush(a.push), make([]byte, a.size), record.Entry{Kind: record.EntryCreation}))
 		case "account":
-			if g == 0 {
-				_, err = cold.CreateAccount(ctx, db, record.Account{Email: fmt.Sprint(a.push, a.size)}, conformance.Told)
-			}
+			_, err = cold.CreateAccount(ctx, db, record.Account{Email: fmt.Sprint(a.push, a.size)}, conformance.Told)
 		default:
-			_, err = db.Change(ctx, id(n), map[string]record.Rule{"view": view, "end": expire, "purge": purge}[a.kind])
+			_, err = db.Change(ctx, id(a.push), map[string]record.Rule{"view": view, "end": expire, "purge": purge}[a.kind])
 		}
 		if err != nil && !errors.Is(err, record.ErrExists) && !errors.Is(err, record.ErrNotFound) && !errors.Is(err, errEnded) {
 			return err
@@ -73,17 +67,6 @@ func expire(p record.Push) (record.Push, record.Entry, error) {
 	return p, record.Entry{}, nil
 }
 
-// together lets each goroutine perform its actions, and returns when all have.
-func together(db *bolt.DB, all [][]action) error {
-	errs := make([]error, len(all))
-	var wg sync.WaitGroup
-	for g, list := range all {
-		wg.Go(func() { errs[g] = perform(db, g, list) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
 // quick opens a new database that syncs nothing.
 func quick(t *testing.T) *bolt.DB {
 	t.Helper()
@@ -92,55 +75,10 @@ func quick(t *testing.T) *bolt.DB {
 	return db
 }
 
-func TestCompactionsChangeNoRowWhateverRunsBesideThem(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		all := actions().Draw(r, "actions")
-		bounds := bolt.Bounds{
-			Batch:    rapid.IntRange(1, 20_000).Draw(r, "batch"),
-			Rows:     rapid.IntRange(1, 10).Draw(r, "rows"),
-			Unsynced: rapid.SampledFrom([]int64{1, 1 << 20}).Draw(r, "unsynced"),
-			Pending:  rapid.SampledFrom([]int64{0, 500, 1 << 20}).Draw(r, "pending"),
-			Behind:   rapid.SampledFrom([]int64{0, 5000, 1 << 20}).Draw(r, "behind"),
-			Rest:     rapid.SampledFrom([]int64{100, 1 << 20}).Draw(r, "rest"),
-		}
-		plain, compacted := quick(t), quick(t)
-		if err := errors.Join(together(plain, all[:1]), together(compacted, all[:1])); err != nil {
-			r.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { done <- together(compacted, all) }()
-		if err := together(plain, all); err != nil {
-			r.Fatal(err)
-		}
-		for writing := true; writing; {
-			select {
-			case err := <-done:
-				if err != nil {
-					r.Fatal(err)
-				}
-				writing = false
-			default:
-			}
-			err := compacted.CompactWith(t.Context(), bolt.CompactOptions{Bounds: &bounds})
-			if err != nil && !errors.Is(err, record.ErrBusy) {
-				r.Fatal(err)
-			}
-		}
-		plain.FoldJournal(t)
-		compacted.FoldJournal(t)
-		if !maps.Equal(plain.Rows(t), compacted.Rows(t)) {
-			r.Error("the rows are not those of a database that was not compacted")
-		}
-		closeDB(t, plain)
-		closeDB(t, compacted)
-	})
-}
-
 func TestCompactionsChangeNoRowWhateverRunsBetweenTwoSteps(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		before, between := actions().Draw(r, "before")[0], actions().Draw(r, "between")[0]
+		before, between := actions().Draw(r, "before"), actions().Draw(r, "between")
 		bounds := bolt.Bounds{
 			Batch:    1 << 20,
 			Rows:     rapid.IntRange(1, 4).Draw(r, "rows"),
@@ -151,13 +89,13 @@ func TestCompactionsChangeNoRowWhateverRunsBetweenTwoSteps(t *testing.T) {
 		}
 		plain, compacted := quick(t), quick(t)
 		for _, err := range []error{
-			perform(plain, 0, before), perform(compacted, 0, before), perform(plain, 0, between),
+			perform(plain, before), perform(compacted, before), perform(plain, between),
 			compacted.CompactWith(t.Context(), bolt.CompactOptions{Bounds: &bounds, Progress: func(done, total int64) {
 				n := len(between)
 				if done < total && n > 0 {
 					n = rapid.IntRange(0, min(2, n)).Draw(r, "now")
 				}
-				if err := perform(compacted, 0, between[:n]); err != nil {
+				if err := perform(compacted, between[:n]); err != nil {
 					t.Error(err)
 				}
 				between = between[n:]

@@ -76,55 +76,6 @@ func wantErased(t *testing.T, path string) {
 
 func isZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-func TestWhatWasDeletedIsErased(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ pushes, size int }{
-		"rows that share pages": {40, 200},
-		"short values":          {5, 10_000},
-		"long values":           {5, 600_000},
-	} {
-		for _, erase := range []bool{true, false} {
-			path := newPath(t)
-			db := open(t, bolt.Options{Path: path, NoErase: !erase})
-			markedPush(t, db, 1000, 200) // it stays
-			db.FoldJournal(t)
-			for n := range c.pushes {
-				markedPush(t, db, n, c.size)
-			}
-			stays := bytes.Count(bytes.Repeat(marker, 200/len(marker)+1), marker)
-			if found := markers(t, path); found < stays*c.pushes {
-				t.Fatalf("%s: the marker is in the file %d times", name, found)
-			}
-			for n := range c.pushes {
-				mustPurge(t, db, n)
-			}
-			db.FoldJournal(t)
-			if erase {
-				db.EraseFree(t)
-				wantErased(t, asKilled(t, path))
-			}
-			if found := markers(t, path); (found == stays) != erase {
-				t.Errorf("%s, erased %t: the marker is in the file %d times, of which %d stay", name, erase, found, stays)
-			}
-			conformance.CheckClean(t, db)
-			closeDB(t, db)
-		}
-	}
-}
-
-func TestAFileThatIsClosedHoldsNothingThatWasDeleted(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	db := open(t, bolt.Options{Path: path})
-	markedPush(t, db, 1, 50_000)
-	mustPurge(t, db, 1)
-	closeDB(t, db)
-	wantErased(t, path)
-	if n := markers(t, path); n != 0 {
-		t.Errorf("the marker is there %d times", n)
-	}
-}
-
 // A kill leaves what was deleted, and what a commit wrote that was cut short: also
 // behind the last page in use.
 func TestTheNextStartErasesWhatAKillLeft(t *testing.T) {

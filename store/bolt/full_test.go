@@ -18,77 +18,6 @@ import (
 	"pushbox/store/storetest/conformance"
 )
 
-// fill creates pushes from many goroutines until each gets the error of a full disk,
-// and returns those that were acknowledged.
-func fill(t *testing.T, db *bolt.DB) (kept []int) {
-	t.Helper()
-	const goroutines, most = 16, 2000
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		wg.Go(func() {
-			for n := g; n < most; n += goroutines {
-				err := conformance.Made(db.CreatePush(t.Context(), newPush(n), make([]byte, 10_000), record.Entry{Kind: record.EntryCreation}))
-				if errors.Is(err, record.ErrFull) {
-					return
-				}
-				if err != nil {
-					t.Errorf("create on a full disk: %v", err)
-					return
-				}
-				mu.Lock()
-				kept = append(kept, n)
-				mu.Unlock()
-			}
-			t.Error("the disk never became full")
-		})
-	}
-	wg.Wait()
-	return kept
-}
-
-func TestAFullDiskLosesNothingAndTheStoreGoesOn(t *testing.T) {
-	t.Parallel()
-	dir := mount(t, "size=4m")
-	path := filepath.Join(dir, "pushbox.db")
-	db := open(t, bolt.Options{Path: path})
-	kept := fill(t, db)
-	if len(kept) < 50 {
-		t.Errorf("only %d pushes were kept", len(kept))
-	}
-	wantAll := func() {
-		t.Helper()
-		for _, n := range kept {
-			if !has(t, db, n) {
-				t.Errorf("push %d was acknowledged and is lost", n)
-			}
-		}
-		conformance.CheckClean(t, db)
-	}
-	wantAll()
-
-	remount(t, dir, "size=8m")
-	changeAll(t, db, kept)
-	purged := kept[:len(kept)/2]
-	for _, n := range purged {
-		if _, err := db.Change(t.Context(), id(n), purge); err != nil {
-			t.Fatalf("purge after there was space: %v", err)
-		}
-	}
-	kept = kept[len(purged):]
-	wantAll()
-	for _, n := range purged {
-		mustCreate(t, db, n)
-	}
-	kept = append(kept, purged...)
-	wantAll()
-
-	closeDB(t, db)
-	db = open(t, bolt.Options{Path: path})
-	wantAll()
-	closeDB(t, db)
-}
-
 func changeAll(t *testing.T, db *bolt.DB, numbers []int) {
 	t.Helper()
 	for _, n := range numbers {
@@ -109,38 +38,6 @@ func purge(p record.Push) (record.Push, record.Entry, error) {
 	return p, record.Entry{}, nil
 }
 
-// Views and deletes need new pages, too. They get the space that creates must leave
-// free.
-func TestViewsAndDeletesUseTheSpaceThatCreatesLeaveFree(t *testing.T) {
-	t.Parallel()
-	dir := mount(t, "size=4m")
-	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), MinFree: 1 << 20})
-	kept := fill(t, db)
-	changeAll(t, db, kept)
-	for _, n := range kept {
-		if _, err := db.Change(t.Context(), id(n), purge); err != nil {
-			t.Fatalf("delete on a disk that is full for creates: %v", err)
-		}
-	}
-	mustCreate(t, db, 0)
-	closeDB(t, db)
-}
-
-func TestACreationOnAFullDiskLeavesNothingBehind(t *testing.T) {
-	t.Parallel()
-	dir := mount(t, "size=4k")
-	path := filepath.Join(dir, "pushbox.db")
-	if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path}); err == nil {
-		t.Fatal("a database fits into 4 KiB")
-	}
-	left, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	remount(t, dir, "size=4m")
-	closeDB(t, open(t, bolt.Options{Path: path}))
-}
-
 func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
 	dir := mount(t, "size=4m")
@@ -155,89 +52,6 @@ func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 	remount(t, dir, "rw")
 	closeDB(t, open(t, bolt.Options{Path: path}))
-}
-
-// uploadAll stores chunks from many goroutines until each gets the error of a full
-// disk, beside small creates. It returns how many steps of each upload were
-// acknowledged.
-func uploadAll(t *testing.T, db *bolt.DB, uploads int) (steps []int) {
-	t.Helper()
-	const most = 500
-	steps = make([]int, uploads)
-	var wg sync.WaitGroup
-	for u := range uploads {
-		wg.Go(func() {
-			for ; steps[u] < most; steps[u]++ {
-				err := db.PutChunks(t.Context(), id(5000+u), 0, steps[u], [][]byte{make([]byte, 60_000)})
-				if errors.Is(err, record.ErrFull) {
-					return
-				}
-				if err != nil {
-					t.Errorf("upload to a full disk: %v", err)
-					return
-				}
-			}
-			t.Error("the disk never became full")
-		})
-	}
-	wg.Wait()
-	return steps
-}
-
-// The space that uploads must leave free serves views, and the removal of uploads.
-func TestUploadsThatFillADiskFreeItAgain(t *testing.T) {
-	t.Parallel()
-	db := open(t, bolt.Options{Path: filepath.Join(mount(t, "size=8m"), "pushbox.db"), MinFree: 2 << 20})
-	mustCreate(t, db, 1)
-	const uploads = 6
-	for round := range 2 { // the second in the space that was freed
-		sum := 0
-		for _, n := range uploadAll(t, db, uploads) {
-			sum += n
-		}
-		if sum < 40 {
-			t.Errorf("round %d: only %d chunks were kept", round, sum)
-		}
-		changeAll(t, db, []int{1})
-		for u := range uploads {
-			freeAll(t, db, 5000+u)
-		}
-		conformance.CheckClean(t, db)
-	}
-	mustCreate(t, db, 2)
-	closeDB(t, db)
-}
-
-func freeAll(t *testing.T, db *bolt.DB, n int) {
-	t.Helper()
-	for more := true; more; {
-		var err error
-		if more, err = db.FreeOrphans(t.Context(), id(n), 16); err != nil {
-			t.Fatalf("free on a disk that is full: %v", err)
-		}
-	}
-}
-
-func TestUploadsToTheLastByteOfADiskLoseNothing(t *testing.T) {
-	t.Parallel()
-	dir := mount(t, "size=4m")
-	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db")})
-	mustCreate(t, db, 1)
-	steps := uploadAll(t, db, 4)
-	conformance.CheckClean(t, db)
-	remount(t, dir, "size=8m")
-	for u, n := range steps {
-		if n == 0 {
-			continue
-		}
-		p := newPush(5000 + u)
-		p.Kind, p.Files, p.Stored = record.File, []byte("list"), 60_000*int64(n)
-		if err := conformance.Made(db.CreatePush(t.Context(), p, []byte("payload"), record.Entry{Kind: record.EntryCreation})); err != nil {
-			t.Errorf("create after there was space: %v", err)
-		}
-	}
-	conformance.CheckClean(t, db) // each chunk that was acknowledged is there
-	closeDB(t, db)
 }
 
 // What clients can have appended without end leaves some of the space to what ends pushes.

@@ -302,30 +302,6 @@ func TestAnEndIsFoldedSoonAndAViewIsNot(t *testing.T) {
 	}
 }
 
-func TestAClosedFileHasNothingOfAPushThatHasEnded(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	db := open(t, bolt.Options{Path: path})
-	db.KeepJournal(t, 100)
-	owner := newOwner(t, db)
-	for n := range 9 {
-		createOwned(t, db, n, owner)
-		mustChange(t, db, n, view)
-	}
-	db.StepJournal(t, 3)
-	for n := 2; n < 9; n++ {
-		mustChange(t, db, n, ends["a delete"])
-	}
-	closeDB(t, db)
-	db = open(t, bolt.Options{Path: path})
-	if keys, sealed := rowsWith(t, db); keys != 2 || sealed != 2 {
-		t.Errorf("%d keys and %d payloads are in the file", keys, sealed)
-	}
-	for n := 2; n < 9; n++ {
-		wantOver(t, db, n, owner)
-	}
-}
-
 func TestABackupHasNothingOfAPushThatHasEnded(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})

@@ -2,7 +2,6 @@ package bolt_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -83,67 +82,5 @@ func uploadsThatWaitAreSpreadOverCommitsAndSmallOnesAreNot(t *testing.T) {
 	ids, err := db.Orphans(t.Context(), record.ID{}, 100)
 	if err != nil || len(ids) != uploads {
 		t.Errorf("%d uploads are there, error %v", len(ids), err)
-	}
-}
-
-func TestAnUploadWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, anUploadWhoseContextEndsInTheQueueNeverBegins)
-}
-
-func anUploadWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
-	db := open(t, bolt.Options{Path: newPath(t), NoErase: true})
-	g, done := hold(t, db)
-	ctx, cancel := context.WithCancel(t.Context())
-	answer := make(chan error, 1)
-	go func() { answer <- putStep(ctx, db, 1, 0) }()
-	synctest.Wait()
-	cancel()
-	if err := <-answer; !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v", err)
-	}
-	close(g.opened)
-	if err := <-done; err != nil {
-		t.Errorf("the operation that ran: %v", err)
-	}
-	if err := putStep(t.Context(), db, 2, 0); err != nil {
-		t.Error(err)
-	}
-	if ids, err := db.Orphans(t.Context(), record.ID{}, 9); err != nil || len(ids) != 1 || ids[0] != id(2) {
-		t.Errorf("uploads %v, error %v", ids, err)
-	}
-}
-
-func TestCloseRefusesUploadsThatWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, closeRefusesUploadsThatWait)
-}
-
-func closeRefusesUploadsThatWait(t *testing.T) {
-	path := newPath(t)
-	db := open(t, bolt.Options{Path: path, NoErase: true})
-	g, done := hold(t, db)
-	const waiting = 8
-	answers := make(chan error, waiting)
-	for n := range waiting {
-		go func() { answers <- putStep(t.Context(), db, 1+n, 0) }()
-	}
-	closed := make(chan error, 1)
-	go func() { closed <- db.Close() }()
-	synctest.Wait()
-	close(g.opened)
-	env.OK(t, errors.Join(<-done, <-closed))
-	kept := 0
-	for range waiting {
-		switch err := <-answers; {
-		case err == nil:
-			kept++
-		case !errors.Is(err, record.ErrClosed):
-			t.Errorf("got error %v", err)
-		}
-	}
-	ids, err := open(t, bolt.Options{Path: path}).Orphans(t.Context(), record.ID{}, 100)
-	if err != nil || len(ids) != kept {
-		t.Errorf("%d uploads were acknowledged, %d are there, error %v", kept, len(ids), err)
 	}
 }

@@ -3,6 +3,7 @@ package bolt_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -70,30 +71,54 @@ func hold(t *testing.T, db *bolt.DB) (g *gate, done chan error) {
 	return g, done
 }
 
-func TestAnOperationWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, anOperationWhoseContextEndsInTheQueueNeverBegins)
+// A queued operation waits in the queue. The test asks later whether it was done.
+type queued struct {
+	do  func(ctx context.Context, db *bolt.DB, n int) error
+	was func(t *testing.T, db *bolt.DB, n int) bool
 }
 
-func anOperationWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
-	db := open(t, bolt.Options{Path: newPath(t), NoErase: true})
-	g, done := hold(t, db)
-	ctx, cancel := context.WithCancel(t.Context())
-	answer := make(chan error, 1)
-	go func() { answer <- create(ctx, db, 1) }()
-	synctest.Wait()
-	cancel()
-	if err := <-answer; !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v", err)
+var allQueued = map[string]queued{
+	"a create": {create, has},
+	"an upload": {func(ctx context.Context, db *bolt.DB, n int) error { return putStep(ctx, db, n, 0) }, func(t *testing.T, db *bolt.DB, n int) bool {
+		ids, err := db.Orphans(t.Context(), record.ID{}, 100)
+		env.OK(t, err)
+		return slices.Contains(ids, id(n))
+	}},
+}
+
+// eachQueued runs a test in a bubble for each such operation.
+func eachQueued(t *testing.T, test func(t *testing.T, op queued)) {
+	t.Helper()
+	for name, op := range allQueued {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { test(t, op) })
+		})
 	}
-	close(g.opened)
-	if err := <-done; err != nil {
-		t.Errorf("the operation that ran: %v", err)
-	}
-	mustCreate(t, db, 2) // the queue before it is done
-	if has(t, db, 1) {
-		t.Error("the operation ran although its caller had left")
-	}
+}
+
+func TestAnOperationWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
+	t.Parallel()
+	eachQueued(t, func(t *testing.T, op queued) {
+		db := open(t, bolt.Options{Path: newPath(t), NoErase: true})
+		g, done := hold(t, db)
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := make(chan error, 1)
+		go func() { answer <- op.do(ctx, db, 1) }()
+		synctest.Wait()
+		cancel()
+		if err := <-answer; !errors.Is(err, context.Canceled) {
+			t.Errorf("got error %v", err)
+		}
+		close(g.opened)
+		if err := <-done; err != nil {
+			t.Errorf("the operation that ran: %v", err)
+		}
+		env.OK(t, op.do(t.Context(), db, 2)) // the queue before it is done
+		if op.was(t, db, 1) || !op.was(t, db, 2) {
+			t.Error("the operation ran although its caller had left")
+		}
+	})
 }
 
 func TestAnOperationThatBeganIsWaitedFor(t *testing.T) {
@@ -120,42 +145,39 @@ func TestAnOperationThatBeganIsWaitedFor(t *testing.T) {
 
 func TestCloseWaitsForWhatRunsAndRefusesTheRest(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, closeWaitsForWhatRunsAndRefusesTheRest)
-}
-
-func closeWaitsForWhatRunsAndRefusesTheRest(t *testing.T) {
-	path := newPath(t)
-	db := open(t, bolt.Options{Path: path, NoErase: true})
-	g, done := hold(t, db)
-	const waiting = 50
-	answers := make(chan error, waiting)
-	for n := range waiting {
-		go func() { answers <- create(t.Context(), db, 1+n) }()
-	}
-	closed := make(chan error, 1)
-	go func() { closed <- db.Close() }()
-	synctest.Wait()
-	close(g.opened)
-	env.OK(t, errors.Join(<-done, <-closed))
-	kept := 0
-	for range waiting {
-		switch err := <-answers; {
-		case err == nil:
-			kept++
-		case !errors.Is(err, record.ErrClosed):
-			t.Errorf("got error %v", err)
+	eachQueued(t, func(t *testing.T, op queued) {
+		path := newPath(t)
+		db := open(t, bolt.Options{Path: path, NoErase: true})
+		g, done := hold(t, db)
+		const waiting = 20
+		answers := make(chan error, waiting)
+		for n := range waiting {
+			go func() { answers <- op.do(t.Context(), db, 1+n) }()
 		}
-	}
-	again := open(t, bolt.Options{Path: path})
-	found := 0
-	for n := range waiting {
-		if has(t, again, 1+n) {
-			found++
+		closed := make(chan error, 1)
+		go func() { closed <- db.Close() }()
+		synctest.Wait()
+		close(g.opened)
+		env.OK(t, errors.Join(<-done, <-closed))
+		kept, found := 0, 0
+		for range waiting {
+			switch err := <-answers; {
+			case err == nil:
+				kept++
+			case !errors.Is(err, record.ErrClosed):
+				t.Errorf("got error %v", err)
+			}
 		}
-	}
-	if found != kept {
-		t.Errorf("%d creates were acknowledged, %d are there", kept, found)
-	}
+		again := open(t, bolt.Options{Path: path})
+		for n := range waiting {
+			if op.was(t, again, 1+n) {
+				found++
+			}
+		}
+		if found != kept {
+			t.Errorf("%d were acknowledged, %d are there", kept, found)
+		}
+	})
 }
 
 func TestOperationsThatWaitShareACommit(t *testing.T) {

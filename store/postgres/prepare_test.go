@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,19 +62,23 @@ func TestStatementsOfViewsArePrepared(t *testing.T) {
 	}
 }
 
-// Servers that start at the same time over a new database make one key ring, and all of them
-// open the store, some at the second try.
-func TestFirstStartsMakeOneKeyRing(t *testing.T) {
+// Servers that start at the same time over a new database make one schema and one key ring, and
+// all of them open the store, some at the second try.
+func TestFirstStartsTogether(t *testing.T) {
 	t.Parallel()
 	const rounds, servers = 4, 6
 	for range rounds {
 		key, url := seal.NewRootKey(), pgtest.URL(t)
 		var starts sync.WaitGroup
+		var made atomic.Int32
 		for range servers {
 			starts.Go(func() {
-				err := startFirst(t, url, key)
+				created, err := startFirst(t, url, key)
+				if created {
+					made.Add(1)
+				}
 				if errors.Is(err, record.ErrStaleKeys) {
-					err = startFirst(t, url, key)
+					_, err = startFirst(t, url, key)
 				}
 				if err != nil {
 					t.Error(err)
@@ -81,19 +86,20 @@ func TestFirstStartsMakeOneKeyRing(t *testing.T) {
 			})
 		}
 		starts.Wait()
+		env.Equal(t, "servers that made the schema", made.Load(), 1)
 	}
 }
 
-// startFirst opens a store and closes it.
-func startFirst(t *testing.T, url secret.Text, key seal.RootKey) error {
+// startFirst opens a store and closes it. It reports whether it made the schema.
+func startFirst(t *testing.T, url secret.Text, key seal.RootKey) (created bool, err error) {
 	t.Helper()
-	db, _, err := postgres.Open(t.Context(), unhurried(url))
+	db, created, err := postgres.Open(t.Context(), unhurried(url))
 	if err != nil {
-		return err
+		return created, err
 	}
 	s, err := store.Open(t.Context(), db, key, store.Options{})
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return created, errors.Join(err, db.Close())
 	}
-	return s.Close(t.Context())
+	return created, s.Close(t.Context())
 }

@@ -153,35 +153,6 @@ func TestServersLoseNoChangeWithoutAnEvent(t *testing.T) {
 	conformance.CheckClean(t, all[2])
 }
 
-// A sender's room is one for all servers.
-func TestServersShareRoom(t *testing.T) {
-	t.Parallel()
-	const most = 7
-	all := servers(t, 2, func(o *postgres.Options) { o.Room.Client.Pushes = most })
-	var made, refused atomic.Int32
-	var senders sync.WaitGroup
-	for n := range 20 {
-		senders.Go(func() {
-			p := conformance.LivePush(n+1, 0)
-			p.Holder = record.Holder{1}
-			err := conformance.Made(all[n%2].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)))
-			switch {
-			case err == nil:
-				made.Add(1)
-			case errors.Is(err, record.ErrRoom):
-				refused.Add(1)
-			default:
-				t.Error(err)
-			}
-		})
-	}
-	senders.Wait()
-	if made.Load() != most || refused.Load() != 20-most {
-		t.Errorf("%d pushes were made, and %d refused", made.Load(), refused.Load())
-	}
-	conformance.CheckClean(t, all[0])
-}
-
 // The room of an account is known at every server.
 func TestServersKnowWhoHasRoom(t *testing.T) {
 	t.Parallel()
@@ -199,46 +170,6 @@ func TestServersKnowWhoHasRoom(t *testing.T) {
 	p.Size = 40
 	pushed(t, all[0], p)
 	want(record.Room{Pushes: 1, Bytes: 40})
-}
-
-// Tries at several servers count together: never one more than the limit, and for all of
-// their tallies or none.
-func TestServersCountTriesTogether(t *testing.T) {
-	t.Parallel()
-	all := servers(t, 3)
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	tally := func(key byte, most int) limit.Tally {
-		return limit.Tally{Of: 1, Key: [16]byte{key}, Most: most, Span: time.Minute}
-	}
-	const tries, most = 60, 11
-	var counted atomic.Int32
-	var of [3]atomic.Int32
-	var triers sync.WaitGroup
-	for n := range tries {
-		triers.Go(func() {
-			ts := []limit.Tally{tally(9, most), tally(byte(n%3), 100)}
-			if n%2 == 0 {
-				slices.Reverse(ts)
-			}
-			stood, err := all[n/3%3].Tries(t.Context(), limit.Count, at, ts)
-			if err != nil {
-				t.Error(err)
-			} else if limit.AllLeft(stood) {
-				counted.Add(1)
-				of[n%3].Add(1)
-			}
-		})
-	}
-	triers.Wait()
-	if counted.Load() != most {
-		t.Errorf("%d tries were counted", counted.Load())
-	}
-	for i := range of {
-		stood, err := all[i].Tries(t.Context(), limit.Look, at, []limit.Tally{tally(byte(i), 100), tally(9, most)})
-		if err != nil || stood[0].Left != 100-int(of[i].Load()) || stood[1].Wait != time.Minute {
-			t.Errorf("tally %d stands at %v after %d tries, %v", i, stood, of[i].Load(), err)
-		}
-	}
 }
 
 // A row of tries goes when they may be forgotten, and not before.
@@ -445,33 +376,6 @@ func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 		}
 	}
 	conformance.CheckClean(t, all[0])
-}
-
-// First starts at the same time make one schema.
-func TestFirstStartsTogether(t *testing.T) {
-	t.Parallel()
-	url := pgtest.URL(t)
-	var made atomic.Int32
-	var starts sync.WaitGroup
-	for range 4 {
-		starts.Go(func() {
-			db, created, err := postgres.Open(t.Context(), unhurried(url))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if created {
-				made.Add(1)
-			}
-			if err := db.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	starts.Wait()
-	if made.Load() != 1 {
-		t.Errorf("%d of them made the schema", made.Load())
-	}
 }
 
 func TestANewerSchemaIsRefused(t *testing.T) {
