@@ -48,9 +48,9 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		answered   = "canary-answer-text-e81b35"
 	)
 	fields := `"payload":"` + payload + `","passphrase":"` + passphrase + `","name":"` + name + `","note":"` + note + `"`
-	owned, anonymous := a.Create(fields, ann), a.Create(fields)
+	owned, anonymous, spent := a.Create(fields, ann), a.Create(fields), a.Create(`"payload":"`+payload+`"`)
 	markers := []string{
-		payload, passphrase, wrong, name, note, unknown, owned, anonymous,
+		payload, passphrase, wrong, name, note, unknown, owned, anonymous, spent,
 		strings.TrimPrefix(ann.Get("Authorization"), "Bearer "),
 	}
 	const boundary = "canary-boundary"
@@ -113,6 +113,12 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		{"GET", "/p/" + unknown + ".json", "", linked},
 		{"DELETE", "/p/" + owned + ".json", "", linked},
 		{"GET", "/p/" + owned + "/preview", "", linked},
+		{"GET", "/p/" + owned + "/r", "", linked},
+		{"POST", "/p/" + owned, "passphrase=" + wrong, servertest.Urlencoded},
+		{"POST", "/p/" + owned, "passphrase=" + passphrase, servertest.Urlencoded},
+		{"POST", "/p/" + spent, "", servertest.Urlencoded},
+		{"POST", "/p/" + spent + "/expire", "", servertest.Urlencoded},
+		{"GET", "/p/" + spent, "", servertest.Visit},
 		{"GET", "/de/r/" + owned + "?passphrase=" + passphrase, "", linked},
 		{"POST", "/panic/" + owned + "?passphrase=" + passphrase, fields, ann},
 		{"DELETE", pushes + "/" + owned, "", ann},

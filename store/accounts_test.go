@@ -69,23 +69,6 @@ func TestATokenEndsWithItsLifetime(t *testing.T) {
 	}
 }
 
-func TestATokenEndsWhenItIsRevoked(t *testing.T) {
-	t.Parallel()
-	f := storetest.New(t)
-	f.Account(email)
-	token, other := newToken(t, f, 0), newToken(t, f, 0)
-	env.OK(t, f.RevokeToken(ctx, storetest.Operator, token.ID))
-	if err := f.RevokeToken(ctx, storetest.Operator, token.ID); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("again: %v", err)
-	}
-	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
-		t.Errorf("it is still valid: %v", err)
-	}
-	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, other.Secret); err != nil {
-		t.Errorf("the other one: %v", err)
-	}
-}
-
 func TestTheLastUseIsKeptOnceAMinute(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)

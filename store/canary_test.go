@@ -5,13 +5,13 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
-	"os"
 	"strings"
 	"testing"
 
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
+	"pushbox/store/record"
 	"pushbox/store/storetest"
 )
 
@@ -26,6 +26,24 @@ func traces(marker string) [][]byte {
 		all = append(all, raw)
 	}
 	return all
+}
+
+// holdsNone fails the test if the file of a store holds a marker, or lacks what must be there.
+func holdsNone(t *testing.T, f *storetest.Fixture, there [][]byte, markers ...string) {
+	t.Helper()
+	content := env.Read(t, f.Path)
+	for _, sealed := range there {
+		if !bytes.Contains(content, sealed) {
+			t.Fatalf("the file that was read lacks %x", sealed)
+		}
+	}
+	for _, marker := range markers {
+		for _, trace := range traces(marker) {
+			if bytes.Contains(content, trace) {
+				t.Errorf("it holds %q", trace)
+			}
+		}
+	}
 }
 
 func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
@@ -54,16 +72,30 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 	for _, c := range recovery {
 		markers = append(markers, c.Reveal())
 	}
-	content, err := os.ReadFile(f.Path)
+	holdsNone(t, f, [][]byte{full.Digest[:], []byte(email)}, markers...)
+}
+
+func TestTheFileHoldsNothingOfAWebhookOrAMessageInClear(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	const address = "https://canary-hooks.example/canary-path-77"
+	h, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(address), record.Events())
 	env.OK(t, err)
-	if !bytes.Contains(content, full.Digest[:]) || !bytes.Contains(content, []byte(email)) {
-		t.Fatal("the sessions are not in the file that was read")
+	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Name, in.Views = secret.New("canary-name-4f1c"), ptr(1) })
+	by := store.Actor{IP: "203.0.113.77", UserAgent: "canary-agent-4f1c"}
+	if _, err := f.Retrieve(ctx, by, p.Token, secret.Text{}, nil); err != nil {
+		t.Fatal(err)
 	}
-	for _, marker := range markers {
-		for _, trace := range traces(marker) {
-			if bytes.Contains(content, trace) {
-				t.Errorf("it holds %q", trace)
-			}
-		}
+	due, _, err := f.DueMessages(ctx, dueHooks(9))
+	if err != nil || len(due) != 3 {
+		t.Fatalf("%d messages are due, %v", len(due), err)
 	}
+	markers := []string{address, "canary-hooks.example", "canary-path-77", h.Secret.Reveal(), "canary-name-4f1c", by.IP, by.UserAgent, p.Token.Reveal()}
+	for _, m := range due {
+		n, err := f.OpenNotice(ctx, m)
+		env.OK(t, err)
+		markers = append(markers, n.ID)
+	}
+	holdsNone(t, f, [][]byte{due[0].Sealed, h.Sealed}, markers...)
 }

@@ -69,20 +69,6 @@ func TestDeletingEndsGrantsAtOnceAndDownloadsThatRun(t *testing.T) {
 	}
 }
 
-func TestNoGrantOutlivesTheTimeLimit(t *testing.T) {
-	t.Parallel()
-	f := storetest.New(t)
-	p := storetest.PushFiles(t, f, f.Account("alice@example.com"), func(in *store.NewPush) { in.Lifetime = time.Hour }, storetest.Content(1, 100))
-	f.Clock.Advance(59 * time.Minute)
-	got := storetest.Grant(t, f, anonymous, p)
-	f.Clock.Advance(time.Minute - time.Millisecond)
-	if _, err := storetest.Download(f, got.Grant, 0); err != nil {
-		t.Errorf("in the last moment: %v", err)
-	}
-	f.Clock.Advance(time.Millisecond)
-	wantEnded(t, f, got.Grant)
-}
-
 func TestAGrantSlidesWhileADownloadRunsForADayAtMost(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
@@ -135,20 +121,5 @@ func TestADoubtfulClockNeitherGivesNorEndsADownload(t *testing.T) {
 	}
 	if again := storetest.Grant(t, f, anonymous, p); again.Views != 2 {
 		t.Errorf("%d views", again.Views)
-	}
-}
-
-func TestTheOwnerDownloadsWithoutAView(t *testing.T) {
-	t.Parallel()
-	f := storetest.New(t)
-	alice := f.Account("alice@example.com")
-	p := storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(1) }, storetest.Content(1, 10))
-	for range 3 {
-		if _, err := storetest.Download(f, storetest.Grant(t, f, alice, p).Grant, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := storetest.Grant(t, f, anonymous, p); got.Views != 1 {
-		t.Errorf("%d views", got.Views)
 	}
 }

@@ -18,38 +18,6 @@ import (
 	"pushbox/store/storetest"
 )
 
-func TestAnEditedPushEndsWhenItSays(t *testing.T) {
-	t.Parallel()
-	for name, days := range map[string]int{"later": 9, "sooner": 3} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := storetest.New(t)
-			alice := f.Account("alice@example.com")
-			p := storetest.Push(t, f, alice, nil)
-			f.Clock.Advance(time.Hour)
-			got, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Days: &days, Views: ptr(9)})
-			if err != nil || got.ExpiresAt != p.CreatedAt.Add(time.Duration(days)*day) || got.ViewLimit != 9 || got.Token != p.Token {
-				t.Fatalf("%+v, %v", got, err)
-			}
-			f.Reopen()
-			f.Clock.Advance(time.Duration(days)*day - time.Hour - time.Millisecond)
-			f.SweepAll()
-			if storetest.Retrieve(t, f, anonymous, p) == "" {
-				t.Error("it ended too soon")
-			}
-			f.Clock.Advance(time.Millisecond)
-			f.SweepAll()
-			h, err := f.History(ctx, alice, p.Token, 1)
-			if err != nil || h.Live() || h.ExpiredAt != got.ExpiresAt {
-				t.Errorf("%+v, %v", h.Push, err)
-			}
-			if kinds := storetest.EntryKinds(t, f, alice, p); kinds != "creation edit view " {
-				t.Errorf("entries %s", kinds)
-			}
-		})
-	}
-}
-
 // Name and note can change as long as the push is live. They stay sealed, and outlive it.
 func TestNameAndNoteCanBeGivenLater(t *testing.T) {
 	t.Parallel()

@@ -39,22 +39,6 @@ func TestEveryKindOfPushComesBackAsItWasSent(t *testing.T) {
 	}
 }
 
-func TestTheLastViewClosesThePushBehindIt(t *testing.T) {
-	t.Parallel()
-	f := storetest.New(t)
-	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Views = ptr(2) })
-	for want := 1; want >= 0; want-- {
-		got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
-		if err != nil || got.Payload.Reveal() != "s3cret" || !got.Live() || got.ViewsRemaining() != want {
-			t.Fatalf("%d views left: %+v, %v", want, got, err)
-		}
-	}
-	got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
-	if err != nil || got.Live() || !got.Payload.IsZero() || got.Views != 2 || got.ExpiredAt.IsZero() {
-		t.Errorf("after that: %+v, %v", got, err)
-	}
-}
-
 func TestTheOwnerLooksWithoutCounting(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
@@ -96,20 +80,6 @@ func TestAPushEndsWithItsTime(t *testing.T) {
 	}
 }
 
-func TestALifetimeOfMinutesIsKept(t *testing.T) {
-	t.Parallel()
-	f := storetest.New(t)
-	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Lifetime = 15 * time.Minute })
-	f.Clock.Advance(15*time.Minute - time.Millisecond)
-	if storetest.Retrieve(t, f, anonymous, p) == "" {
-		t.Error("it ended too soon")
-	}
-	f.Clock.Advance(time.Millisecond)
-	if storetest.Retrieve(t, f, anonymous, p) != "" {
-		t.Error("it did not end")
-	}
-}
-
 func TestAJumpOfTheClockDeniesAndDestroysNothing(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
@@ -132,29 +102,6 @@ func TestAJumpOfTheClockDeniesAndDestroysNothing(t *testing.T) {
 	f.SweepAll()
 	if got, err := f.Preview(ctx, p.Token); err != nil || got.State != record.Expired {
 		t.Errorf("ten minutes later it has state %d, %v", got.State, err)
-	}
-}
-
-func TestWhoMayDelete(t *testing.T) {
-	t.Parallel()
-	f := storetest.New(t)
-	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
-	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.DeletableByViewer = ptr(false) })
-	for _, by := range []store.Actor{bob, anonymous} {
-		if _, err := f.DeletePush(ctx, by, p.Token); !errors.Is(err, record.ErrDenied) {
-			t.Errorf("a stranger: %v", err)
-		}
-	}
-	for range 2 {
-		if got, err := f.DeletePush(ctx, ann, p.Token); err != nil || got.State != record.Deleted {
-			t.Errorf("the owner: %+v, %v", got, err)
-		}
-	}
-	if storetest.Retrieve(t, f, anonymous, p) != "" {
-		t.Error("it is still delivered")
-	}
-	if got := storetest.EntryKinds(t, f, ann, p); got != "creation expire failed_view " {
-		t.Errorf("audit log: %s", got)
 	}
 }
 

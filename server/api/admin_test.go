@@ -359,7 +359,7 @@ func wantChange(t *testing.T, a *servertest.Server, after uint64, want store.Adm
 	list, err := a.Store.AdminEvents(ctx, time.Time{}, after, 100)
 	env.OK(t, err)
 	if !slices.ContainsFunc(list, func(e store.AdminEventInfo) bool {
-		return e.Kind == want.Kind && (want.Account == 0 || e.Account == want.Account) && e.By.Role == store.Admin && e.By.Account == want.By.Account
+		return e.Kind == want.Kind && (want.Account == 0 || e.Account == want.Account) && e.By.Role == store.Admin && e.By.Account == want.By.Account && e.By.IP == "127.0.0.1"
 	}) {
 		t.Errorf("the log has no %s of account %d by account %d: %+v", want.Kind, want.Account, want.By.Account, list)
 	}

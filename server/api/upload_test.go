@@ -201,12 +201,21 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks 
 	}
 	const size, bound = 48 << 20, 32 << 20
 	a := servertest.New(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
-	ann := a.AddTokenUser("ann@example.com")
+	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
 	mebibyte := string(servertest.BytesOf(3 << 18))
-	for name, text := range map[string][3]string{
-		"multipart/form-data; boundary=b": {strings.TrimSuffix(servertest.FilePart(servertest.File{Name: "f", Media: "a/b", Content: nil}), "\r\n"), mebibyte, "\r\n--b--\r\n"},
-		"application/json":                {`{"push":{"files":[{"content":"`, base64.StdEncoding.EncodeToString([]byte(mebibyte)), `"}]}}`},
+	_, fields := servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": "file"})}.Multipart()
+	file := strings.TrimSuffix(servertest.FilePart(servertest.File{Name: "f", Media: "a/b"}), "\r\n")
+	for _, c := range []struct {
+		path, contentType string
+		by                http.Header
+		text              [3]string
+		status            int
+	}{
+		{pushes, servertest.Multi.Get("Content-Type"), bearer, [3]string{file, mebibyte, "\r\n--b--\r\n"}, http.StatusCreated},
+		{"/", servertest.Multi.Get("Content-Type"), session, [3]string{strings.TrimSuffix(fields, "--b--\r\n") + file, mebibyte, "\r\n--b--\r\n"}, http.StatusSeeOther},
+		{pushes, "application/json", bearer, [3]string{`{"push":{"files":[{"content":"`, base64.StdEncoding.EncodeToString([]byte(mebibyte)), `"}]}}`}, http.StatusCreated},
 	} {
+		text := c.text
 		readers := []io.Reader{strings.NewReader(text[0])}
 		for range size / len(mebibyte) {
 			readers = append(readers, strings.NewReader(text[1]))
@@ -214,15 +223,15 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks 
 		after := new(servertest.Gauge)
 		readers = append(readers, after, strings.NewReader(text[2]))
 		before := servertest.HeapInUse()
-		req, err := http.NewRequest("POST", a.URL+pushes, io.MultiReader(readers...))
+		req, err := http.NewRequest("POST", a.URL+c.path, io.MultiReader(readers...))
 		env.OK(t, err)
-		req.Header = ann.Clone()
-		req.Header.Set("Content-Type", name)
+		req.Header = c.by.Clone()
+		req.Header.Set("Content-Type", c.contentType)
 		res, err := a.Client.RoundTrip(req)
 		env.OK(t, err)
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusCreated || after.Held > before+bound {
-			t.Errorf("%s: %d; the heap grew from %d to %d", name, res.StatusCode, before, after.Held)
+		if res.StatusCode != c.status || after.Held > before+bound {
+			t.Errorf("%s, %s: %d; the heap grew from %d to %d", c.path, c.contentType, res.StatusCode, before, after.Held)
 		}
 	}
 }

@@ -155,28 +155,3 @@ func TestAFormThatWasNotReadToItsEndHasDefaultsForTheRest(t *testing.T) {
 		t.Error(got.Body)
 	}
 }
-
-func TestMemoryDoesNotGrowWithAFileOfTheForm(t *testing.T) { // not parallel: it looks at all memory
-	const size, bound = 64 << 20, 32 << 20
-	a := servertest.New(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
-	ann := a.AddSessionUser("ann@example.com")
-	_, fields := servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": "file"})}.Multipart()
-	mebibyte := string(servertest.BytesOf(1 << 20))
-	readers := []io.Reader{strings.NewReader(strings.TrimSuffix(fields, "--b--\r\n") + strings.TrimSuffix(servertest.FilePart(servertest.File{Name: "f", Media: "a/b", Content: nil}), "\r\n"))}
-	for range size / len(mebibyte) {
-		readers = append(readers, strings.NewReader(mebibyte))
-	}
-	after := new(servertest.Gauge)
-	readers = append(readers, after, strings.NewReader("\r\n--b--\r\n"))
-	before := servertest.HeapInUse()
-	req, err := http.NewRequest("POST", a.URL+"/", io.MultiReader(readers...))
-	env.OK(t, err)
-	req.Header = ann.Clone()
-	req.Header.Set("Content-Type", servertest.Multi.Get("Content-Type"))
-	res, err := a.Client.RoundTrip(req)
-	env.OK(t, err)
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusSeeOther || after.Held > before+bound {
-		t.Errorf("%d; the heap grew from %d to %d", res.StatusCode, before, after.Held)
-	}
-}

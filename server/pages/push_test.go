@@ -147,26 +147,6 @@ func TestAPeerWhoseForwardingHeadersAreNotBelievedIsToldOfOnce(t *testing.T) {
 	}
 }
 
-func TestAFormOfAnotherSiteOpensNothing(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t)
-	token := a.Create(`"payload":"x"`)
-	before := a.Trace(token)
-	for _, from := range []http.Header{
-		{"Sec-Fetch-Site": {"cross-site"}},
-		{"Sec-Fetch-Site": {"same-site"}},
-		{"Origin": {"https://elsewhere.example"}},
-		{"Origin": {"null"}},
-	} {
-		a.Send("/p/"+token, nil, from).Want(http.StatusForbidden).Page().Has("This came from another site")
-		a.Send("/p/"+token+"/expire", nil, from).Want(http.StatusForbidden)
-	}
-	if after := a.Trace(token); after != before {
-		t.Errorf("%v became %v", before, after)
-	}
-	a.Send("/p/"+token, nil, http.Header{"Sec-Fetch-Site": {"same-origin"}, "Origin": {a.URL}}).Want(http.StatusOK)
-}
-
 func TestDeletingOnThePage(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
@@ -267,25 +247,6 @@ func TestLinksOfOlderVersionsAreRedirected(t *testing.T) {
 	}
 }
 
-func TestThePagesLogNoTokenAndNoPassphrase(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t)
-	token := a.Create(`"payload":"canary-payload-77","passphrase":"canary-right-88","retrieval_step":false`)
-	spent := a.Create(`"payload":"canary-payload-77","expire_after_views":1`)
-	for _, path := range []string{"/p/" + token, "/p/" + token + "/r", "/f/" + token, "/r/" + token + "/r", "/p/" + spent} {
-		a.Get(path, servertest.Visit)
-		a.Send(path, nil)
-	}
-	a.Send("/p/"+token, map[string]string{"passphrase": "canary-wrong-99"}).Want(http.StatusForbidden)
-	a.Send("/p/"+token, map[string]string{"passphrase": "canary-right-88"}).Want(http.StatusOK)
-	a.Send("/p/"+token+"/expire", nil).Want(http.StatusOK)
-	for _, trace := range []string{token, spent, strings.ToUpper(token), "canary"} {
-		if strings.Contains(a.Log.String(), trace) {
-			t.Errorf("the log has %q", trace)
-		}
-	}
-}
-
 func TestAStoreThatDoubtsItsClockOpensNothing(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
@@ -294,26 +255,6 @@ func TestAStoreThatDoubtsItsClockOpensNothing(t *testing.T) {
 	a.Send("/p/"+token, nil).Want(http.StatusServiceUnavailable).Page().Lacks("inside it")
 	a.Store.Clock.Jump(-30 * day)
 	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("inside it", "It can be opened 4 more times.")
-}
-
-func TestARequestThatPressesNoButtonCountsNoView(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t)
-	for name, test := range servertest.Scanners {
-		for _, step := range []string{"true", "false"} {
-			token := a.Create(`"payload":"inside it","retrieval_step":` + step)
-			before := a.Trace(token)
-			for _, path := range []string{"/p/" + token, "/p/" + token + "/r", "/f/" + token, "/p/" + token + "?utm_source=x"} {
-				got := a.Do(test.Method, path, "", test.Header)
-				if got.Status >= 500 || strings.Contains(got.Body, "inside it") || got.Header.Get("Set-Cookie") != "" {
-					t.Errorf("%s: %d %v", name, got.Status, got.Header)
-				}
-			}
-			if after := a.Trace(token); after != before {
-				t.Errorf("%s, with a step %s: %v became %v", name, step, before, after)
-			}
-		}
-	}
 }
 
 func TestAPersonFollowsALinkFromAnywhere(t *testing.T) {

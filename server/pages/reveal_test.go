@@ -12,7 +12,6 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
-	"pushbox/store/record"
 )
 
 // exact are payloads that a page must not change, and that must not change a page.
@@ -194,33 +193,6 @@ func TestARevealedPageIsNotCached(t *testing.T) {
 	}
 	if !slices.Equal(got.Forms(), []string{"post /p/" + token + "/expire"}) {
 		t.Errorf("forms %v", got.Forms())
-	}
-}
-
-func TestViewsAtTheSameTimeAreCountedOnThePage(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t)
-	token := a.Create(`"payload":"inside it","expire_after_views":3`)
-	answers := make(chan servertest.Answer)
-	for range 8 {
-		go func() {
-			got, err := a.Try(http.MethodPost, "/p/"+token, "", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
-			if err != nil {
-				t.Error(err)
-			}
-			answers <- got
-		}()
-	}
-	opened := 0
-	for range 8 {
-		if got := <-answers; got.Status == http.StatusOK {
-			opened++
-		} else if got.Status != http.StatusNotFound || strings.Contains(got.Body, "inside it") {
-			t.Errorf("%d", got.Status)
-		}
-	}
-	if after := a.Trace(token); opened != 3 || after.Views != 3 || after.State != record.Expired {
-		t.Errorf("%d were opened: %v", opened, after)
 	}
 }
 

@@ -25,10 +25,14 @@ func TestATokenIsMadeListedAndRevoked(t *testing.T) {
 	if strings.Contains(list.Body, "<b>") || strings.Contains(list.Body, token) {
 		t.Error(list.Body)
 	}
+	id := list.Inputs("id")[0]
+	a.AddAccount(bobEmail, servertest.AnnPassword)
+	bob := a.SignedIn(bobEmail, servertest.AnnPassword)
+	bob.Get("/users/token").Says("You have none.")
+	bob.Post("/users/token/revoke", "id", id).To("/users/token")
 	a.Store.Clock.Advance(time.Hour)
 	a.Get(pushes+"/active", servertest.Bearer(token)).Want(http.StatusOK)
 	b.Get("/users/token").Says("2026-01-01 01:00 UTC")
-	id := list.Inputs("id")[0]
 	b.Post("/users/token/revoke", "id", id).To("/users/token")
 	a.Get(pushes+"/active", servertest.Bearer(token)).Want(http.StatusUnauthorized)
 	b.Get("/users/token").Says("You have none.")

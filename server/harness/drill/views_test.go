@@ -96,10 +96,14 @@ func drillScanners(t *testing.T) {
 	a := servertest.New(t)
 	for name, scanner := range servertest.Scanners {
 		token := a.Create(`"payload":"inside it","expire_after_views":1,"retrieval_step":false`)
-		for _, path := range []string{"/p/" + token, "/p/" + token + "/r", "/f/" + token, "/r/" + token, pushes + "/" + token + "/preview"} {
+		before := a.Trace(token)
+		for _, path := range []string{"/p/" + token, "/p/" + token + "/r", "/p/" + token + "?utm_source=x", "/f/" + token, "/r/" + token, pushes + "/" + token + "/preview"} {
 			if got := a.Do(scanner.Method, path, "", scanner.Header); strings.Contains(got.Body, "inside it") {
 				t.Errorf("%s gets it at %s", name, path)
 			}
+		}
+		if after := a.Trace(token); after != before {
+			t.Errorf("%s: %v became %v", name, before, after)
 		}
 		a.Get("/p/"+token, servertest.Navigation()).Want(http.StatusOK).Page().Has("inside it")
 	}
