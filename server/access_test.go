@@ -220,18 +220,6 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-func TestATokenThatEndedIsNotValid(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t)
-	a.Store.Account("ann@example.com")
-	token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, "ann@example.com", store.TokenTerms{Lifetime: time.Hour})
-	env.OK(t, err)
-	header := http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}}
-	a.Get(pushes+"/active", header).Want(http.StatusOK)
-	a.Store.Clock.Advance(time.Hour)
-	a.Get(pushes+"/active", header).Want(http.StatusUnauthorized)
-}
-
 // unconfirm makes an account one of which it is not known whose address it has.
 func unconfirm(t *testing.T, a *servertest.Server, email string) {
 	t.Helper()

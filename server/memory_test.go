@@ -29,64 +29,48 @@ func memoryOf(size config.Size) func(*config.Config) {
 
 var quotes = strings.Repeat(`"`, store.MaxText)
 
-func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
+// The memory for pages and for answers of the API is bounded, and small ones need none.
+func TestWhatIsNotReadTakesBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, memoryOf(16<<20))
-	long := a.Create(`"payload":` + servertest.Quoted(quotes))
-	small := a.Create(`"payload":"x"`)
-	var reads []func() *httptest.ResponseRecorder
-	for range 2 {
-		reads = append(reads, a.SendUnread("POST", "/p/"+long, "", servertest.Urlencoded))
-	}
-	if held := a.Handler.Stats().AnswerMemory; held < 10*store.MaxText || held > 11*store.MaxText {
-		t.Errorf("two pages hold %d bytes", held)
-	}
-	before := a.Trace(long)
-	got := a.Send("/p/"+long, nil).Want(http.StatusServiceUnavailable)
-	if got.Header.Get("Retry-After") == "" {
-		t.Error("it does not say when to try again")
-	}
-	if after := a.Trace(long); after != before {
-		t.Errorf("a view was counted: %+v, %+v", before, after)
-	}
-	a.Send("/p/"+small, nil).Want(http.StatusOK)          // and does not wait for the others
-	a.SendForm(servertest.Typed(nil)).Want(http.StatusOK) // what opens pushes is apart from what makes them
-	for _, read := range reads {
-		if w := read(); w.Code != http.StatusOK || w.Body.Len() < 5*store.MaxText {
-			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
+	for name, c := range map[string]struct {
+		method, path string
+		header       http.Header
+		reads        int
+		holds        int64 // times the longest text
+		length       int   // of an answer, in such times
+	}{
+		"pages":              {"POST", "/p/", servertest.Urlencoded, 2, 10, 5},
+		"answers of the API": {"GET", pushes + "/", nil, 4, 8, 2},
+	} {
+		a := servertest.New(t, memoryOf(16<<20))
+		long := a.Create(`"expire_after_views":10,"payload":` + servertest.Quoted(quotes))
+		small := a.Create(`"payload":"x"`)
+		var reads []func() *httptest.ResponseRecorder
+		for range c.reads {
+			reads = append(reads, a.SendUnread(c.method, c.path+long, "", c.header))
 		}
-	}
-	a.Settle()
-	if bodies, reveals := a.Handler.Stats().RequestMemory, a.Handler.Stats().AnswerMemory; bodies != 0 || reveals != 0 {
-		t.Errorf("%d and %d bytes stay held", bodies, reveals)
-	}
-}
-
-// The memory for answers of the API is bounded, too, and small answers need none.
-func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t, memoryOf(16<<20))
-	long, small := pushes+"/"+a.Create(`"expire_after_views":10,"payload":`+servertest.Quoted(quotes)), pushes+"/"+a.Create(`"payload":"x"`)
-	var reads []func() *httptest.ResponseRecorder
-	for range 4 {
-		reads = append(reads, a.SendUnread("GET", long, "", nil))
-	}
-	if held := a.Handler.Stats().AnswerMemory; held < 8*store.MaxText || held > 9*store.MaxText {
-		t.Errorf("four answers hold %d bytes", held)
-	}
-	a.Do("GET", long, "").Want(http.StatusServiceUnavailable)
-	a.Do("GET", small, "").Want(http.StatusOK)
-	for _, read := range reads {
-		if w := read(); w.Code != http.StatusOK || w.Body.Len() < 2*store.MaxText {
-			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
+		if held := a.Handler.Stats().AnswerMemory; held < c.holds*store.MaxText || held > (c.holds+1)*store.MaxText {
+			t.Errorf("%d %s hold %d bytes", c.reads, name, held)
 		}
-	}
-	a.Settle()
-	if held := a.Handler.Stats().AnswerMemory; held != 0 {
-		t.Errorf("%d bytes stay held", held)
-	}
-	if got := a.Do("GET", long, "").Want(http.StatusOK); !strings.Contains(string(got.Body), `"views_remaining":5,`) {
-		t.Error("what was refused counted a view")
+		before := a.Trace(long)
+		got := a.Do(c.method, c.path+long, "", c.header).Want(http.StatusServiceUnavailable)
+		if got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: it does not say when to try again", name)
+		}
+		if after := a.Trace(long); after != before {
+			t.Errorf("%s: a view was counted: %+v, %+v", name, before, after)
+		}
+		a.Do(c.method, c.path+small, "", c.header).Want(http.StatusOK) // and does not wait for the others
+		a.SendForm(servertest.Typed(nil)).Want(http.StatusOK)          // what opens pushes is apart from what makes them
+		for _, read := range reads {
+			if w := read(); w.Code != http.StatusOK || w.Body.Len() < c.length*store.MaxText {
+				t.Errorf("%s: %d, %d bytes", name, w.Code, w.Body.Len())
+			}
+		}
+		a.Settle()
+		if bodies, reveals := a.Handler.Stats().RequestMemory, a.Handler.Stats().AnswerMemory; bodies != 0 || reveals != 0 {
+			t.Errorf("%s: %d and %d bytes stay held", name, bodies, reveals)
+		}
 	}
 }
 

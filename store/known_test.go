@@ -322,22 +322,3 @@ func TestSignUpsAreLimitedPerClient(t *testing.T) {
 		t.Errorf("after 20 seconds: %v", err)
 	}
 }
-
-func TestALowerLimitOfWrongPassphrasesHoldsAtOnce(t *testing.T) {
-	t.Parallel()
-	var o store.Options
-	f, _, p := guessed(t, func(s *storetest.Setup) {
-		s.Guessing.PerPush, s.Guessing.PerClient, s.Guessing.PerLife = 0, 0, 100
-		o = s.Options
-	})
-	wrong(t, f, p, 5)
-	o.Guessing.PerPush, o.Guessing.PerClient, o.Guessing.PerLife = 0, 0, 3
-	f.Configure(o)
-	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); err != nil {
-		t.Errorf("before the next wrong one: %v", err)
-	}
-	wrong(t, f, p, 1)
-	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); !errors.Is(err, record.ErrFrozen) {
-		t.Errorf("after it: %v", err)
-	}
-}

@@ -252,30 +252,6 @@ func TestALinkToAnAddressThatWasNotConfirmedMakesItsAccountAnew(t *testing.T) {
 	})
 }
 
-// The person who asks for a mailed link may never have seen the account before.
-func TestAMailedLinkMakesAnAccountAnew(t *testing.T) {
-	t.Parallel()
-	f := storetest.New(t, sendsMail, unhurried)
-	eve := signedUp(t, f, "ann@corp.example")
-	token, err := f.CreateToken(ctx, storetest.Operator, "ann@corp.example", store.TokenTerms{})
-	env.OK(t, err)
-	env.OK(t, f.AskForPassword(ctx, anonymous, "ann@corp.example", "https://push.example", ""))
-	mails := letters(t, f)
-	env.OK(t, f.SetPasswordByLink(ctx, anonymous, mails[len(mails)-1].Code, secret.New(another), false))
-	if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); !errors.Is(err, record.ErrToken) {
-		t.Errorf("an API token of before: %v", err)
-	}
-	if _, err := f.Resume(ctx, eve.session); !errors.Is(err, record.ErrSession) {
-		t.Errorf("the session of who signed up: %v", err)
-	}
-	if err := signsIn(f, "ann@corp.example", storetest.Password); !errors.Is(err, record.ErrCredentials) {
-		t.Errorf("the first password: %v", err)
-	}
-	if err := signsIn(f, "ann@corp.example", another); err != nil {
-		t.Error(err)
-	}
-}
-
 // What an administrator does to an account is not done behind the back of its user.
 func TestAnAccountIsToldWhatAnAdministratorDoesToIt(t *testing.T) {
 	t.Parallel()

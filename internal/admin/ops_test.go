@@ -118,41 +118,6 @@ func TestAnAccountLives(t *testing.T) {
 	})
 }
 
-func TestASecondFactorIsTakenAway(t *testing.T) {
-	t.Parallel()
-	bothWays(t, func(t *testing.T, r route) {
-		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
-		signIn := func() store.NewSession {
-			t.Helper()
-			n, err := r.f.SignIn(t.Context(), store.Actor{}, alice, secret.New(password))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}
-		session := signIn().Secret
-		setup, err := r.f.NewTOTP(t.Context(), session)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code := storetest.Code(t, r.f, setup.Secret, 0)
-		n, _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), store.Factor{}, setup.Secret, code)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !signIn().Pending {
-			t.Fatal("no code is asked for")
-		}
-		must(t, r, admin.UserResetMFA, admin.Address{Email: alice})
-		if signIn().Pending {
-			t.Error("a code is asked for")
-		}
-		if _, err := r.f.Resume(t.Context(), n.Secret); err != nil {
-			t.Errorf("a session of before: %v", err)
-		}
-	})
-}
-
 func TestATokenLives(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {

@@ -93,18 +93,6 @@ func TestMoreThanOneLineIsNoPassword(t *testing.T) {
 	env.ErrorIs(t, "an input that breaks", err, broken)
 }
 
-func TestAPasswordHasItsLimits(t *testing.T) {
-	t.Parallel()
-	dir := env.ShortDir(t)
-	for length, code := range map[int]int{
-		record.MinPassword - 1: exitFailed, record.MinPassword: exitDone,
-		record.MaxPassword: exitDone, record.MaxPassword + 1: exitFailed,
-	} {
-		email := strings.Repeat("a", length%50+1) + "@example.com"
-		run(t, dir, strings.Repeat("x", length)+"\n", "user", "add", email, "--password-stdin", "--init").want(t, code)
-	}
-}
-
 func TestALifetimeIsReadInDaysOrAsADuration(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{

@@ -97,19 +97,6 @@ func TestASessionIsNewAtEachStepOfSigningIn(t *testing.T) {
 	b.Get("/users/sessions").Want(http.StatusOK)
 }
 
-func TestTheSettingsSayHowLongASessionLasts(t *testing.T) {
-	t.Parallel()
-	a := servertest.NewSite(t, func(c *config.Config) { c.Sessions = config.Sessions{IdleTimeout: time.Hour, MaxAge: 90 * time.Minute} })
-	b, idle := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	a.Store.Clock.Advance(time.Hour - time.Second)
-	b.Get("/users/sessions").Want(http.StatusOK)
-	a.Store.Clock.Advance(time.Second)
-	idle.Get("/users/sessions").To("/users/sign_in")
-	b.Get("/users/sessions").Want(http.StatusOK)
-	a.Store.Clock.Advance(30 * time.Minute)
-	b.Get("/users/sessions").To("/users/sign_in")
-}
-
 func TestAPendingSignInAllowsNothingAndEndsSoon(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t)

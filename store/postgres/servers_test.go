@@ -121,38 +121,6 @@ func TestServersShareOneLog(t *testing.T) {
 	conformance.CheckClean(t, all[2])
 }
 
-// Nor is a change lost that the log does not tell.
-func TestServersLoseNoChangeWithoutAnEvent(t *testing.T) {
-	t.Parallel()
-	all := servers(t, 3)
-	id := newAccount(t, all[0])
-	const each = 10
-	var writers sync.WaitGroup
-	for _, db := range all {
-		for range each {
-			writers.Go(func() {
-				_, err := cold.ChangeAccount(t.Context(), db, id, record.SessionDigest{}, func(a record.Account) (record.Account, record.SessionChange, record.AdminEvent, error) {
-					a.PasswordHash += "x"
-					return a, record.SessionChange{Untold: true}, record.AdminEvent{}, nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
-	writers.Wait()
-	a, err := cold.Account(t.Context(), all[0], id)
-	if err != nil || len(a.PasswordHash) != each*len(all) {
-		t.Errorf("%d changes count, %v", len(a.PasswordHash), err)
-	}
-	events, err := cold.AdminEvents(t.Context(), all[0], 0, 9)
-	if err != nil || len(events) != 1 {
-		t.Errorf("%d events, %v", len(events), err)
-	}
-	conformance.CheckClean(t, all[2])
-}
-
 // The room of an account is known at every server.
 func TestServersKnowWhoHasRoom(t *testing.T) {
 	t.Parallel()
