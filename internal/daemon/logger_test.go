@@ -3,8 +3,6 @@ package daemon
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -106,17 +104,5 @@ func TestNoLevelHidesWhatAStartSays(t *testing.T) {
 	v.show("open", "url", "http://localhost/x")
 	if want := "pushbox: open:\n\n    http://localhost/x\n\n"; out.String() != want {
 		t.Errorf("%q", &out)
-	}
-}
-
-// BenchmarkLogLine measures a line like that of a request, into a file.
-func BenchmarkLogLine(b *testing.B) {
-	f := env.Must(os.Create(filepath.Join(b.TempDir(), "log")))(b)
-	defer f.Close()
-	log := newLogger(f, config.Log{Level: "info", Format: "json"})
-	b.ReportAllocs()
-	for b.Loop() {
-		log.Info().Str("request_id", "2s4a8f0c1b7d").Str("route", "create").Int("status", 201).Float64("ms", 1.234).
-			Int64("bytes", 571).Str("client", "127.0.0.1").Str("caller", "anonymous").Msg("request")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -17,6 +18,9 @@ import (
 	"pushbox/store/storetest/conformance"
 )
 
+// dayOne is a time that rows have.
+var dayOne = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
 // filled is a database with rows in every bucket with tags.
 func filled(t *testing.T) *DB {
 	t.Helper()
@@ -24,7 +28,7 @@ func filled(t *testing.T) *DB {
 	db.KeepJournal(t, 100)
 	conformance.Fill(t, db)
 	env.OK(t, db.do(t.Context(), 0, func(t *tx) error {
-		return errors.Join(t.tables().Put(record.Quotas.Table, record.QuotaCount{Of: 1, Day: 1, N: 1}), t.tables().Put(record.Messages.Table, record.Message{Route: record.ByWebhook, NextAt: benchStart}))
+		return errors.Join(t.tables().Put(record.Quotas.Table, record.QuotaCount{Of: 1, Day: 1, N: 1}), t.tables().Put(record.Messages.Table, record.Message{Route: record.ByWebhook, NextAt: dayOne}))
 	}))
 	if _, err := cold.CreateHook(t.Context(), db, record.Hook{Owner: 1}, conformance.Told); err != nil {
 		t.Fatal(err)
@@ -110,7 +114,7 @@ func TestARowThatWasChangedIsNotBelieved(t *testing.T) {
 			t.Errorf("it is read: %v", err)
 		}
 		wantFound(t, db, b, errRow.Error())
-		if _, err := db.KeepTime(t.Context(), benchStart.AddDate(9, 0, 0)); err != nil && b != meta {
+		if _, err := db.KeepTime(t.Context(), dayOne.AddDate(9, 0, 0)); err != nil && b != meta {
 			t.Errorf("the store stopped: %v", err)
 		}
 	})
@@ -238,7 +242,7 @@ func TestAForgedPushDoesNotKeepWhatOthersLoseAtTheirEnd(t *testing.T) {
 		return p, record.Entry{Kind: record.EntryFailedPassphrase}, nil
 	}
 	over := func(p record.Push) (record.Push, record.Entry, error) {
-		p.Seq, p.State, p.Wrap, p.ExpiredAt = p.Seq+1, record.Expired, nil, benchStart
+		p.Seq, p.State, p.Wrap, p.ExpiredAt = p.Seq+1, record.Expired, nil, dayOne
 		return p, record.Entry{Kind: record.EntryExpire}, nil
 	}
 	for n := 1; n <= all; n++ {

@@ -183,11 +183,3 @@ func TestARowSumAllocatesNothing(t *testing.T) {
 		t.Errorf("it allocates %v times", n)
 	}
 }
-
-func BenchmarkRowSum(b *testing.B) {
-	r, key, value := NewRing(birth), make([]byte, 22), make([]byte, 200)
-	b.ReportAllocs()
-	for b.Loop() {
-		r.RowSum(r.RowVersion(), "pushes", key, value)
-	}
-}
