@@ -80,44 +80,6 @@ func TestFilesWorkAndEachChangeIsRecorded(t *testing.T) {
 	}
 }
 
-func TestAMappingSeesWhatIsWritten(t *testing.T) {
-	t.Parallel()
-	f := create(t, filepath.Join(faultfs.Mount(t).Dir, "a"))
-	const size = 64 << 10
-	must(t, f.Truncate(size))
-	mapping, err := syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
-	must(t, err)
-	defer func() { must(t, syscall.Munmap(mapping)) }()
-	for i := range 100 {
-		b := bytes.Repeat([]byte{byte(i + 1)}, 100+37*i)
-		writeAt(t, f, b, int64(i)*501)
-		if !bytes.Equal(mapping[i*501:i*501+len(b)], b) {
-			t.Fatalf("write %d is not seen", i)
-		}
-		again, err := os.Open(f.Name()) // which empties the cache
-		must(t, err)
-		must(t, again.Close())
-		if !bytes.Equal(mapping[i*501:i*501+len(b)], b) {
-			t.Fatalf("write %d is not seen any more", i)
-		}
-	}
-}
-
-func TestLocksAndFreeSpaceAreReported(t *testing.T) {
-	t.Parallel()
-	fs := faultfs.Mount(t)
-	f := create(t, filepath.Join(fs.Dir, "a"))
-	other, err := os.Open(f.Name())
-	must(t, err)
-	defer func() { must(t, other.Close()) }()
-	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
-	env.ErrorIs(t, "a second lock", syscall.Flock(int(other.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(fs.Dir, &s); err != nil || s.Bavail == 0 {
-		t.Errorf("%d blocks are free (%v)", s.Bavail, err)
-	}
-}
-
 func TestAFaultHitsItsOperation(t *testing.T) {
 	t.Parallel()
 	fs := faultfs.Mount(t)
@@ -155,27 +117,6 @@ func TestAFaultHitsItsOperation(t *testing.T) {
 	}
 	if got := shape(fs.Log()); !slices.Equal(got[:len(want)], want) {
 		t.Errorf("the log begins with\n%q, want\n%q", got[:len(want)], want)
-	}
-}
-
-func TestResetRemovesEverythingAndAnImageHasTheFiles(t *testing.T) {
-	t.Parallel()
-	fs := faultfs.Mount(t)
-	path := filepath.Join(fs.Dir, "a")
-	for i, text := range []string{"first", "second"} {
-		f, err := os.Create(path)
-		must(t, err)
-		writeAt(t, f, []byte(text), 0)
-		must(t, f.Sync(), f.Close())
-		syncDir(t, fs.Dir)
-		image := t.TempDir()
-		env.Equal(t, "it is", fs.Cut(image, 1, 1), "all synced")
-		if got, err := os.ReadFile(filepath.Join(image, "a")); err != nil || string(got) != text {
-			t.Errorf("image %d holds %q (%v)", i, got, err)
-		}
-		fs.Reset()
-		_, err = os.Stat(path)
-		env.ErrorIs(t, "after a reset", err, os.ErrNotExist)
 	}
 }
 

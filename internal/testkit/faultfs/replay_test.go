@@ -3,7 +3,6 @@ package faultfs_test
 import (
 	"bytes"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,23 +88,6 @@ func TestATruncatedFileGrowsByZeros(t *testing.T) {
 	env.Equal(t, "kept", image(t, log, len(log), all)["a"], want)
 	log = append(log, faultfs.Entry{Kind: faultfs.Sync, Node: 2}, faultfs.Entry{Kind: faultfs.SyncDir, Node: 1})
 	env.Equal(t, "synced", image(t, log, len(log), none)["a"], want)
-}
-
-func TestTwoNamesOfAFileStayOneFile(t *testing.T) {
-	t.Parallel()
-	log := []faultfs.Entry{
-		{Kind: faultfs.Create, Node: 2, Name: "a"},
-		{Kind: faultfs.Write, Node: 2, Data: block("a", 10)},
-		{Kind: faultfs.Link, Node: 2, Name: "b"},
-	}
-	r, dir := faultfs.NewReplay(log), t.TempDir()
-	r.Advance(len(log))
-	env.OK(t, r.Image(dir, all))
-	a, errA := os.Stat(filepath.Join(dir, "a"))
-	b, errB := os.Stat(filepath.Join(dir, "b"))
-	if errA != nil || errB != nil || !os.SameFile(a, b) {
-		t.Errorf("they are not the same (%v, %v)", errA, errB)
-	}
 }
 
 func TestAWriteTouchesItsSectors(t *testing.T) {
