@@ -77,14 +77,21 @@ func CheckInBatches(t *testing.T, n uint64, begin func(t *testing.T, batch int) 
 // InMemory puts the database on a file system in memory if the system has one, for tests that do
 // not depend on durability.
 func InMemory(t testing.TB) func(*Setup) {
+	path := filepath.Join(MemoryDir(t), "pushbox.db")
+	return func(o *Setup) { o.Engine.Path = path }
+}
+
+// MemoryDir is a temporary directory in memory if the system has a file system there.
+func MemoryDir(t testing.TB) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "pushbox-test-")
 	if err != nil {
-		return func(*Setup) {}
+		return t.TempDir()
 	}
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 	})
-	return func(o *Setup) { o.Engine.Path = filepath.Join(dir, "pushbox.db") }
+	return dir
 }

@@ -77,16 +77,20 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 func newFixture(t testing.TB, path string) *Fixture {
 	clock := NewClock()
 	return &Fixture{Clock: clock, Path: path, t: t, setup: Setup{
-		Options: store.Options{
-			Clock:    clock,
-			Terms:    Terms(),
-			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
-			Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
-			Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
-			Hooks:    store.HookOptions{Queue: 1000, GiveUp: 24 * time.Hour},
-		},
-		Engine: bolt.Options{Path: path, Timeout: env.Patience},
+		Options: Options(clock), Engine: bolt.Options{Path: path, Timeout: env.Patience},
 	}}
+}
+
+// Options are those of a fixture.
+func Options(by *Clock) store.Options {
+	return store.Options{
+		Clock:    by,
+		Terms:    Terms(),
+		Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
+		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
+		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
+		Hooks:    store.HookOptions{Queue: 1000, GiveUp: 24 * time.Hour},
+	}
 }
 
 // Over opens the database at path, under the same key and by the same clock. It is

@@ -14,6 +14,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store/seal"
+	"pushbox/store/storetest"
 )
 
 const (
@@ -84,7 +85,7 @@ func (h *harness) String() string {
 func TestALengthBehindTheFileTakesNoMemory(t *testing.T) {
 	t.Parallel()
 	const leaf, head, element, lastOfLength, bit30 = 2, 16, 16, 15, 6 // of bbolt's pages
-	w := newWorld(t, quickDir(t), false)
+	w := newWorld(t, storetest.MemoryDir(t), false)
 	rng, tried := rand.New(rand.NewPCG(1, 2)), 0
 	for at := 0; at+pageSize <= len(w.image); at += pageSize {
 		page := w.image[at : at+pageSize]

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"pushbox/internal/testkit/env"
+	"pushbox/store/storetest"
 )
 
 // rangeEnv makes TestUseOfDamagedFiles the process that tries damages: its value is
@@ -52,7 +53,7 @@ func (h *harness) mayDie() bool {
 // tryPart starts a process that tries damages, and returns the last that it began.
 func (h *harness) tryPart(from, to uint64) (last uint64, ended bool) {
 	cmd := exec.CommandContext(h.t.Context(), os.Args[0], "-test.run=^TestUseOfDamagedFiles$")
-	dir := quickDir(h.t)
+	dir := storetest.MemoryDir(h.t)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d %t %q", rangeEnv, h.seed, from, to, h.all, dir))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -95,17 +96,6 @@ func (h *harness) read(out io.Reader, last uint64) (uint64, string) {
 
 // wholeFile is the name of the file before it was damaged.
 const wholeFile = "whole.db"
-
-// quickDir is a directory in memory if the machine has one.
-func quickDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "pushbox-damage-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
 
 // keep copies the file before a damage, and as it was left, to the artifacts of a
 // failed test.

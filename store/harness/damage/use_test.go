@@ -80,7 +80,7 @@ func (w *world) try(d damage, rng *rand.Rand, costly bool) (o outcome, changes, 
 func (r *damagedStore) useAll() {
 	looks := []func(){r.check, r.lists, r.grantsOf, r.members, r.secrets}
 	for _, k := range r.pushes {
-		if k.special && r.rng.IntN(2) == 0 || r.rng.IntN(30) == 0 {
+		if k.special() && r.rng.IntN(2) == 0 || r.rng.IntN(30) == 0 {
 			looks = append(looks, func() { r.retrieve(k) })
 		}
 	}
@@ -121,7 +121,7 @@ func (r *damagedStore) guarded(what string, call func() error) (err error) {
 		r.never("%s: %v", what, err)
 	}
 	for _, k := range r.pushes {
-		if k.special && (len(k.payload) > 0 && strings.Contains(text, k.payload) || strings.Contains(text, k.token.Reveal())) {
+		if k.special() && (len(k.Payload) > 0 && strings.Contains(text, k.Payload) || strings.Contains(text, k.token.Reveal())) {
 			r.never("%s: a secret is in the error", what)
 		}
 	}
@@ -148,7 +148,7 @@ func (r *damagedStore) check() {
 
 // retrieve retrieves a push in every way: it must deliver what was stored.
 func (r *damagedStore) retrieve(k knownPush) {
-	if k.passphrase != "" {
+	if k.Passphrase != "" {
 		r.refuse(k, "")
 		if !r.costly {
 			return
@@ -157,7 +157,7 @@ func (r *damagedStore) retrieve(k knownPush) {
 	}
 	var got store.PushInfo
 	err := r.guarded("retrieve", func() (err error) {
-		got, err = r.Retrieve(r.ctx, storetest.Anonymous, k.token, secret.New(k.passphrase), nil)
+		got, err = r.Retrieve(r.ctx, storetest.Anonymous, k.token, secret.New(k.Passphrase), nil)
 		return err
 	})
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *damagedStore) retrieve(k knownPush) {
 func (r *damagedStore) refuse(k knownPush, passphrase string) {
 	got, err := r.Retrieve(r.ctx, storetest.Anonymous, k.token, secret.New(passphrase), nil)
 	if err == nil && (!got.Payload.IsZero() || got.Live()) {
-		r.never("%s was given out for %q", k.name, passphrase)
+		r.never("%s was given out for %q", k.Name, passphrase)
 	}
 	if !errors.Is(err, record.ErrPassphrase) {
 		r.guarded("retrieve without the passphrase", func() error { return err })
@@ -184,18 +184,18 @@ func (r *damagedStore) refuse(k knownPush, passphrase string) {
 func (r *damagedStore) judge(k knownPush, got store.PushInfo) {
 	switch {
 	case !got.Live():
-		r.differ(k.over, "%s has expired", k.name)
+		r.differ(k.Over, "%s has expired", k.Name)
 		if !got.Payload.IsZero() || len(got.Files) > 0 {
-			r.never("%s has expired and was delivered", k.name)
+			r.never("%s has expired and was delivered", k.Name)
 		}
-	case k.over:
-		r.never("%s was over and is delivered", k.name)
-	case got.Payload.Reveal() != k.payload:
-		r.never("%s came with another payload", k.name)
+	case k.Over:
+		r.never("%s was over and is delivered", k.Name)
+	case got.Payload.Reveal() != k.Payload:
+		r.never("%s came with another payload", k.Name)
 	case len(got.Files) != len(k.files):
-		r.never("%s came with %d files", k.name, len(got.Files))
+		r.never("%s came with %d files", k.Name, len(got.Files))
 	}
-	r.differ(k.over || got.ViewLimit == 5, "%s: a limit of %d views", k.name, got.ViewLimit)
+	r.differ(k.Over || got.ViewLimit == 5, "%s: a limit of %d views", k.Name, got.ViewLimit)
 }
 
 // download reads a file: the whole file comes, or an error.
@@ -216,9 +216,11 @@ func (r *damagedStore) download(grant secret.Text, n int, files [][]byte) {
 }
 
 func (r *damagedStore) grantsOf() {
-	for _, g := range r.grants {
-		for n := range g.files {
-			r.download(g.token, n, g.files)
+	for _, k := range r.pushes {
+		for n := range k.files {
+			if k.Grant != "" {
+				r.download(secret.New(k.Grant), n, k.files)
+			}
 		}
 	}
 }
@@ -227,8 +229,8 @@ func (r *damagedStore) grantsOf() {
 func (r *damagedStore) lists() {
 	names := make(map[record.ID]string)
 	for _, k := range r.pushes {
-		if k.owner == r.ann.ID {
-			names[k.id] = k.name
+		if k.Owner == r.ann.Email {
+			names[k.id] = k.Name
 		}
 	}
 	seen := 0
@@ -251,7 +253,7 @@ func (r *damagedStore) lists() {
 	}
 	r.differ(seen == len(names), "the lists have %d pushes of %d", seen, len(names))
 	for _, k := range r.pushes {
-		if k.special && k.owner == r.ann.ID && r.rng.IntN(3) == 0 {
+		if k.special() && k.Owner == r.ann.Email && r.rng.IntN(3) == 0 {
 			r.history(k)
 		}
 	}
@@ -260,7 +262,7 @@ func (r *damagedStore) lists() {
 func (r *damagedStore) history(k knownPush) {
 	r.guarded("history", func() error {
 		h, err := r.History(r.ctx, r.ann.by, k.token, 1)
-		if err == nil && h.Name.Reveal() != k.name {
+		if err == nil && h.Name.Reveal() != k.Name {
 			r.never("a history has the name of another push")
 		}
 		return err

@@ -255,13 +255,13 @@ func (w *world) ask(f *storetest.Fixture) map[string]any {
 	w.askPushes(f, note)
 	_, err := f.Sweep(ctx)
 	note(nil, err, "sweep", "all")
-	for _, p := range w.pushes { // without the passphrase, which is answered at once
-		got, err := f.Retrieve(ctx, storetest.Anonymous, p.token, secret.Text{}, nil)
+	for n, p := range w.pushes { // without the passphrase, which is answered at once
+		got, err := f.Retrieve(ctx, storetest.Anonymous, p.Link(), secret.Text{}, nil)
 		got.Grant = secret.Text{} // which is another each time
-		note(got, err, "retrieval", p.name)
-		for i := range p.files {
-			content, err := storetest.Download(f, p.grant, i)
-			note(content, err, fmt.Sprintf("file %d", i), p.name)
+		note(got, err, "retrieval", n)
+		for i := range p.Files {
+			content, err := storetest.Download(f, secret.New(p.Grant), i)
+			note(content, err, fmt.Sprintf("file %d", i), n)
 		}
 	}
 	return answers
@@ -280,30 +280,32 @@ func (w *world) askAccounts(f *storetest.Fixture, note note) {
 		note(due, err, "messages", route)
 	}
 	for _, a := range w.accounts {
-		owner, token, err := f.Authenticate(ctx, storetest.Anonymous, a.apiToken)
-		note([]any{owner, token}, err, "API token", a.email)
-		session, err := f.Resume(ctx, a.session)
-		note(session, err, "session", a.email)
-		sessions, err := f.Sessions(ctx, a.session)
-		note(sessions, err, "sessions", a.email)
-		tokens, err := f.Tokens(ctx, a.email)
-		note(tokens, err, "API tokens", a.email)
-		hooks, err := f.Hooks(ctx, a.email)
-		note(hooks, err, "webhooks", a.email)
+		owner, token, err := f.Authenticate(ctx, storetest.Anonymous, secret.New(a.Token))
+		note([]any{owner, token}, err, "API token", a.Email)
+		session, err := f.Resume(ctx, secret.New(a.Session))
+		note(session, err, "session", a.Email)
+		sessions, err := f.Sessions(ctx, secret.New(a.Session))
+		note(sessions, err, "sessions", a.Email)
+		tokens, err := f.Tokens(ctx, a.Email)
+		note(tokens, err, "API tokens", a.Email)
+		hooks, err := f.Hooks(ctx, a.Email)
+		note(hooks, err, "webhooks", a.Email)
+		requests, err := f.Requests(ctx, w.by[a.Email], 1)
+		note(requests, err, "requests", a.Email)
 		for _, live := range []bool{true, false} {
-			list, err := f.Pushes(ctx, a.by, live, 1)
-			note(list, err, fmt.Sprintf("pushes (live: %t)", live), a.email)
+			list, err := f.Pushes(ctx, w.by[a.Email], live, 1)
+			note(list, err, fmt.Sprintf("pushes (live: %t)", live), a.Email)
 		}
 	}
 }
 
 func (w *world) askPushes(f *storetest.Fixture, note note) {
-	for _, p := range w.pushes {
-		seen, err := f.Look(ctx, p.token)
-		note(seen, err, "preview", p.name)
-		if p.by.Account != 0 {
-			h, err := f.History(ctx, p.by, p.token, 1)
-			note(h, err, "history", p.name)
+	for n, p := range w.pushes {
+		seen, err := f.Look(ctx, p.Link())
+		note(seen, err, "preview", n)
+		if p.Owner != "" {
+			h, err := f.History(ctx, w.by[p.Owner], p.Link(), 1)
+			note(h, err, "history", n)
 		}
 	}
 }

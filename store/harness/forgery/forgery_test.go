@@ -16,6 +16,7 @@ import (
 
 	"pushbox/internal/testkit/env"
 	"pushbox/store/record"
+	"pushbox/store/storetest"
 )
 
 // processors is how many forgeries are tried at a time.
@@ -25,10 +26,10 @@ const processors = 2
 func TestAForgeryIsNeverBelieved(t *testing.T) {
 	t.Parallel()
 	n, rng := int(env.Length(t, "PUSHBOX_TEST_FORGERIES")), rand.New(rand.NewPCG(env.Seed(t), 0))
-	dir := quickDir(t)
+	dir := storetest.MemoryDir(t)
 	w := newWorld(t, dir)
 	c := newChooser(t, w, filepath.Join(dir, "pushbox.db"), rng)
-	if len(c.buckets) != 18 || len(c.past) < 10 {
+	if len(c.buckets) != 21 || len(c.past) < 10 {
 		t.Fatalf("there are rows in %q, and %d that have changed", c.buckets, len(c.past))
 	}
 	w.wantTruth(t, filepath.Join(dir, "pushbox.db"))
@@ -135,22 +136,11 @@ func forge(path string, x forgery) error {
 	return errors.Join(db.Update(x.change), db.Close())
 }
 
-// quickDir is a directory in memory if the machine has one.
-func quickDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "pushbox-forgery-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 // A file of an older schema has no tags, so one that only says that it is older must not
 // be converted: its rows would get tags.
 func TestAFileThatSaysThatItIsOlderIsRefused(t *testing.T) {
 	t.Parallel()
-	dir := quickDir(t)
+	dir := storetest.MemoryDir(t)
 	w, path := newWorld(t, dir), filepath.Join(dir, "forged.db")
 	rows := rowsOf(t, path, w.image)
 	for _, schema := range []byte{4, 5} {

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,30 +27,12 @@ type world struct {
 	now      time.Time
 	image    []byte // the file
 	before   []byte // the file as it was before some rows changed, and others went
-	accounts []member
-	pushes   []sent
-	truth    map[string]any // question → answer
+	accounts []storetest.Member
+	pushes   []storetest.Sent
+	spare    record.TokenID
+	by       map[string]store.Actor // by address; none for pushes without an owner
+	truth    map[string]any         // question → answer
 }
-
-// A member is an account, with all that its owner needs.
-type member struct {
-	email    string
-	by       store.Actor
-	session  secret.Text
-	apiToken secret.Text
-}
-
-// A sent is a push as its sender knows it.
-type sent struct {
-	name       string
-	token      store.Token
-	by         store.Actor
-	passphrase string
-	files      int
-	grant      secret.Text
-}
-
-const passphrase = "open sesame, please"
 
 func (w *world) open(path string) (*storetest.Fixture, error) {
 	f := &storetest.Fixture{Clock: storetest.NewClock(), Path: path}
@@ -62,14 +43,10 @@ func (w *world) open(path string) (*storetest.Fixture, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Store, err = store.Open(ctx, engine, w.root, store.Options{
-		Clock: f.Clock, Terms: storetest.Terms(),
-		Guessing: store.Guessing{PerClient: 100, PerPush: 100, Queue: 64},
-		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 20, Window: 15 * time.Minute},
-		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
-		Hooks:    store.HookOptions{Queue: 100, GiveUp: 24 * time.Hour},
-		Mail:     store.MailOptions{Languages: []string{"en"}, MaxRecipients: 5, PerAccount: 10, PerInstance: 15, GiveUp: 24 * time.Hour},
-	})
+	options := storetest.Options(f.Clock)
+	options.Guessing = store.Guessing{PerClient: 100, PerPush: 100, Queue: 64}
+	options.Mail = store.MailOptions{Languages: []string{"en"}, MaxRecipients: 5, PerAccount: 10, PerInstance: 15, GiveUp: 24 * time.Hour}
+	f.Store, err = store.Open(ctx, engine, w.root, options)
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
@@ -97,54 +74,40 @@ func newWorld(t *testing.T, dir string) *world {
 
 func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	for _, email := range []string{storetest.Email, "mallory@example.com", "carol@example.com"} {
-		a := storetest.AddMember(t, f, email)
-		by := store.Actor{Account: a.ID, Client: "192.0.2.7", IP: "192.0.2.7"}
-		n := env.Must(f.SignIn(ctx, by, email, secret.New(storetest.Password)))(t)
-		token := env.Must(f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop"}))(t)
-		env.Must(f.AddHook(ctx, storetest.Operator, email, secret.New("https://hooks.example.com/"+email), []record.Event{record.EventView}))(t)
-		w.accounts = append(w.accounts, member{email, by, n.Secret, token.Secret})
-		for i := range 4 {
-			w.add(t, f, sent{by: by, passphrase: []string{"", passphrase}[i%2]})
+	all := storetest.Furnished{Fixture: f, T: t}
+	all.Furnish()
+	w.by = make(map[string]store.Actor)
+	for _, m := range all.Members {
+		w.by[m.Email] = f.By(t, m.Email)
+		if m.Disabled {
+			continue
 		}
+		env.Must(f.AddHook(ctx, storetest.Operator, m.Email, secret.New("https://hooks.example.com/"+m.Email), []record.Event{record.EventView}))(t)
+		all.Send(storetest.Sent{What: "mailed", Owner: m.Email}, func(in *store.NewPush) {
+			in.Mail = &store.MailRequest{To: secret.New("to@example.net"), Base: "https://push.example.com"}
+		})
+		env.Must(f.CreateRequest(ctx, w.by[m.Email], store.NewRequest{Text: secret.New("the door code")}))(t)
 	}
-	w.add(t, f, sent{by: storetest.Anonymous})
-	ann := w.accounts[0].by
-	for range 2 {
-		f.Clock.Advance(time.Millisecond)
-		p := storetest.PushFiles(t, f, ann, nil, []byte("a file"), []byte("another"))
-		w.pushes = append(w.pushes, sent{name: fmt.Sprint(len(w.pushes)), token: p.Token, by: ann, files: 2, grant: storetest.Grant(t, f, storetest.Anonymous, p).Grant})
-	}
-	u := f.NewUpload(f.Policy("")) // not closed, as when the process is killed
-	env.OK(t, u.Add(ctx, strings.NewReader("chunks that belong to no push")))
+	w.spare = env.Must(f.CreateToken(ctx, storetest.Operator, all.Members[0].Email, store.TokenTerms{Label: "spare"}))(t).ID
+	w.accounts, w.pushes = all.Members, all.Sent
 }
 
-func (w *world) add(t *testing.T, f *storetest.Fixture, s sent) {
-	t.Helper()
-	f.Clock.Advance(time.Millisecond)
-	s.name = fmt.Sprint(len(w.pushes))
-	p := storetest.Push(t, f, s.by, func(in *store.NewPush) {
-		in.Name, in.Payload, in.Passphrase = secret.New(s.name), secret.New("payload "+s.name), secret.New(s.passphrase)
-		if s.by.Account != 0 {
-			in.Mail = &store.MailRequest{To: secret.New("to@example.net"), Base: "https://push.example.com"}
-		}
-	})
-	s.token = p.Token
-	w.pushes = append(w.pushes, s)
+// first returns the first push of an account that is as described.
+func (w *world) first(what, owner string) store.Token {
+	i := slices.IndexFunc(w.pushes, func(s storetest.Sent) bool { return s.What == what && s.Owner == owner })
+	return w.pushes[i].Link()
 }
 
 // change ends and edits pushes, and changes and removes what belongs to accounts.
 func (w *world) change(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	ann, carol := w.accounts[0], w.accounts[2]
+	ann, bob := w.accounts[0].Email, w.accounts[1].Email
 	f.Clock.Advance(time.Minute)
-	env.Must(f.DeletePush(ctx, ann.by, w.pushes[0].token))(t)
-	env.Must(f.EditPush(ctx, ann.by, w.pushes[1].token, store.PushEdit{Views: new(50)}))(t)
-	env.OK(t, f.SetDisabled(ctx, storetest.Operator, carol.email, true))
-	env.OK(t, f.SetPassword(ctx, storetest.Operator, w.accounts[1].email, secret.New("a changed password"), false))
-	tokens := env.Must(f.Tokens(ctx, carol.email))(t)
-	env.OK(t, f.RevokeToken(ctx, storetest.Operator, tokens[0].ID))
-	hooks := env.Must(f.Hooks(ctx, carol.email))(t)
+	env.Must(f.DeletePush(ctx, w.by[ann], w.first("a QR code", ann)))(t)
+	env.Must(f.EditPush(ctx, w.by[ann], w.first("a URL", ann), store.PushEdit{Views: new(50)}))(t)
+	env.OK(t, f.SetPassword(ctx, storetest.Operator, bob, secret.New("a changed password"), false))
+	env.OK(t, f.RevokeToken(ctx, storetest.Operator, w.spare))
+	hooks := env.Must(f.Hooks(ctx, bob))(t)
 	env.OK(t, f.RemoveHook(ctx, storetest.Operator, hooks[0].ID))
 	env.Must(f.Sweep(ctx))(t)
 }
@@ -152,8 +115,9 @@ func (w *world) change(t *testing.T, f *storetest.Fixture) {
 // view views pushes.
 func (w *world) view(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	for _, i := range []int{2, 4, 4} {
-		env.Must(f.Retrieve(ctx, storetest.Anonymous, w.pushes[i].token, secret.Text{}, nil))(t)
+	ann := w.accounts[0].Email
+	for _, token := range []store.Token{w.first("a text", ""), w.first("a text", ann), w.first("a text", ann)} {
+		env.Must(f.Retrieve(ctx, storetest.Anonymous, token, secret.Text{}, nil))(t)
 	}
 }
 

@@ -2,6 +2,7 @@ package golden
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -137,7 +138,7 @@ func (w opened) wantWhole() {
 func (w opened) wantPushes() {
 	views, entries := 0, 0
 	for _, p := range w.g.Pushes {
-		got, err := w.Look(ctx, p.token(w.t))
+		got, err := w.Look(ctx, p.Link())
 		if err != nil || got.State != p.State || got.Views != p.Views || got.Kind.String() != p.Kind {
 			w.t.Errorf("%s: %+v, %v", p.What, got, err)
 		}
@@ -158,25 +159,25 @@ func (w opened) wantPushes() {
 }
 
 // wantOwned compares what the owner can see.
-func (w opened) wantOwned(p push, got store.PushInfo) {
-	by := actorOf(w.t, w.Fixture, p.Owner)
+func (w opened) wantOwned(p storetest.Sent, got store.PushInfo) {
+	by := w.By(w.t, p.Owner)
 	if kinds := strings.TrimSpace(storetest.EntryKinds(w.t, w.Fixture, by, got)); kinds != p.Audit {
 		w.t.Errorf("%s: the audit log has %s", p.What, kinds)
 	}
-	h, err := w.History(ctx, by, p.token(w.t), 1)
+	h, err := w.History(ctx, by, p.Link(), 1)
 	if err != nil || h.Name.Reveal() != p.Name || h.Note.Reveal() != p.Note || h.Token.Reveal() != p.Token {
 		w.t.Errorf("%s: its owner sees another name, note or link (%v)", p.What, err)
 	}
 }
 
 // wantPayload retrieves a push: it must deliver its payload, and count a view.
-func (w opened) wantPayload(p push) {
+func (w opened) wantPayload(p storetest.Sent) {
 	if p.Passphrase != "" {
-		if _, err := w.Retrieve(ctx, storetest.Anonymous, p.token(w.t), secret.New("a wrong one"), nil); !errors.Is(err, record.ErrPassphrase) {
+		if _, err := w.Retrieve(ctx, storetest.Anonymous, p.Link(), secret.New("a wrong one"), nil); !errors.Is(err, record.ErrPassphrase) {
 			w.t.Errorf("%s with a wrong passphrase: %v", p.What, err)
 		}
 	}
-	got, err := w.Retrieve(ctx, storetest.Anonymous, p.token(w.t), secret.New(p.Passphrase), nil)
+	got, err := w.Retrieve(ctx, storetest.Anonymous, p.Link(), secret.New(p.Passphrase), nil)
 	live := p.State == record.Live
 	if err != nil || live != (got.Views == p.Views+1) || live && got.Payload.Reveal() != p.Payload || !live && !got.Payload.IsZero() {
 		w.t.Errorf("%s: %d views, %d bytes, %v", p.What, got.Views, len(got.Payload.Reveal()), err)
@@ -192,8 +193,8 @@ func (w opened) wantPayload(p push) {
 	}
 }
 
-func (w opened) wantFiles(p push, grant secret.Text) {
-	for i, want := range p.content() {
+func (w opened) wantFiles(p storetest.Sent, grant secret.Text) {
+	for i, want := range p.Contents() {
 		if got, err := storetest.Download(w.Fixture, grant, i); err != nil || !bytes.Equal(got, want) {
 			w.t.Errorf("%s: file %d has %d bytes, %v", p.What, i, len(got), err)
 		}
@@ -223,12 +224,12 @@ func (w opened) wantNewcomer() {
 	}
 }
 
-// wantRequests reads the requests of the newcomer, the live ones first, and answers those.
+// wantRequests reads the requests, the live ones first, and answers those.
 func (w opened) wantRequests() {
 	if len(w.g.Requests) == 0 {
 		return
 	}
-	by := actorOf(w.t, w.Fixture, w.g.Newcomer.Email)
+	by := w.By(w.t, cmp.Or(w.g.Requests[0].Owner, w.g.Newcomer.Email))
 	list, err := w.Store.Requests(ctx, by, 1)
 	if err != nil || len(list) != len(w.g.Requests) {
 		w.t.Fatalf("%d requests, %v", len(list), err)
@@ -275,13 +276,13 @@ func (w opened) wantAccounts() {
 		if a.Disabled {
 			continue
 		}
-		list, err := w.Fixture.Sessions(ctx, a.session())
+		list, err := w.Fixture.Sessions(ctx, secret.New(a.Session))
 		if err != nil || len(list) != a.Sessions {
 			w.t.Errorf("%s: %d sessions, %v", a.Email, len(list), err)
 		}
 		w.wantSignIn(a)
 		if a.Subject != "" {
-			x := a.external()
+			x := a.External()
 			x.Link = false
 			if n, err := w.SignInAs(ctx, storetest.Anonymous, x); err != nil || n.Email != a.Email {
 				w.t.Errorf("%s: the provider's user got %q, %v", a.Email, n.Email, err)
@@ -292,7 +293,7 @@ func (w opened) wantAccounts() {
 
 // wantSignIn signs in, with the second factor if there is one: by a code, then by a
 // recovery code.
-func (w opened) wantSignIn(a account) {
+func (w opened) wantSignIn(a storetest.Member) {
 	for _, recovery := range []bool{false, true} {
 		w.Clock.Advance(time.Minute)
 		n, err := w.SignIn(ctx, storetest.Anonymous, a.Email, secret.New(a.Password))
@@ -314,12 +315,12 @@ func (w opened) wantSignIn(a account) {
 
 // wantUse uses the store, and then checks the file.
 func (w opened) wantUse() {
-	by := actorOf(w.t, w.Fixture, storetest.Email)
+	by := w.By(w.t, storetest.Email)
 	p := storetest.Push(w.t, w.Fixture, by, nil)
 	storetest.PushFiles(w.t, w.Fixture, by, nil, storetest.Content(1, 100_000))
 	env.Equal(w.t, "a new push has", storetest.Retrieve(w.t, w.Fixture, storetest.Anonymous, p), "s3cret")
-	if i := slices.IndexFunc(w.g.Pushes, func(p push) bool { return p.What == "owned" }); i >= 0 {
-		if _, err := w.DeletePush(ctx, by, w.g.Pushes[i].token(w.t)); err != nil {
+	if i := slices.IndexFunc(w.g.Pushes, func(p storetest.Sent) bool { return p.Owner != "" && p.State == record.Live }); i >= 0 {
+		if _, err := w.DeletePush(ctx, by, w.g.Pushes[i].Link()); err != nil {
 			w.t.Errorf("delete: %v", err)
 		}
 	}

@@ -76,13 +76,9 @@ func (w *world) open(clock *storetest.Clock) {
 	var err error
 	w.engine, _, err = bolt.Open(ctx, bolt.Options{Path: w.Path, NoErase: !w.erase})
 	env.OK(w.t, err)
-	w.Store, err = store.Open(ctx, w.engine, w.key(), store.Options{
-		Clock: clock, Terms: storetest.Terms(), Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
-		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
-		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * day},
-		Hooks:    store.HookOptions{Queue: 100, GiveUp: day},
-		Root:     store.RootKeeper{File: w.keyFile()},
-	})
+	options := storetest.Options(clock)
+	options.Root = store.RootKeeper{File: w.keyFile()}
+	w.Store, err = store.Open(ctx, w.engine, w.key(), options)
 	env.OK(w.t, err)
 	w.sweeper()
 }
