@@ -33,34 +33,39 @@ func TestDatabasesOfEverySchemaOpenWithAllTheirContent(t *testing.T) {
 		t.Run(d.Name(), func(t *testing.T) {
 			t.Parallel()
 			from := filepath.Join(databases, d.Name())
-			g := readExpectation(t, from)
-			if d.Name() != "schema-"+strconv.Itoa(g.Schema) {
+			if g := readExpectation(t, from); d.Name() != "schema-"+strconv.Itoa(g.Schema) {
 				t.Errorf("it is of schema %d", g.Schema)
 			}
-			dir := copyDatabase(t, from)
-			old := env.Read(t, filepath.Join(from, databaseFile))
-			var notes []string
-			listen := func(o *bolt.Options) { o.Note = func(say string) { notes = append(notes, say) } }
-			f := storetest.OpenDir(t, dir, g.At, listen)
-			wantUpgrade(t, dir, g.Schema, old, notes)
-			w := opened{f, t, g}
-			w.wantWhole()
-			w.wantPushes()
-			w.wantNewcomer()
-			w.wantRequests()
-			w.wantAccounts()
-			w.wantUse()
-			env.OK(t, f.Close(ctx))
-			if ring, err := bolt.ReadKeyRing(ctx, filepath.Join(dir, databaseFile), env.Patience); err != nil || seal.IsFirstRing(ring) {
-				t.Errorf("the key ring is as older databases have it, %v", err)
-			}
-			notes = nil
-			f = storetest.OpenDir(t, dir, f.Clock.Now(), listen)
-			defer func() { _ = f.Close(ctx) }()
-			if problems, err := f.Store.Check(ctx); err != nil || len(problems) > 0 || len(notes) > 0 {
-				t.Errorf("opened again: %q, %q, %v", problems, notes, err)
-			}
+			wantContent(t, from)
 		})
+	}
+}
+
+// wantContent opens a copy of the database in a directory, and looks for its content.
+func wantContent(t *testing.T, from string) {
+	t.Helper()
+	g, dir := readExpectation(t, from), copyDatabase(t, from)
+	old := env.Read(t, filepath.Join(from, databaseFile))
+	var notes []string
+	listen := func(o *bolt.Options) { o.Note = func(say string) { notes = append(notes, say) } }
+	f := storetest.OpenDir(t, dir, g.At, listen)
+	wantUpgrade(t, dir, g.Schema, old, notes)
+	w := opened{f, t, g}
+	w.wantWhole()
+	w.wantPushes()
+	w.wantNewcomer()
+	w.wantRequests()
+	w.wantAccounts()
+	w.wantUse()
+	env.OK(t, f.Close(ctx))
+	if ring, err := bolt.ReadKeyRing(ctx, filepath.Join(dir, databaseFile), env.Patience); err != nil || seal.IsFirstRing(ring) {
+		t.Errorf("the key ring is as older databases have it, %v", err)
+	}
+	notes = nil
+	f = storetest.OpenDir(t, dir, f.Clock.Now(), listen)
+	defer func() { _ = f.Close(ctx) }()
+	if problems, err := f.Store.Check(ctx); err != nil || len(problems) > 0 || len(notes) > 0 {
+		t.Errorf("opened again: %q, %q, %v", problems, notes, err)
 	}
 }
 
