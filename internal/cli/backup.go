@@ -96,7 +96,7 @@ func (a *app) backUp(cmd *cobra.Command, name string, o backupOrder, cfg config.
 	if err != nil {
 		return err
 	}
-	if err := a.deliver(cmd.Context(), made, name, w); err != nil {
+	if err := a.deliver(cmd.Context(), made, cfg, name, w); err != nil {
 		return err
 	}
 	a.sayBackedUp(name, made, w, cfg)
@@ -140,8 +140,8 @@ func existsAlready(name string) error {
 }
 
 // deliver writes a copy to name, and removes the copy.
-func (a *app) deliver(ctx context.Context, made store.Backup, name string, w backup.Writer) error {
-	from, err := takeCopy(made.Path)
+func (a *app) deliver(ctx context.Context, made store.Backup, cfg config.Config, name string, w backup.Writer) error {
+	from, err := takeCopy(cfg, made.Path)
 	if err != nil {
 		return err
 	}
@@ -167,15 +167,18 @@ type unlinkedFile struct {
 	named bool
 }
 
-func takeCopy(path string) (unlinkedFile, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+// takeCopy takes the copy that the server made. The server may run as a user with fewer rights than this
+// command, which believes its answer only as far as it names a copy.
+func takeCopy(cfg config.Config, temp string) (unlinkedFile, error) {
+	database := instance.Database(cfg)
+	if at, err := filepath.EvalSymlinks(database); err == nil { // the copy lies beside the file itself
+		database = at
+	}
+	f, named, err := durable.TakeTemp(database, temp)
 	if errors.Is(err, fs.ErrNotExist) {
 		return unlinkedFile{}, hint.With(errors.New("another pushbox process removed the copy as a leftover"), "run the command again")
 	}
-	if err != nil {
-		return unlinkedFile{}, err
-	}
-	return unlinkedFile{f, os.Remove(path) != nil}, nil
+	return unlinkedFile{f, named}, err
 }
 
 // Close closes the copy, which is then gone.

@@ -39,7 +39,7 @@ func serveCompacting(t *testing.T, compact func(ctx context.Context, progress fu
 	env.OK(t, err)
 	key := env.Must(seal.CreateKeyFile(cfg.KeyFile()))(t)
 	o := instance.StoreOptions(cfg)
-	o.Root = store.RootKeeper{File: cfg.KeyFile()}
+	o.Root, o.File = store.RootKeeper{File: cfg.KeyFile()}, engine
 	s := env.Must(store.Open(t.Context(), compacting{engine, compact}, key, o))(t)
 	end := control(t, cfg, func(ctx context.Context, l net.Listener) error { return admin.Serve(ctx, l, s) })
 	t.Cleanup(func() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/config"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/unnamed"
 	"pushbox/store/record"
@@ -102,10 +103,11 @@ func largestRun(b []byte) (middle int) {
 // The copy has all pages of the database.
 func TestTheCopyOfABackupHasNoNameAndIsOverwritten(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "pushbox.db.new-1")
+	cfg := config.Config{DataDir: t.TempDir()}
+	path := filepath.Join(cfg.DataDir, "pushbox.db.new-1")
 	env.OK(t, os.WriteFile(path, []byte("pages"), 0o600))
 	left := unnamed.Open(t, path)
-	taken := env.Must(takeCopy(path))(t)
+	taken := env.Must(takeCopy(cfg, path))(t)
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("it has its name")
 	}

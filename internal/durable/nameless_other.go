@@ -11,3 +11,6 @@ const (
 
 // isNameless is not known on this system.
 func isNameless(fs.FileInfo) bool { return false }
+
+// hasOtherNames is not known on this system.
+func hasOtherNames(fs.FileInfo) bool { return false }

@@ -17,3 +17,9 @@ func isNameless(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 0
 }
+
+// hasOtherNames reports whether a file has more names than one.
+func hasOtherNames(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink > 1
+}

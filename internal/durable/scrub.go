@@ -3,9 +3,12 @@ package durable
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 // Scrub removes a file and overwrites its content, so that neither the directory nor the freed
@@ -28,6 +31,38 @@ func openToScrub(path string) *os.File {
 		return nil
 	}
 	return f
+}
+
+// TakeTemp opens a temporary file of path, and removes its name; named reports that the system keeps it
+// until the file is closed. The process that named the file may have fewer rights than this one: so it must
+// be a regular file beside path, with a name that TempPattern makes and no other.
+//
+// The error wraps fs.ErrNotExist if there is no such file; after an error nothing was removed.
+func TakeTemp(path, temp string) (f *os.File, named bool, err error) {
+	name := filepath.Base(temp)
+	if number, ours := strings.CutPrefix(name, filepath.Base(path)+leftover); !ours || !isNumber(number) {
+		return nil, false, fmt.Errorf("%s is not a temporary file of %s", temp, path)
+	}
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { _ = dir.Close() }()
+	there, err := dir.Lstat(name)
+	if err != nil {
+		return nil, false, err
+	}
+	if f, err = dir.OpenFile(name, os.O_RDWR|nonBlocking, 0); err != nil {
+		return nil, false, err
+	}
+	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || !os.SameFile(there, info) || hasOtherNames(info)) {
+		err = fmt.Errorf("%s is not a file of its own", temp)
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, f.Close())
+	}
+	return f, dir.Remove(name) != nil, nil
 }
 
 func scrubOpen(f *os.File) error {

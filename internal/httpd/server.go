@@ -12,7 +12,7 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	maxHeader     = 16 << 10 // bytes
+	maxHeader     = 32 << 10 // bytes; the cookies of a single sign-on take many
 	maxFields     = 100      // in a header: each may be few bytes, but takes some hundred in memory
 
 	maxStreams = 32        // requests over HTTP/2 at once on a connection, where Go would take 250

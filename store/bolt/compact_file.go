@@ -20,9 +20,8 @@ const copyFill = 0.9
 
 // openCopy opens a new file. bbolt syncs it only when the compaction asks for it, and does not
 // enlarge it in advance.
-func openCopy(path string) (*handle, error) {
-	h, err := openHandle(path, bbolt.Options{Timeout: defaultTimeout, NoSync: true, NoGrowSync: true},
-		func(*os.File) error { return nil })
+func openCopy(path string, made os.FileInfo) (*handle, error) {
+	h, err := openHandle(path, bbolt.Options{Timeout: defaultTimeout, NoSync: true, NoGrowSync: true}, only(made))
 	if err != nil {
 		return nil, err
 	}

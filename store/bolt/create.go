@@ -37,24 +37,36 @@ func prepare(path string) (temp string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(f.Close(), writeEmpty(f.Name())); err != nil {
-		return f.Name(), err
-	}
-	return f.Name(), syncPath(f.Name())
+	return f.Name(), writeEmpty(f)
 }
 
-// writeEmpty fills a new file with empty buckets. After a fault in the mapping bbolt releases
-// nothing: the file stays open until the process ends soon after.
-func writeEmpty(path string) error {
-	err := guard(func() error { return fillEmpty(path) })
+// writeEmpty fills a new file with empty buckets, syncs it and closes it. After a fault in the mapping
+// bbolt releases nothing: the file stays open until the process ends soon after.
+func writeEmpty(f *os.File) error {
+	err := errors.Join(guard(func() error { return fillEmpty(f) }), f.Sync(), f.Close())
 	if d := (*damageError)(nil); errors.As(err, &d) {
 		return errors.New("what was written cannot be read back")
 	}
 	return err
 }
 
-func fillEmpty(path string) error {
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType})
+func fillEmpty(f *os.File) error {
+	made, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	o := bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType}
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		opened, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+		if err != nil {
+			return nil, err
+		}
+		if err := only(made)(opened); err != nil {
+			return nil, errors.Join(err, opened.Close())
+		}
+		return opened, nil
+	}
+	b, err := bbolt.Open(f.Name(), 0o600, &o)
 	if err != nil {
 		return err
 	}

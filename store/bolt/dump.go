@@ -373,18 +373,18 @@ func OpenCopy(path string) (db *DB, temp string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	temp = f.Name()
-	if err := errors.Join(f.Close(), writeEmpty(temp), syncPath(temp)); err != nil {
-		return nil, "", errors.Join(err, os.Remove(temp))
+	made, err := f.Stat()
+	if err = errors.Join(err, writeEmpty(f)); err != nil {
+		return nil, "", errors.Join(err, os.Remove(f.Name()))
 	}
-	return Reopen(temp)
+	return (&DB{path: f.Name(), made: made}).Reopen()
 }
 
-// Reopen opens a file that OpenCopy made.
-func Reopen(temp string) (db *DB, _ string, err error) {
-	if db, err = open(Options{Path: temp}); err != nil {
-		return nil, "", errors.Join(err, durable.Scrub(temp))
+// Reopen opens the file of OpenCopy again, after Close.
+func (db *DB) Reopen() (again *DB, temp string, err error) {
+	if again, err = open(Options{Path: db.path, made: db.made}); err != nil {
+		return nil, "", errors.Join(err, durable.Scrub(db.path))
 	}
-	db.start()
-	return db, temp, nil
+	again.start()
+	return again, db.path, nil
 }

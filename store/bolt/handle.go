@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -76,6 +77,18 @@ func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*ha
 		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
+}
+
+// only returns a check that a file is that one; nil allows any. The owner of a directory can give the
+// name of a new file to a link: a command of root would then write to any file of the machine.
+func only(made os.FileInfo) func(*os.File) error {
+	return func(f *os.File) error {
+		info, err := f.Stat()
+		if err == nil && made != nil && !os.SameFile(made, info) {
+			err = fmt.Errorf("%s was replaced while it was made", f.Name())
+		}
+		return err
+	}
 }
 
 // enter begins a use of the file; leave ends it. It reports false when the handle is closing.

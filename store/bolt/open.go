@@ -40,6 +40,7 @@ type Options struct {
 	// time that it took. It must be quick, and may be nil.
 	Committed func(operations int, took time.Duration)
 
+	made    os.FileInfo   // the file must be this one; nil: any (see only)
 	NoErase bool          // keep deleted data in free pages, so that a test can look for it
 	slack   time.Duration // added to the longest waits of closing and copying, for tests
 }
@@ -91,7 +92,7 @@ func open(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack}
+	db := &DB{path: path, made: o.made, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack}
 	if db.note == nil {
 		db.note = func(string) {}
 	}
@@ -99,7 +100,7 @@ func open(o Options) (*DB, error) {
 		db.observe = func(int, time.Duration) {}
 	}
 	db.limits.Store(&limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree, room: o.Room})
-	h, err := openNamed(path, o.Timeout)
+	h, err := openNamed(path, o.Timeout, o.made)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", o.Path, record.ErrInUse)
@@ -148,11 +149,11 @@ func (db *DB) start() {
 // openNamed opens and locks the file of that name. While it waits for the lock of
 // another process, a compaction of that process may give the name to another file; then
 // it tries that one.
-func openNamed(path string, timeout time.Duration) (*handle, error) {
+func openNamed(path string, timeout time.Duration, made os.FileInfo) (*handle, error) {
 	deadline := time.Now().Add(timeout)
 	for {
 		before, _ := os.Stat(path)
-		h, err := openVerified(path, max(time.Until(deadline), 1)) // bbolt takes none for forever
+		h, err := openVerified(path, max(time.Until(deadline), 1), made) // bbolt takes none for forever
 		if err == nil {
 			named, err := h.isNamed(path)
 			if err == nil && named {
@@ -171,11 +172,16 @@ func openNamed(path string, timeout time.Duration) (*handle, error) {
 }
 
 // openVerified opens and locks a file on which bbolt does not crash.
-func openVerified(path string, timeout time.Duration) (*handle, error) {
+func openVerified(path string, timeout time.Duration, made os.FileInfo) (*handle, error) {
 	if err := verifyUnlisted(path, timeout); err != nil {
 		return nil, err
 	}
-	return openHandle(path, bbolt.Options{Timeout: timeout}, examine)
+	return openHandle(path, bbolt.Options{Timeout: timeout}, func(f *os.File) error {
+		if err := only(made)(f); err != nil {
+			return err
+		}
+		return examine(f)
+	})
 }
 
 // isNamed reports whether path names this file.

@@ -226,7 +226,7 @@ func (u *upgrade) swap(kept string) error {
 	}
 	u.kept = true
 	if u.closeFirst { // another process may have opened either file in between
-		to, err := openNamed(u.path, defaultTimeout)
+		to, err := openNamed(u.path, defaultTimeout, nil)
 		if err != nil {
 			return u.db.fail(err)
 		}

@@ -236,7 +236,7 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 	if err = errors.Join(err, copied.Close()); err != nil {
 		return nil, "", errors.Join(err, durable.Scrub(temp))
 	}
-	opened, temp, err := bolt.Reopen(temp)
+	opened, temp, err := copied.Reopen()
 	if err != nil {
 		return nil, "", err
 	}
