@@ -340,7 +340,7 @@ func TestAServerIsReadyWhenItsDatabaseIs(t *testing.T) {
 	t.Parallel()
 	for why, says := range map[error]string{
 		record.ErrUnavailable:    "The database does not answer in time.",
-		record.ErrStandby:        "The database waits for a standby that is not there",
+		record.ErrStandby:        "The database waits for a standby that is not connected",
 		context.DeadlineExceeded: "The database does not answer in time.",
 	} {
 		f := storetest.New(t, func(s *storetest.Setup) {

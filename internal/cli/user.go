@@ -37,7 +37,7 @@ func ofAccount(email string, err error) error {
 	next := knownFor(err, []knownHint{
 		{record.ErrNotFound, "`pushbox user list` shows every account"},
 		{record.ErrExists, "`pushbox user passwd " + email + "` sets another password"},
-		{record.ErrLastAdmin, "first make another account an administrator:  `pushbox user grant admin EMAIL`"},
+		{record.ErrLastAdmin, "first make another account an administrator: `pushbox user grant admin EMAIL`"},
 		{record.ErrTokens, tokens},
 	})
 	invalid := (*record.InvalidError)(nil)
@@ -61,7 +61,7 @@ func (a *app) userAdd() *cobra.Command {
 		Long: `Add an account, which may then have API tokens.
 
 The command asks for the password twice on the terminal, or reads it from standard
-input. With --admin the account is an administrator, as  ` + "`pushbox user grant`" + ` says.
+input. With --admin the account is an administrator, as ` + "`pushbox user grant`" + ` says.
 With --init it also makes the data directory, the key and the database, if there is
 none, as ` + "`pushbox serve`" + ` does.`,
 		Example: `  pushbox user add alice@example.com

@@ -105,8 +105,8 @@ func TestSocketsOfOthersAreLeftAlone(t *testing.T) {
 		"no process":          {"LISTEN_FDS=1", "to another process"},
 		"none for this one":   {"LISTEN_PID=7 LISTEN_FDS=0 LISTEN_FDNAMES=", `passed no socket, so there is none named "web"`},
 		"a number that is no": {"LISTEN_PID=7 LISTEN_FDS=x", "LISTEN_FDS is not a number of sockets from 0 to 1000"},
-		"less than none":      {"LISTEN_PID=7 LISTEN_FDS=-1", "LISTEN_FDS is no number"},
-		"too many":            {"LISTEN_PID=7 LISTEN_FDS=1001", "LISTEN_FDS is no number"},
+		"less than none":      {"LISTEN_PID=7 LISTEN_FDS=-1", "LISTEN_FDS is not a number"},
+		"too many":            {"LISTEN_PID=7 LISTEN_FDS=1001", "LISTEN_FDS is not a number"},
 		"a name too many":     {"LISTEN_PID=7 LISTEN_FDS=1 LISTEN_FDNAMES=a:b", "LISTEN_FDNAMES names 2 sockets"},
 	} {
 		s, err := socketsOf(strings.Fields(c.environ), 7, 1<<20)

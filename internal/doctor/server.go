@@ -113,7 +113,7 @@ func checkNetworkTime(ctx context.Context, s *Subject) []Finding {
 	_ = res.Body.Close()
 	there, err := http.ParseTime(res.Header.Get("Date"))
 	if err != nil {
-		return one(skipped("%s answers without a Date header header", s.Config.BaseURL))
+		return one(skipped("%s answers without a Date header", s.Config.BaseURL))
 	}
 	return one(judgeTime(s.Clock(), there))
 }

@@ -124,7 +124,7 @@ func TestDigestsAndChunksThatChangedAreFound(t *testing.T) {
 				return err
 			}
 			return c.Put(b, x)
-		}, []string{"chunk 0 of file 0 has changed since it was written", "chunk 1 of file 0 is not as it was written"}},
+		}, []string{"chunk 0 of file 0 has changed since it was written", "chunk 1 of file 0 has changed since it was written"}},
 		"the digest of a payload": {func(_, p *bbolt.Bucket) error {
 			k, v := p.Cursor().First()
 			k, v = bytes.Clone(k), bytes.Clone(v)

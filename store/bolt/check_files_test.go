@@ -99,8 +99,8 @@ var fileFaults = map[string]struct {
 			"expiry: a row of push 1111, which does not exist",
 			"chunks: a row of push 1111, which does not exist",
 			"chunks: a row of push 1111, which does not exist",
-			"push 1111 does not exist, and has a grant",
-			"room: a sender has 0 pushes of 0 bytes, and a row says 1 of 14",
+			"push 1111 does not exist, but has a grant",
+			"room: a sender has 0 pushes of 0 bytes, but a row counts 1 of 14",
 		},
 	},
 	"a grant gone": {
@@ -163,7 +163,7 @@ var fileFaults = map[string]struct {
 	},
 	"a grant of no push": {
 		func(t *tx) error { return grantFor(t, noNumber) },
-		[]string{"push 3333 does not exist, and has a grant"},
+		[]string{"push 3333 does not exist, but has a grant"},
 	},
 	"a push in no queue of grants": {
 		func(t *tx) error {
@@ -172,7 +172,7 @@ var fileFaults = map[string]struct {
 			raw, _ := p.AppendBinary(nil)
 			return errors.Join(t.put(pushes, p.ID[:], raw), t.deletePayload(p.ID))
 		},
-		[]string{"push 1111: its index rows are not those it should have", "room: a sender has 0 pushes of 14 bytes, and a row says 1 of 14"},
+		[]string{"push 1111: its index rows are not those it should have", "room: a sender has 0 pushes of 14 bytes, but a row counts 1 of 14"},
 	},
 }
 

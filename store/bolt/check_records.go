@@ -71,7 +71,7 @@ func (c *checker) table(of *record.Table, b bucket) error {
 	return c.each(b, func(k, v []byte) error {
 		r, err := readRecord(of, b, k, v)
 		if err != nil {
-			c.notef("%s: a record is malformed, or has the key of another record record", b)
+			c.notef("%s: a record is malformed, or has the key of another record", b)
 			return nil
 		}
 		if owner := r.Belongs(); owner != 0 && !c.has(accounts, uint64Key(uint64(owner))) {

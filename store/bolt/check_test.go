@@ -123,22 +123,22 @@ var faults = map[string]struct {
 			"audit: a row of push 0000, which does not exist",
 			"owners: a row of push 0000, which does not exist",
 			"expiry: a row of push 0000, which does not exist",
-			"room: a sender has 0 pushes of 0 bytes, and a row says 1 of 0",
+			"room: a sender has 0 pushes of 0 bytes, but a row counts 1 of 0",
 		},
 	},
 	"a malformed record": {
 		func(t *tx) error { return t.put(pushes, plantedKey(), []byte("?")) },
-		[]string{"push 0000: its record is malformed", "room: a sender has 0 pushes of 0 bytes, and a row says 1 of 0"},
+		[]string{"push 0000: its record is malformed", "room: a sender has 0 pushes of 0 bytes, but a row counts 1 of 0"},
 	},
 	"a row of room gone": {
 		func(t *tx) error { return t.delete(room, accountRoom(1)) },
-		[]string{"room: 1 senders have pushes, and no row says so"},
+		[]string{"room: 1 senders have pushes, but no row counts them"},
 	},
 	"rows of room that are wrong": {
 		func(t *tx) error {
 			return errors.Join(t.put(room, accountRoom(1), roomValue(record.Room{Pushes: 7, Bytes: 9})), t.put(room, []byte{roomOfAnonymous}, []byte("?")))
 		},
-		[]string{"room: a sender has 1 pushes of 0 bytes, and a row says 7 of 9", "room: a record is malformed"},
+		[]string{"room: a sender has 1 pushes of 0 bytes, but a row counts 7 of 9", "room: a record is malformed"},
 	},
 	"keys of another length": {
 		func(t *tx) error {
@@ -178,7 +178,7 @@ var faults = map[string]struct {
 			"hooks: a record is malformed, or has the key of another record",
 			"webhook 2: account 9, its owner, does not exist",
 			"outbox: a record is malformed, or has the key of another record",
-			"message 7: only 0 numbers were given out",
+			"message 7: only 0 numbers were assigned",
 		},
 	},
 	"requests that nothing leads to, and rows that lead to none": {

@@ -157,7 +157,7 @@ func TestCopiesOfUpgradesAreNeverReplaced(t *testing.T) {
 		}
 	}
 	write(t, path, append(slices.Clone(image), 10))
-	if _, err := upgrade(t, path); !errors.Is(err, record.ErrFull) || !strings.Contains(err.Error(), "remove those that are not needed") {
+	if _, err := upgrade(t, path); !errors.Is(err, record.ErrFull) || !strings.Contains(err.Error(), "remove those that you do not need") {
 		t.Errorf("the tenth: %v", err)
 	}
 	if !slices.Equal(env.Read(t, path+".schema4"), image) || !slices.Equal(env.Read(t, path), append(slices.Clone(image), 10)) {
@@ -181,10 +181,10 @@ func TestHalfACopyIsRemoved(t *testing.T) {
 func TestASchemaThatCannotBeUpgradedIsRefusedWithBothNumbers(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[uint32]string{
-		8:       "its schema number is 8, this version knows 7 and none after it",
-		1 << 31: "its schema number is 2147483648, this version knows 7",
-		3:       "its schema number is 3, this version knows 7 and can come from 4 at the earliest; a version in between has to open it first",
-		0:       "its schema number is 0, this version knows 7 and can come from 4",
+		8:       "its schema number is 8; this version knows 7 and none after it",
+		1 << 31: "its schema number is 2147483648; this version knows 7",
+		3:       "its schema number is 3; this version knows 7 and can upgrade from 4 or later; open it first with a version in between",
+		0:       "its schema number is 0; this version knows 7 and can upgrade from 4",
 	} {
 		path, _ := olderDatabase(t)
 		setSchema(t, path, binary.BigEndian.AppendUint32(nil, schema))

@@ -290,7 +290,7 @@ func TestAnErrorIsReadableWhateverThePassword(t *testing.T) {
 		for url, want := range map[string]string{
 			"postgres://ann:" + password + "@127.0.0.1:1/box":             "the database does not answer: 127.0.0.1:1: connection refused",
 			"host=127.0.0.1 port=1 password=" + password:                  "the database does not answer: 127.0.0.1:1: connection refused",
-			"postgres://ann:" + password + "@127.0.0.1/box?sslmode=maybe": "database_url cannot be read: failed to configure TLS",
+			"postgres://ann:" + password + "@127.0.0.1/box?sslmode=maybe": "database_url is not valid: failed to configure TLS",
 		} {
 			_, _, err := postgres.Open(t.Context(), postgres.Options{URL: newSecret(url), Connect: time.Second})
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
