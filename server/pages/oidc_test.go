@@ -103,12 +103,12 @@ func TestSettingsDecideWhoSignsIn(t *testing.T) {
 		admin   bool
 	}{
 		"no accounts are made":     {setting: func(o *config.OIDC) { o.CreateAccounts = false }, refused: "create_accounts is off"},
-		"another domain":           {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.org"} }, refused: "of none of allowed_domains"},
+		"another domain":           {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.org"} }, refused: "is in no domain of allowed_domains"},
 		"its domain":               {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }},
-		"its domain, not verified": {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email_verified": false}, refused: "it has not verified the address"},
-		"a domain that ends so":    {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email": "pat@notexample.com"}, refused: "of none of allowed_domains"},
+		"its domain, not verified": {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email_verified": false}, refused: "has not verified the address"},
+		"a domain that ends so":    {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email": "pat@notexample.com"}, refused: "is in no domain of allowed_domains"},
 		"no group":                 {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, refused: "the provider gives no groups in the claim groups"},
-		"another group":            {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"Staff"}}, refused: "in none of allowed_groups"},
+		"another group":            {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"Staff"}}, refused: "in no group of allowed_groups"},
 		"a group":                  {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"x", "staff"}}},
 		"an administrator":         {setting: func(o *config.OIDC) { o.AdminGroups = []string{"admins"} }, person: oidctest.Claims{"groups": []string{"admins"}}, admin: true},
 		"no administrator":         {setting: func(o *config.OIDC) { o.AdminGroups = []string{"admins"} }, person: oidctest.Claims{"groups": []string{"staff"}}},
