@@ -156,7 +156,7 @@ func TestMailGoesTheWayThatIsAskedFor(t *testing.T) {
 		"in clear text":                      {how: None},
 		"in clear text, past STARTTLS":       {setup: mailtest.Setup{StartTLS: true}, how: None},
 		"with STARTTLS that was taken away":  {says: "does not offer STARTTLS"},
-		"with TLS to a server that has none": {how: Implicit, says: "does not speak TLS"},
+		"with TLS to a server that has none": {how: Implicit, says: "does not use TLS"},
 		"by an authority that is not known":  {setup: mailtest.Setup{StartTLS: true}, change: func(s *Server) { s.Roots = nil }, says: "authority is not trusted here"},
 		"the same, from the first byte":      {setup: mailtest.Setup{Implicit: true}, change: func(s *Server) { s.Roots = nil }, how: Implicit, says: "authority is not trusted here"},
 		"to a server with another name":      {setup: mailtest.Setup{StartTLS: true, Name: "mail.example.net"}, says: "for another name than mail.host"},
@@ -185,7 +185,7 @@ func TestMailGoesTheWayThatIsAskedFor(t *testing.T) {
 			err := to.Test(t.Context(), "bob@example.net", "Push & Co")
 			got := s.Mails()
 			if test.says == "" {
-				if err != nil || len(got) != 1 || got[0].To != "bob@example.net" || got[0].User != to.User || !strings.Contains(parts(t, got[0])["text/plain"], "Mail arrives") {
+				if err != nil || len(got) != 1 || got[0].To != "bob@example.net" || got[0].User != to.User || !strings.Contains(parts(t, got[0])["text/plain"], "Mail can be delivered") {
 					t.Errorf("%v: %+v", err, got)
 				}
 				return
