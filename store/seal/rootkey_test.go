@@ -120,7 +120,7 @@ func TestIncompletePaperIsRefusedWithTheReason(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":                 {"# a comment\n", "line 1 of the paper form is missing"},
 		"a line missing":          {lines[0] + lines[1] + lines[3], "line 3 of the paper form is missing"},
-		"two of them differ":      {strings.Join(lines, "") + others[1], "line 2 of the paper form is there twice"},
+		"two of them differ":      {strings.Join(lines, "") + others[1], "line 2 of the paper form appears twice"},
 		"lines in others' places": {"1" + lines[1][1:] + "2" + lines[0][1:] + lines[2] + lines[3], "line 1 of the paper form was mistyped"},
 		"parts of two keys":       {lines[0] + lines[1] + others[2] + others[3], "restore it from a copy"},
 		"a character too few":     {strings.Replace(lines[0], "q", "", 1), "line 1 of the paper form has 19 characters"},
