@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,6 +19,7 @@ import (
 // see Handler. A nil *Connections bounds nothing.
 type Connections struct {
 	slots   *limit.Slots
+	headers *limit.Slots // see boundConn
 	proxies atomic.Pointer[clientip.Proxies]
 	refused func(peer string) // is told
 }
@@ -26,7 +28,7 @@ type Connections struct {
 // called for each connection that is closed, and each request that is refused, with the address of its peer, or an empty
 // text.
 func NewConnections(refused func(peer string)) *Connections {
-	c := &Connections{slots: limit.NewSlots(0), refused: refused}
+	c := &Connections{slots: limit.NewSlots(0), headers: limit.NewSlots(maxLarge), refused: refused}
 	c.proxies.Store(new(clientip.Proxies))
 	return c
 }
@@ -80,7 +82,7 @@ func (l boundListener) Accept() (net.Conn, error) {
 		peer := peerOf(conn)
 		by := limit.Holder{Client: l.bounds.client(peer)}
 		if l.bounds.slots.Take(by) {
-			return &boundConn{Conn: conn, free: sync.OnceFunc(func() { l.bounds.slots.Free(by) })}, nil
+			return newBoundConn(conn, l.bounds, by), nil
 		}
 		_ = conn.Close()
 		l.bounds.refused(clientip.Client{Addr: peer}.IP())
@@ -96,6 +98,10 @@ func (c *Connections) Handler(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, _ := r.Context().Value(connKey{}).(*boundConn)
+		if conn != nil {
+			conn.begin(r.ProtoMajor)
+		}
 		if r.ProtoMajor < 2 {
 			next.ServeHTTP(w, r)
 			return
@@ -105,8 +111,8 @@ func (c *Connections) Handler(next http.Handler) http.Handler {
 		by := limit.Holder{Client: c.client(peer)}
 		if !c.slots.Take(by) {
 			c.refused(clientip.Client{Addr: peer}.IP())
-			if conn, ok := r.Context().Value(connKey{}).(net.Conn); ok {
-				_ = innermost(conn).Close() // that of crypto/tls would write first, to a peer that may not read
+			if conn != nil {
+				_ = conn.Close() // that of crypto/tls would write first, to a peer that may not read
 			}
 			panic(http.ErrAbortHandler)
 		}
@@ -116,7 +122,7 @@ func (c *Connections) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// connKey finds the connection in the context of its requests.
+// connKey finds the *boundConn in the context of its requests; nil without Connections.
 type connKey struct{}
 
 // innermost returns the connection below those of package crypto/tls and of Connections.
@@ -130,15 +136,138 @@ func innermost(c net.Conn) net.Conn {
 	}
 }
 
-// A boundConn gives its slot back when it is closed.
+// boundOf returns the connection of Connections below that of package crypto/tls; nil if there is none.
+func boundOf(c net.Conn) *boundConn {
+	for c != nil {
+		if bound, ok := c.(*boundConn); ok {
+			return bound
+		}
+		outer, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return nil
+		}
+		c = outer.NetConn()
+	}
+	return nil
+}
+
+const (
+	usualHeader = 4 << 10  // bytes of a header, with those of a TLS handshake before it
+	maxLarge    = 256      // larger headers that have not ended
+	maxAhead    = 32 << 10 // bytes that are read while the peer lets a write wait
+)
+
+// A boundConn gives its slots back when it is closed, and bounds what net/http keeps of a peer that
+// does not end what it sends, or does not read:
+//
+// While a header arrives, net/http uses many times its length in memory, before fewFields sees it. So a header
+// that is larger than usual needs a slot until it ends. These slots are shared like connections, and a header
+// that gets none ends its connection. A body that arrives with its header counts like it. After its first
+// request, a connection of HTTP/2 has its bounds from net/http.
+//
+// Over HTTP/2, net/http keeps up to 10,000 answers to control frames. So reads wait while a write waits.
 type boundConn struct {
 	net.Conn
-	free func()
+	bounds *Connections
+	by     limit.Holder
+
+	mu      sync.Mutex
+	wrote   sync.Cond // a write, or the connection, has ended
+	writing int       // writes that run
+	ahead   int       // bytes read since a write began
+	came    int       // bytes of the present header
+	whole   bool      // the header has ended, and its request has not
+	large   bool      // the header has a slot
+	shared  bool      // by requests over HTTP/2
+	closed  bool
+}
+
+func newBoundConn(conn net.Conn, bounds *Connections, by limit.Holder) *boundConn {
+	c := &boundConn{Conn: conn, bounds: bounds, by: by}
+	c.wrote.L = &c.mu
+	return c
+}
+
+var errLarge = errors.New("too many large headers at once")
+
+// Read reads what arrived, or closes the connection if that belongs to a large header without a slot.
+// It waits while a write does, which has a deadline.
+func (c *boundConn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	for c.writing > 0 && c.ahead >= maxAhead && !c.closed {
+		c.wrote.Wait()
+	}
+	c.mu.Unlock()
+	n, err := c.Conn.Read(p)
+	if n > 0 && !c.took(n) {
+		c.bounds.refused(clientip.Client{Addr: peerOf(c.Conn)}.IP())
+		return 0, errors.Join(errLarge, c.Close())
+	}
+	return n, err
+}
+
+// Write writes p.
+func (c *boundConn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	if c.writing++; c.writing == 1 {
+		c.ahead = 0
+	}
+	c.mu.Unlock()
+	n, err := c.Conn.Write(p)
+	c.mu.Lock()
+	c.writing--
+	c.wrote.Broadcast()
+	c.mu.Unlock()
+	return n, err
+}
+
+// took counts n bytes that arrived, and reports whether the connection may keep them.
+func (c *boundConn) took(n int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += n
+	if c.shared || c.whole || c.large || c.closed {
+		return true
+	}
+	if c.came += n; c.came <= usualHeader {
+		return true
+	}
+	c.large = c.bounds.headers.Take(c.by)
+	return c.large
+}
+
+// begin notes that the header of a request has ended.
+func (c *boundConn) begin(version int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.whole, c.shared = true, version > 1
+	c.freeLarge()
+}
+
+// end notes that the request has ended, with its body.
+func (c *boundConn) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.whole, c.came = false, 0
+}
+
+func (c *boundConn) freeLarge() {
+	if c.large {
+		c.bounds.headers.Free(c.by)
+	}
+	c.large = false
 }
 
 // Close closes the connection.
 func (c *boundConn) Close() error {
-	defer c.free()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.closed = true
+		c.wrote.Broadcast()
+		c.freeLarge()
+		defer c.bounds.slots.Free(c.by)
+	}
 	return c.Conn.Close()
 }
 

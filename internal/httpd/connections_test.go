@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pushbox/internal/httpd"
@@ -283,4 +284,49 @@ func TestAnswersOverHTTP2CountUntilTheyAreSent(t *testing.T) {
 	if open := c.Open(); open != 0 {
 		t.Errorf("%d are still open", open)
 	}
+}
+
+// Otherwise a client that sends control frames of HTTP/2, and reads no answers, fills the memory.
+func TestReadsWaitWhileAPeerDoesNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const most = 32 << 10
+		c := httpd.NewConnections(func(string) {})
+		c.Set(1, 1, nil)
+		l := &pipeListener{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
+		peer, accepted := net.Pipe()
+		l.conns <- accepted
+		conn := env.Must(c.Wrap(l).Accept())(t)
+		var arrived atomic.Int64
+		var all sync.WaitGroup
+		all.Go(func() {
+			for part := make([]byte, 1<<10); ; {
+				n, err := conn.Read(part)
+				if arrived.Add(int64(n)); err != nil {
+					return
+				}
+			}
+		})
+		write := func() { all.Go(func() { _, _ = io.WriteString(conn, "answer") }) }
+		send := func(want int64) {
+			all.Go(func() { _, _ = peer.Write(make([]byte, most+1)) })
+			synctest.Wait()
+			env.Equal(t, "bytes that arrived", arrived.Load(), want)
+		}
+		read := func() {
+			env.Must(io.ReadFull(peer, make([]byte, len("answer"))))(t)
+			synctest.Wait()
+		}
+		send(most + 1)
+		write()
+		synctest.Wait()
+		send(2*most + 1)
+		read()
+		env.Equal(t, "bytes that arrived after the answer was read", arrived.Load(), 2*most+2)
+		write()
+		synctest.Wait()
+		send(3*most + 2)
+		env.OK(t, conn.Close()) // ends what waits
+		all.Wait()
+	})
 }

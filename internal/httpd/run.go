@@ -27,10 +27,15 @@ func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Durat
 	srv.BaseContext = func(net.Listener) context.Context { return work }
 	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		limitUnsent(c)
-		return context.WithValue(ctx, connKey{}, c)
+		return context.WithValue(ctx, connKey{}, boundOf(c))
 	}
 	unused := &silent{conns: make(map[net.Conn]struct{})}
-	srv.ConnState = unused.note
+	srv.ConnState = func(c net.Conn, state http.ConnState) {
+		unused.note(c, state)
+		if bound := boundOf(c); bound != nil && state == http.StateIdle {
+			bound.end()
+		}
+	}
 
 	stopped := make(chan error, 1)
 	go func() {

@@ -1,8 +1,10 @@
 package httpd_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -71,4 +73,64 @@ func TestAFrameOfHTTP2HasAtMost16KiB(t *testing.T) {
 			t.Errorf("%d bytes: %q", size, answer)
 		}
 	}
+}
+
+// Loopback may have all slots of large headers.
+func TestLargeHeadersThatDoNotEndAreBounded(t *testing.T) {
+	t.Parallel()
+	const most = 256
+	refusals := make(chan string, 4*most)
+	c := httpd.NewConnections(func(peer string) { refusals <- peer })
+	c.Set(4*most, 4*most, nil)
+	srv := httpd.NewServer(c.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, _ = w.Write(body)
+	})), io.Discard, time.Minute, time.Minute, time.Minute)
+	srv.ReadHeaderTimeout = time.Minute
+	l := env.Listen(t)
+	stop := env.Run(t, func(ctx context.Context) error {
+		if err := httpd.Run(ctx, c.Wrap(l), srv, 0); !errors.Is(err, httpd.ErrCut) {
+			return err
+		}
+		return nil
+	})
+	large := "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\nCookie: " + strings.Repeat("x", 5<<10)
+	var dialer net.Dialer
+	open := func() net.Conn {
+		conn := env.Must(dialer.DialContext(t.Context(), "tcp", l.Addr().String()))(t)
+		env.OK(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
+		return conn
+	}
+	held := make([]net.Conn, most+1)
+	for i := range held {
+		held[i] = open()
+		env.Must(io.WriteString(held[i], large))(t)
+	}
+	<-refusals // so each of the others has a slot
+	answered := func() bool {
+		conn := open()
+		defer func() { _ = conn.Close() }()
+		_, err := io.WriteString(conn, large+"\r\n\r\n"+strings.Repeat("y", 9000))
+		if err == nil {
+			_, err = http.ReadResponse(bufio.NewReader(conn), nil)
+		}
+		return err == nil
+	}
+	env.Equal(t, "one more large header is answered", answered(), false)
+	small := "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n" + strings.Repeat("y", 9000)
+	kept := open()
+	for range 3 { // bodies do not count, nor does the request before
+		env.Must(io.WriteString(kept, small))(t)
+		answer := env.Must(http.ReadResponse(bufio.NewReader(kept), nil))(t)
+		env.Equal(t, "the length of the answer", len(env.Must(io.ReadAll(answer.Body))(t)), 9000)
+	}
+	for _, conn := range held[:2] { // one of which may be refused
+		_, _ = io.WriteString(conn, "\r\n\r\n")
+	}
+	env.Eventually(t, "a large header is read again", answered)
+	for _, conn := range held {
+		_ = conn.Close()
+	}
+	stop()
+	env.Equal(t, "connections that are open", c.Open(), 0)
 }
