@@ -69,7 +69,7 @@ func (q *Queue) Join(client string) (*Place, error) {
 	p := &Place{queue: q, network: network(client), turn: make(chan struct{})}
 	i := slices.IndexFunc(q.lines, func(l line) bool { return l.network == p.network })
 	switch {
-	case q.mayRun(p.network): // so nothing of this network waits in this queue
+	case p.mayRun(): // so nothing of this network waits in this queue
 		p.run()
 	case !q.waiting.fit(p.steps(), 0, 1):
 		return nil, ErrBusy
@@ -87,14 +87,8 @@ func (q *Queue) Join(client string) (*Place, error) {
 // steps are what the place counts for.
 func (p *Place) steps() []Step { return []Step{{p.network, 1}} }
 
-func (q *Queue) mayRun(network string) bool {
-	return q.pool.free > 0 && q.running.fit([]Step{{network, 1}}, 0, 1)
-}
-
-// ready returns the index of the first line whose network may run another operation; -1 if there is none.
-func (q *Queue) ready() int {
-	return slices.IndexFunc(q.lines, func(l line) bool { return q.mayRun(l.network) })
-}
+// mayRun reports whether the operation may run now.
+func (p *Place) mayRun() bool { return p.queue.pool.free > 0 && p.queue.running.fit(p.steps(), 0, 1) }
 
 // run lets the operation run. The caller holds the pool's lock.
 func (p *Place) run() {
@@ -144,19 +138,26 @@ func (q *Queue) remove(p *Place) {
 // next starts operations that may run: from the queue whose turn it is, and there from the network
 // whose turn it is.
 func (p *Pool) next() {
-	for {
-		i := slices.IndexFunc(p.queues, func(q *Queue) bool { return q.ready() >= 0 })
-		if i < 0 {
-			return
-		}
+	for i := 0; i < len(p.queues); {
 		q := p.queues[i]
+		first := q.shift()
+		if first == nil {
+			i++
+			continue
+		}
+		first.run()
 		p.queues = append(slices.Delete(p.queues, i, i+1), q)
-		q.shift(q.ready()).run()
+		i = 0
 	}
 }
 
-// shift removes the first place of a line, whose network is then behind the others.
-func (q *Queue) shift(i int) *Place {
+// shift removes the first place that may run, and puts its network behind the others. It returns nil
+// if there is none.
+func (q *Queue) shift() *Place {
+	i := slices.IndexFunc(q.lines, func(l line) bool { return l.places[0].mayRun() })
+	if i < 0 {
+		return nil
+	}
 	l := q.lines[i]
 	first := l.places[0]
 	l.places = slices.Delete(l.places, 0, 1)

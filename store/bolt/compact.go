@@ -200,10 +200,10 @@ func (c *compaction) create() error {
 	if c.made, err = f.Stat(); err == nil {
 		err = c.prepare(f)
 	}
-	if err == nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		c.to, err = openCopy(c.temp, c.made)
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err == nil {
 		c.to.keys = &c.db.keys // it may become the DB's file
 	}
 	if err != nil {

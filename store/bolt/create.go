@@ -55,17 +55,7 @@ func fillEmpty(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	o := bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType}
-	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
-		opened, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
-		if err != nil {
-			return nil, err
-		}
-		if err := only(made)(opened); err != nil {
-			return nil, errors.Join(err, opened.Close())
-		}
-		return opened, nil
-	}
+	o := bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType, OpenFile: existing(only(made))}
 	b, err := bbolt.Open(f.Name(), 0o600, &o)
 	if err != nil {
 		return err

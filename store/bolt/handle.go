@@ -48,17 +48,10 @@ func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*ha
 	o.FreelistType = bbolt.FreelistMapType
 	o.InitialMmapSize = initialMap()
 	o.NoFreelistSync = true // otherwise opening would write a missing list
-	o.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
-		f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
-		if err != nil {
-			return nil, err
-		}
-		if err := prepare(f); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
+	o.OpenFile = existing(func(f *os.File) error {
 		h.file = f
-		return f, nil
-	}
+		return prepare(f)
+	})
 	err := guard(func() (err error) {
 		h.bolt, err = bbolt.Open(path, 0o600, &o)
 		return err
@@ -79,12 +72,29 @@ func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*ha
 	return h, nil
 }
 
+// existing returns an OpenFile for bbolt that makes no file, and closes one that check refuses.
+func existing(check func(*os.File) error) func(name string, flag int, mode os.FileMode) (*os.File, error) {
+	return func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+		if err != nil {
+			return nil, err
+		}
+		if err := check(f); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return f, nil
+	}
+}
+
 // only returns a check that a file is that one; nil allows any. The owner of a directory can give the
 // name of a new file to a link: a command of root would then write to any file of the machine.
 func only(made os.FileInfo) func(*os.File) error {
 	return func(f *os.File) error {
+		if made == nil {
+			return nil
+		}
 		info, err := f.Stat()
-		if err == nil && made != nil && !os.SameFile(made, info) {
+		if err == nil && !os.SameFile(made, info) {
 			err = fmt.Errorf("%s was replaced while it was made", f.Name())
 		}
 		return err
