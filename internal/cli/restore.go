@@ -31,6 +31,7 @@ type restoreJob struct {
 	keepLive bool
 	with     backup.Identities
 	key      seal.RootKey
+	made     os.FileInfo // of the copy
 }
 
 func (a *app) restore() *cobra.Command {
@@ -192,7 +193,9 @@ func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader
 		return "", err
 	}
 	p := r.app.progress("reading")
-	err = copyWatched(ctx, f, content, func() error { return bolt.CheckSpace(dir) }, func(done int64) { p.set(done, size) })
+	if r.made, err = f.Stat(); err == nil {
+		err = copyWatched(ctx, f, content, func() error { return bolt.CheckSpace(dir) }, func(done int64) { p.set(done, size) })
+	}
 	p.end()
 	if err == nil {
 		err = f.Sync()
@@ -233,7 +236,7 @@ func copyWatched(ctx context.Context, to io.Writer, from io.Reader, room func() 
 
 // openCopy opens the copy of a backup as a store.
 func (r *restoreJob) openCopy(ctx context.Context, temp string) (*store.Store, error) {
-	engine, _, err := bolt.Open(ctx, bolt.Options{Path: temp})
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: temp, Made: r.made})
 	if err != nil {
 		return nil, err
 	}

@@ -93,6 +93,31 @@ func TestARestoreNeverTakesTheNameOfADatabaseThatIsThere(t *testing.T) {
 	}
 }
 
+// The owner of the directory may have fewer rights than the command.
+func TestARestoreOpensOnlyTheFileThatItMade(t *testing.T) {
+	t.Parallel()
+	fresh, file := drillFor(t, withAlice(t))
+	f := env.Must(os.Open(file))(t)
+	defer f.Close()
+	before := env.Read(t, file)
+	swapped := false
+	swap := readerFunc(func([]byte) (int, error) {
+		if !swapped {
+			swapped = true
+			names := env.Must(filepath.Glob(filepath.Join(fresh, "pushbox.db.new-*")))(t)
+			env.Equal(t, "temporary files", len(names), 1)
+			env.OK(t, os.Remove(names[0]))
+			env.OK(t, os.Symlink(file, names[0]))
+		}
+		return 0, io.EOF
+	})
+	var out strings.Builder
+	code := Main(t.Context(), []string{"restore", "-", "--data-dir", fresh}, io.MultiReader(f, swap), &out, &out, nil)
+	result{code, "", out.String()}.want(t, exitFailed, "box.db was replaced while it was made")
+	wantOnlyKey(t, fresh)
+	env.Equal(t, "the file behind the link is as before", string(env.Read(t, file)) == string(before), true)
+}
+
 func TestWhatAKilledRestoreLeftGoesWithTheNextAndWithAStart(t *testing.T) {
 	t.Parallel()
 	fresh, file := drillFor(t, withAlice(t))

@@ -18,7 +18,7 @@ import (
 // same time.
 type DB struct {
 	path    string      // of the file, links followed
-	made    os.FileInfo // Options.made
+	made    os.FileInfo // Options.Made
 	current atomic.Pointer[handle]
 	keys    atomic.Pointer[record.RowKeys] // nil until Unlock
 	found   uint32                         // the schema of the file when it was opened

@@ -382,7 +382,7 @@ func OpenCopy(path string) (db *DB, temp string, err error) {
 
 // Reopen opens the file of OpenCopy again, after Close.
 func (db *DB) Reopen() (again *DB, temp string, err error) {
-	if again, err = open(Options{Path: db.path, made: db.made}); err != nil {
+	if again, err = open(Options{Path: db.path, Made: db.made}); err != nil {
 		return nil, "", errors.Join(err, durable.Scrub(db.path))
 	}
 	again.start()

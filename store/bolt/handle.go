@@ -86,8 +86,7 @@ func existing(check func(*os.File) error) func(name string, flag int, mode os.Fi
 	}
 }
 
-// only returns a check that a file is that one; nil allows any. The owner of a directory can give the
-// name of a new file to a link: a command of root would then write to any file of the machine.
+// only returns the check of Options.Made.
 func only(made os.FileInfo) func(*os.File) error {
 	return func(f *os.File) error {
 		if made == nil {

@@ -35,12 +35,15 @@ type Options struct {
 	Clients int           // how many clients and pushes are remembered in memory for each kind of tries; 0: 65,536
 	Timeout time.Duration // how long to wait for another process to close the file; 0: a second
 
+	// Made says which file it must be; nil: any. The owner of a directory can give the name of a new file in it to
+	// a link: a command of root would then open any file of the machine.
+	Made os.FileInfo
+
 	Note func(say string) // Unlock calls it with a sentence when it upgrades a file of an older schema; may be nil
 	// Committed is called after each commit with the number of its operations and the
 	// time that it took. It must be quick, and may be nil.
 	Committed func(operations int, took time.Duration)
 
-	made    os.FileInfo   // the file must be this one; nil: any (see only)
 	NoErase bool          // keep deleted data in free pages, so that a test can look for it
 	slack   time.Duration // added to the longest waits of closing and copying, for tests
 }
@@ -92,7 +95,7 @@ func open(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, made: o.made, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack}
+	db := &DB{path: path, made: o.Made, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack}
 	if db.note == nil {
 		db.note = func(string) {}
 	}
@@ -100,7 +103,7 @@ func open(o Options) (*DB, error) {
 		db.observe = func(int, time.Duration) {}
 	}
 	db.limits.Store(&limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree, room: o.Room})
-	h, err := openNamed(path, o.Timeout, o.made)
+	h, err := openNamed(path, o.Timeout, o.Made)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", o.Path, record.ErrInUse)
