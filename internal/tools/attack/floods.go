@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -131,6 +133,27 @@ func holdConnections(ctx context.Context, v *victim) []line {
 		}
 	}
 	return []line{{"attacker", fmt.Sprintf("%d of %d connections are open", open, many)}}
+}
+
+// endlessHeaders opens connections that send the most of a header, in as many fields as fit, and do not end it.
+func endlessHeaders(ctx context.Context, v *victim) []line {
+	const many = 2000
+	fields := raw("GET", "/", strings.Repeat("a:\r\n", 7500), "")
+	for range many {
+		c, err := v.dial(ctx)
+		if err != nil {
+			v.fail(err)
+			break
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, strings.TrimSuffix(fields, "\r\n")) // the server may have closed it
+	}
+	tool.Pause(ctx, v.span)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.server.PID()))
+	v.fail(err)
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	kib, _ := strconv.Atoi(strings.Fields(peak + " 0")[0])
+	return []line{{"the server", fmt.Sprintf("at most %d MB of memory", kib/1000)}}
 }
 
 func (v *victim) dial(ctx context.Context) (net.Conn, error) {

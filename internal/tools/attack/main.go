@@ -85,6 +85,7 @@ func attacks() []attack {
 		{"files of an account that was made a second ago", signups, freshAccount},
 		{"answers with a key of 6 MB", requests, longKeys},
 		{"connections that say nothing", "", holdConnections},
+		{"headers that do not end", "", endlessHeaders},
 		{"answers that are not read", "", unreadAnswers},
 		{"bodies that never end", "", endlessBodies},
 		{"slow files to one request", requests, slowAnswers},
