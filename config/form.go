@@ -246,20 +246,6 @@ func parseHost(text string) (string, error) {
 	return host, nil
 }
 
-// parseHookHost reads a name or a network. A text that ends in a digit, or has a colon
-// or a slash, is not a name.
-func parseHookHost(text string) (HookHost, error) {
-	name := strings.ToLower(text)
-	if strings.ContainsAny(name, ":/") || strings.Trim(name[max(0, len(name)-1):], "0123456789") == "" {
-		p, err := parsePrefix(text)
-		return HookHost{Network: p}, err
-	}
-	if !isHostName(strings.TrimPrefix(name, "*.")) {
-		return HookHost{}, errors.New("must be public, the name of a host such as hooks.example.com or *.example.com, or a network such as 10.1.0.0/16")
-	}
-	return HookHost{Name: name}, nil
-}
-
 func parseDomains(text string) ([]string, error) {
 	var seen []string
 	return parseList(func(item string) (string, error) {

@@ -33,12 +33,6 @@ type Limits struct {
 	DrainTimeout           time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m" default:"10s"`
 }
 
-// Sessions says how long people stay signed in.
-type Sessions struct {
-	IdleTimeout time.Duration `mapstructure:"idle_timeout" min:"5m" max:"90d" default:"12h"`
-	MaxAge      time.Duration `mapstructure:"max_age" min:"5m" max:"365d" default:"30d"`
-}
-
 // Terms are the limits of one kind of push, and the defaults for senders who ask
 // for nothing else. The defaults lie within their minimum and maximum.
 type Terms struct {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"net/mail"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -59,38 +58,4 @@ func (m Mail) Sender() (mail.Address, bool) {
 		return mail.Address{}, false
 	}
 	return *a, true
-}
-
-// Webhooks says where events of pushes are sent, and where messages may go.
-type Webhooks struct {
-	URL        secret.Text   `mapstructure:"url"`
-	SecretFile string        `mapstructure:"secret_file"`
-	Secret     secret.Text   `mapstructure:"secret"`
-	Events     []string      `mapstructure:"events" form:"events"`
-	Allow      []HookHost    `mapstructure:"allow" default:"public"`
-	Queue      int           `mapstructure:"queue" min:"100" max:"1000000" default:"100000"`
-	GiveUp     time.Duration `mapstructure:"give_up" min:"1m" max:"30d" default:"1d"`
-}
-
-var hookEvents = []string{"view", "last_view", "expire", "failed_passphrase", "freeze", "request.answered"}
-
-// publicHosts means all hosts with public addresses.
-const publicHosts = "public"
-
-// A HookHost is where messages may go: the name of a host, *. and a name for all below
-// it, public, or a network.
-type HookHost struct {
-	Name    string // empty: a network
-	Network netip.Prefix
-}
-
-// IsPublic reports whether h means all hosts with public addresses.
-func (h HookHost) IsPublic() bool { return h.Name == publicHosts }
-
-// String returns h as the setting has it.
-func (h HookHost) String() string {
-	if h.Name != "" {
-		return h.Name
-	}
-	return h.Network.String()
 }

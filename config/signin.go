@@ -84,3 +84,9 @@ type LDAP struct {
 
 // Enabled reports whether a directory is asked.
 func (l LDAP) Enabled() bool { return l.URL != "" }
+
+// Sessions says how long people stay signed in.
+type Sessions struct {
+	IdleTimeout time.Duration `mapstructure:"idle_timeout" min:"5m" max:"90d" default:"12h"`
+	MaxAge      time.Duration `mapstructure:"max_age" min:"5m" max:"365d" default:"30d"`
+}

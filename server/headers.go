@@ -129,3 +129,28 @@ func weighs(parameters string) bool {
 	weight, err := strconv.ParseFloat(q, 64)
 	return err == nil && weight > 0 && weight <= 1
 }
+
+// preflight answers the question that browsers ask before a script of another site may
+// create a push (Fetch Standard, CORS-preflight request).
+func (s *Server) preflight(r *action.Request) (action.Reply, error) {
+	rep := action.Reply{Status: http.StatusOK, Header: [][2]string{{"Allow", http.MethodOptions + ", " + http.MethodPost}}}
+	if s.sharesAnswer(r) {
+		rep.Header = append(rep.Header, [2]string{"Access-Control-Allow-Methods", http.MethodPost})
+		if asked := r.Header.Get("Access-Control-Request-Headers"); isHeaderList(asked) {
+			rep.Header = append(rep.Header, [2]string{"Access-Control-Allow-Headers", asked})
+		}
+	}
+	return rep, nil
+}
+
+// isHeaderList reports whether a text is a short list of names of headers, which may be
+// repeated in an answer.
+func isHeaderList(text string) bool {
+	const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_, "
+	return text != "" && len(text) <= 1000 && strings.Trim(text, inNames) == ""
+}
+
+// sharesAnswer reports whether scripts of other sites may read the answer.
+func (s *Server) sharesAnswer(r *action.Request) bool {
+	return r.Route != nil && r.Route.Has(action.CrossOrigin) && s.cfg.SharesAPIv1() && s.answersTo(r)
+}

@@ -71,3 +71,17 @@ func (s *Server) probe(r *action.Request) (action.Reply, error) {
 	}
 	return action.OK(s.proxies.Report(r.Request)), nil
 }
+
+type healthJSON struct {
+	Status string `json:"status"`
+}
+
+// health reports whether the store still accepts writes.
+func (s *Server) health(*action.Request) (action.Reply, error) {
+	select {
+	case <-s.store.Failed():
+		return action.Reply{}, record.ErrFailed
+	default:
+		return action.OK(healthJSON{"ok"}), nil
+	}
+}

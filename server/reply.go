@@ -7,6 +7,7 @@ import (
 
 	"pushbox/server/action"
 	"pushbox/server/deadline"
+	"pushbox/server/web"
 )
 
 // An answer is a reply that is ready to be sent.
@@ -98,4 +99,31 @@ func sendBuffer(w http.ResponseWriter, r *action.Request, rep answer) (int64, er
 	h["Content-Length"] = []string{strconv.FormatInt(rep.out.size, 10)}
 	w.WriteHeader(rep.Status)
 	return rep.out.send(w, r.Deadlines.Answering)
+}
+
+// sendBytes writes a body. For a HEAD request it sends only the body's length.
+func sendBytes(w http.ResponseWriter, r *action.Request, status int, body []byte) (int64, error) {
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return 0, nil
+	}
+	n, err := w.Write(body)
+	return int64(n), err
+}
+
+// sendAsset writes an asset, which browsers may keep forever: compressed, if the client takes that.
+// It compresses only pages without secrets: the size of a compressed page could reveal something
+// about a secret in it.
+func sendAsset(w http.ResponseWriter, r *action.Request, a web.Asset) (int64, error) {
+	assetHeaders(w.Header(), a)
+	if a.Gzip == nil {
+		return sendBytes(w, r, http.StatusOK, a.Content)
+	}
+	w.Header()["Vary"] = byEncoding
+	if !takesGzip(r.Header["Accept-Encoding"]) {
+		return sendBytes(w, r, http.StatusOK, a.Content)
+	}
+	w.Header()["Content-Encoding"] = gzipped
+	return sendBytes(w, r, http.StatusOK, a.Gzip)
 }

@@ -2,14 +2,9 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
-	"slices"
 	"sync"
 	"time"
-
-	"pushbox/internal/secret"
 
 	"pushbox/internal/limit"
 	"pushbox/store/record"
@@ -186,76 +181,4 @@ func (g *guesser) change(client string, by int) (ended chan struct{}) {
 		return nil
 	}
 	return u.ended
-}
-
-// A mark is a text that a browser gets when it proves something: that it may sign in to an
-// account, or that it has the passphrase of a push. The browser that sends it later is
-// known, and the limits of guessing count it apart from strangers: no stranger locks it
-// out. A mark opens nothing. It is a nonce with an HMAC, so it names neither account nor
-// push, and the store need not keep it.
-const (
-	nonceSize = 16
-	markSize  = nonceSize + 16
-)
-
-// MaxMarks is how many marks of an Actor are looked at.
-const MaxMarks = 8
-
-// Subjects of marks begin with their kind.
-const (
-	markAccount = 'a'
-	markPush    = 'p'
-
-	markFactor = '2' // no hash begins with it
-)
-
-// accountSubject includes the password's hash and whether there is a second factor. So marks become
-// invalid when either changes: a client that knew the old password is then a stranger.
-func accountSubject(a record.Account) []byte {
-	b := binary.BigEndian.AppendUint64([]byte{markAccount}, uint64(a.ID))
-	if a.MFA() {
-		b = append(b, markFactor)
-	}
-	return append(b, a.PasswordHash...)
-}
-
-func pushSubject(id record.ID) []byte { return append([]byte{markPush}, id[:]...) }
-
-// newMark returns the mark that the actor has for a subject, or a new one.
-func (s *Store) newMark(by Actor, subject []byte) secret.Text {
-	if m := s.markOf(by, subject); !m.IsZero() {
-		return m
-	}
-	nonce := make([]byte, nonceSize)
-	_, _ = rand.Read(nonce) // never fails: crypto/rand ends the program instead
-	return s.markWith(nonce, subject)
-}
-
-func (s *Store) markWith(nonce, subject []byte) secret.Text {
-	sum := s.ring.Load().Mark(subject, nonce)
-	return secret.New(record.Encoding.EncodeToString(slices.Concat(nonce, sum[:])))
-}
-
-// nonceOf returns the nonce of a mark, which tries count for: it stays when the subject changes.
-func nonceOf(mark secret.Text) []byte {
-	b, _ := record.Encoding.DecodeString(mark.Reveal()) // markOf has read it
-	return b[:min(nonceSize, len(b))]
-}
-
-// markOf returns the mark that the actor sent for a subject; zero if there is none.
-func (s *Store) markOf(by Actor, subject []byte) secret.Text {
-	for _, m := range by.Marks[:min(len(by.Marks), MaxMarks)] {
-		b, err := record.Encoding.DecodeString(m.Reveal())
-		if err == nil && len(b) == markSize && s.ring.Load().IsMark(subject, b[:nonceSize], b[nonceSize:]) {
-			return m
-		}
-	}
-	return secret.Text{}
-}
-
-// AddMark returns marks with one more at the front, and without the oldest if there are too many.
-func AddMark(marks []secret.Text, m secret.Text) []secret.Text {
-	others := slices.DeleteFunc(slices.Clone(marks), func(o secret.Text) bool { return o.Reveal() == m.Reveal() })
-	all := append([]secret.Text{m}, others...)
-	return all[:min(len(all), MaxMarks)]
 }

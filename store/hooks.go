@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -321,4 +322,69 @@ func (s *Store) followHooks(ctx context.Context) error {
 	}
 	s.followed.Store(last)
 	return nil
+}
+
+// NoteDeliveries records tries to send messages to a webhook, if it still exists.
+func (s *Store) NoteDeliveries(ctx context.Context, id record.HookID, tried []record.Delivery) error {
+	h, ok := s.hooks.Load().find(id)
+	if !ok || len(tried) == 0 {
+		return nil
+	}
+	return s.keeping(ctx, func(ctx context.Context) error { return cold.NoteDeliveries(ctx, s.engine, h.Owner, id, tried) })
+}
+
+// AddOwnHook is AddHook for the account of a session. The password proves that the account is the
+// caller's, and so does a second factor if it has one: a client that has only stolen the session
+// must not receive the account's events for good.
+//
+// Errors: as those of CreateOwnToken and AddHook; ErrUnconfirmed.
+func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secret.Text, f Factor, address secret.Text, events []record.Event) (HookInfo, error) {
+	var bad record.InvalidError
+	if checkHook(address, events, &bad); bad.Err() != nil {
+		return HookInfo{}, bad.Err()
+	}
+	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
+	if err != nil {
+		return HookInfo{}, err
+	}
+	if c.account.Unconfirmed {
+		return HookInfo{}, record.ErrUnconfirmed
+	}
+	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) {
+		h, target := s.newHook(c.account, address, events)
+		err := s.changeHooks(ctx, func(*subscriptions) error {
+			if err := s.countChange(ctx, c.account.ID); err != nil {
+				return err
+			}
+			done, err := s.changeOwn(ctx, c, record.AdminWebhookAdd, eventNames(h.Events), func(a *record.Account) (record.SessionChange, error) {
+				return record.SessionChange{Hook: &h}, use(a) // in one transaction: the session may have ended meanwhile
+			})
+			h.ID = done.Hook
+			return err
+		})
+		return HookInfo{Hook: h, HookTarget: target}, err
+	})
+}
+
+// TestHook calls send to send a test to a webhook of the actor's account, and records the outcome.
+// If the receiver accepts it, a disabled webhook is enabled again. ErrNotFound; *LockedError after
+// too many changes.
+func (s *Store) TestHook(ctx context.Context, by Actor, id record.HookID, send func(context.Context, HookTarget) (status int, f record.Fault)) (record.Delivery, error) {
+	h, err := s.Hook(id)
+	if err == nil && (by.Account == 0 || h.Owner != by.Account) {
+		err = record.ErrNotFound
+	}
+	if err != nil {
+		return record.Delivery{}, err
+	}
+	if err := s.countChange(ctx, by.Account); err != nil {
+		return record.Delivery{}, err
+	}
+	d := record.Delivery{At: s.time.Read().Now, Event: record.EventTest}
+	d.Status, d.Fault = send(ctx, h.HookTarget)
+	err = s.NoteDeliveries(ctx, id, []record.Delivery{d})
+	if d.Delivered() && h.Disabled {
+		err = errors.Join(err, s.DisableHook(ctx, by, id, false))
+	}
+	return d, err
 }

@@ -2,17 +2,20 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha1" // by RFC 4226; the collisions of SHA-1 do not weaken HMAC
 	"crypto/subtle"
+	"encoding/base32"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
-
-	"pushbox/internal/passkey"
 
 	"pushbox/internal/secret"
 	"pushbox/store/record"
+	"pushbox/store/seal"
 )
 
 // A TOTPSetup is a second factor that is offered and not yet in use.
@@ -188,127 +191,162 @@ func dropTOTP(a *record.Account) {
 	a.DropRecovery()
 }
 
-// ParsePasskeyID reads the text of an ID. For any other text it returns the zero ID, which no
-// passkey has.
-func ParsePasskeyID(text string) (id record.PasskeyID) {
-	if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
-		copy(id[:], b)
-	}
-	return id
-}
-
-// A PasskeyInfo is what the user of an account sees of a passkey.
-type PasskeyInfo struct {
-	ID        record.PasskeyID
-	Name      string // that its user gave
-	CreatedAt time.Time
-	UsedAt    time.Time // zero: never
-}
-
-// passkeyID returns the ID of the passkey with that WebAuthn credential ID.
-func passkeyID(credential []byte) record.PasskeyID {
-	sum := sha256.Sum256(credential)
-	return record.PasskeyID(sum[:16])
-}
-
-// findPasskey returns the passkeys of an account, and the place of one of them; -1 if the
-// account does not have it.
-func findPasskey(a record.Account, id record.PasskeyID) (all []record.Passkey, at int, err error) {
-	all, err = a.PasskeyList()
-	for i, p := range all {
-		if p.ID == id {
-			return all, i, err
-		}
-	}
-	return all, -1, err
-}
-
-// passkeyPlace is the place that a passkey's details are sealed for.
-func passkeyPlace(p record.Passkey, owner record.AccountID) []byte {
-	return append(binary.BigEndian.AppendUint64(nil, uint64(owner)), p.ID[:]...)
-}
-
-// passkeyDetails are the sealed part of a passkey.
-type passkeyDetails struct {
-	name string
-	ref  passkey.Ref
-}
-
-func (s *Store) sealPasskey(owner record.AccountID, p record.Passkey, d passkeyDetails) []byte {
-	b := record.AppendBytes(record.AppendBytes(nil, d.name), d.ref.ID)
-	for _, t := range d.ref.Transports {
-		b = record.AppendBytes(b, t)
-	}
-	return s.ring.Load().SealAccount(passkeyPlace(p, owner), b)
-}
-
-func (s *Store) openPasskey(owner record.AccountID, p record.Passkey) (d passkeyDetails, err error) {
-	plain, err := s.ring.Load().OpenAccount(passkeyPlace(p, owner), p.Sealed)
-	r := record.Reader{Rest: plain}
-	d.name, d.ref.ID = string(r.Bytes()), r.Bytes()
-	for !r.Bad && len(r.Rest) > 0 {
-		d.ref.Transports = append(d.ref.Transports, string(r.Bytes()))
-	}
-	if err != nil || r.End() != nil {
-		return passkeyDetails{}, fmt.Errorf("%w: a passkey of account %d cannot be decrypted", record.ErrCorrupt, owner)
-	}
-	return d, nil
-}
-
-// A PasskeyRequest asks a browser for a passkey.
-type PasskeyRequest struct {
-	Challenge string // comes back in the PasskeyAnswer
-	Options   string // arguments of the browser's function, as JSON
-}
-
-// A PasskeyAnswer is what a browser answers to a PasskeyRequest.
-type PasskeyAnswer struct {
-	Site      passkey.Site
-	Challenge string
-	Text      secret.Text // the credential, as JSON
-}
-
-// passkeyLasts is how long a challenge is valid.
-const passkeyLasts = 5 * time.Minute
-
-// The purposes of a challenge. An answer for one purpose is not valid for another.
+// The second factor is TOTP, RFC 6238, as every authenticator app has it: SHA-1,
+// six digits, steps of 30 seconds. Codes of the step before and after count too.
 const (
-	toAdd    = "add"
-	toProve  = "prove" // a second factor
-	toSignIn = "sign in"
+	totpSize   = 20 // bytes of its secret
+	totpDigits = 6
+	totpPeriod = 30 // seconds
+	totpSkew   = 1  // steps
 )
 
-const challengeTime = 8 // bytes of a challenge: the time, in milliseconds
+const (
+	// RecoveryCodes is how many recovery codes an account gets.
+	RecoveryCodes = 10
+	recoveryBytes = 10 // random ones in a recovery code
+	recoveryGroup = 4  // characters between dashes
+)
 
-// challenge returns the challenge for a purpose and a holder, which is the digest of a secret of
-// the browser, at a time. The store need not keep it: the holder's secret and the MAC prove that
-// pushbox made it, and a passkey accepts only challenges that are newer than its last use.
-func (s *Store) challenge(purpose string, holder record.SessionDigest, ms int64) []byte {
-	sum := s.ring.Load().MAC(fmt.Sprintf("passkey %s %x %d", purpose, holder, ms)) // no url_token has a space
-	return append(binary.BigEndian.AppendUint64(nil, uint64(ms)), sum[:]...)
+// A proof is what a code may prove, as long as the account keeps the second factor for
+// which it was read.
+type proof struct {
+	totp   string // sealed
+	step   int64  // that the code belongs to; 0: none
+	digest string // of the code as a recovery code; empty: it does not have that form
 }
 
-// readChallenge returns a challenge that the store made, and when that was. ErrCredentials if
-// it did not; ErrSession if that was too long ago.
-func (s *Store) readChallenge(text, purpose string, holder record.SessionDigest) (challenge []byte, at time.Time, err error) {
-	b, err := hex.DecodeString(text)
-	if err != nil || len(b) < challengeTime {
-		return nil, at, record.ErrCredentials
+// readCode returns what a code may prove. ErrCredentials if it proves nothing.
+func (s *Store) readCode(a record.Account, typed secret.Text) (proof, error) {
+	code := cleanCode(typed)
+	p := proof{totp: a.TOTP}
+	switch code.Len() {
+	case totpDigits:
+		if a.TOTP == "" {
+			break
+		}
+		key, err := s.openTOTP(a)
+		if err != nil {
+			return proof{}, err
+		}
+		p.step = totpStep(key, code, s.time.Read().Now, a.TOTPStep)
+	case record.Encoding.EncodedLen(recoveryBytes):
+		p.digest = recoveryDigest(a.ID, code)
 	}
-	ms := int64(binary.BigEndian.Uint64(b))
-	if subtle.ConstantTimeCompare(b, s.challenge(purpose, holder, ms)) != 1 {
-		return nil, at, record.ErrCredentials
+	if p.step == 0 && p.digest == "" {
+		return proof{}, record.ErrCredentials
 	}
-	if at = time.UnixMilli(ms); !s.time.Read().Denies.Before(at.Add(passkeyLasts)) {
-		return nil, at, record.ErrSession
-	}
-	return b, at, nil
+	return p, nil
 }
 
-// handle returns the name of an account in passkeys. It says nothing about the user. Two instances
-// on one host have different handles, so that a passkey of one does not replace a passkey of the
-// other.
-func (s *Store) handle(id record.AccountID) []byte {
-	sum := s.ring.Load().MAC(fmt.Sprintf("user of passkeys %d", id)) // no url_token has a space
-	return append(binary.BigEndian.AppendUint64(nil, uint64(id)), sum[:]...)
+// name returns what the code is, for the instance log.
+func (p proof) name() string {
+	if p.digest != "" {
+		return "with a recovery code"
+	}
+	return "with a second factor"
+}
+
+// rule returns a startRule that uses the code up. ErrCredentials if the code was used before, or is
+// not a recovery code of the account.
+func (p proof) rule(a record.Account) (record.Account, bool, error) {
+	if !a.Active() || a.TOTP != p.totp {
+		return a, false, record.ErrSession
+	}
+	if p.step > a.TOTPStep {
+		a.TOTPStep = p.step
+		return a, false, nil
+	}
+	for i := 0; i < len(a.Recovery); i += record.RecoverySize {
+		if a.Recovery[i:i+record.RecoverySize] == p.digest {
+			a.Recovery = a.Recovery[:i] + a.Recovery[i+record.RecoverySize:]
+			return a, false, nil
+		}
+	}
+	return a, false, record.ErrCredentials
+}
+
+// totpStep returns the step that a code belongs to, within the skew of t and after the last
+// used one; 0 if there is none.
+func totpStep(key []byte, code secret.Text, t time.Time, used int64) int64 {
+	now := t.Unix() / totpPeriod
+	for step := max(now-totpSkew, used+1); step <= now+totpSkew; step++ {
+		if subtle.ConstantTimeCompare([]byte(totpCode(key, step)), []byte(code.Reveal())) == 1 {
+			return step
+		}
+	}
+	return 0
+}
+
+// totpCode returns the code of a step: HOTP, RFC 4226 section 5.3.
+func totpCode(key []byte, step int64) string {
+	mac := hmac.New(sha1.New, key)
+	_, _ = mac.Write(binary.BigEndian.AppendUint64(nil, uint64(step))) // a hash never fails
+	sum := mac.Sum(nil)
+	at := sum[len(sum)-1] & 15
+	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[at:])&(1<<31-1)%1_000_000)
+}
+
+var totpEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// newTOTP returns a random secret.
+func newTOTP() secret.Text {
+	b := make([]byte, totpSize)
+	_, _ = rand.Read(b)
+	return secret.New(totpEncoding.EncodeToString(b))
+}
+
+// totpURL returns the address that authenticator apps read. Not all of them take + for
+// a space.
+func totpURL(issuer, email string, key secret.Text) secret.Text {
+	escape := func(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
+	issuer = escape(strings.ReplaceAll(issuer, ":", " ")) // the first colon ends the issuer
+	return secret.New(fmt.Sprintf("otpauth://totp/%s:%s?secret=%s&issuer=%s&algorithm=SHA1&digits=%d&period=%d",
+		issuer, escape(email), key.Reveal(), issuer, totpDigits, totpPeriod))
+}
+
+// parseTOTP reads a secret in the form of NewTOTP.
+func parseTOTP(text secret.Text) ([]byte, error) {
+	key, err := totpEncoding.DecodeString(text.Reveal())
+	if err != nil || len(key) != totpSize {
+		return nil, invalidField("secret", "was not offered by this server")
+	}
+	return key, nil
+}
+
+func (s *Store) sealTOTP(id record.AccountID, key []byte) string {
+	return string(s.ring.Load().SealAccount(binary.BigEndian.AppendUint64(nil, uint64(id)), key))
+}
+
+func (s *Store) openTOTP(a record.Account) ([]byte, error) {
+	key, err := s.ring.Load().OpenAccount(binary.BigEndian.AppendUint64(nil, uint64(a.ID)), []byte(a.TOTP))
+	if err != nil {
+		return nil, fmt.Errorf("%w: the second factor of account %d cannot be decrypted", record.ErrCorrupt, a.ID)
+	}
+	return key, nil
+}
+
+// newRecovery makes recovery codes, in the form that users see, and their digests.
+func newRecovery(id record.AccountID) (codes []secret.Text, digests string) {
+	for range RecoveryCodes {
+		code := randomText(recoveryBytes)
+		digests += recoveryDigest(id, secret.New(code))
+		shown := code[:recoveryGroup]
+		for i := recoveryGroup; i < len(code); i += recoveryGroup {
+			shown += "-" + code[i:i+recoveryGroup]
+		}
+		codes = append(codes, secret.New(shown))
+	}
+	return codes, digests
+}
+
+// recoveryDigest returns the stored digest of a recovery code. A code has too many bits to be
+// guessed from it.
+func recoveryDigest(id record.AccountID, code secret.Text) string {
+	sum := seal.Digest(secret.New(fmt.Sprintf("recovery code of account %d: %s", id, code.Reveal())))
+	return string(sum[:record.RecoverySize])
+}
+
+// cleanCode removes the separators that users type in a code.
+func cleanCode(code secret.Text) secret.Text {
+	return secret.New(strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code.Reveal())))
 }

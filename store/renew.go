@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
+	"pushbox/store/clock"
 	"pushbox/store/record"
 	"pushbox/store/seal"
 )
@@ -259,4 +262,123 @@ func (r resealer) part(id, sealed []byte) ([]byte, error) {
 	return r.again(seal.AuditKeys, sealed,
 		func(b []byte) ([]byte, error) { return r.ring.OpenAccount(id, b) },
 		func(b []byte) []byte { return r.ring.SealAccount(id, b) })
+}
+
+// epochs count the operations that seal and store something. Before keys are dropped, the store
+// waits for operations that may use them. A method that seals enters before it loads the ring, and
+// leaves after the engine has answered. The zero value is ready.
+type epochs struct {
+	mu  sync.Mutex
+	now *epoch // the current one; nil before the first operation
+}
+
+// An epoch is the time between two turns.
+type epoch struct {
+	running int
+	over    bool
+	ended   chan struct{} // closed when the epoch is over and its last operation has ended
+}
+
+// enter begins an operation. The caller passes the result to leave when it ends.
+// Operations may be nested.
+func (e *epochs) enter() *epoch {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.current()
+	p.running++
+	return p
+}
+
+// leave ends an operation that enter began.
+func (e *epochs) leave(p *epoch) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.running--
+	p.end()
+}
+
+// turn begins a new epoch. It returns a channel that is closed once every operation of the epochs
+// before has ended.
+func (e *epochs) turn() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	old := e.current()
+	old.over = true
+	e.now = nil
+	old.end()
+	return old.ended
+}
+
+func (e *epochs) current() *epoch {
+	if e.now == nil {
+		e.now = &epoch{ended: make(chan struct{})}
+	}
+	return e.now
+}
+
+// end closes ended if the epoch is over and no operation of it runs.
+func (p *epoch) end() {
+	if p.over && p.running == 0 {
+		close(p.ended)
+	}
+}
+
+// renewKeys adds a key encryption key when the newest is a month old. At most once a day it drops
+// the expired keys under which nothing is sealed, so that copies of what they sealed can no longer
+// be opened.
+func (s *Store) renewKeys(ctx context.Context, at clock.Instant) error {
+	if at.Now != at.Ends { // the clock is in doubt
+		return nil
+	}
+	ring, renewed := s.ring.Load().Rotate(at.Now)
+	over, err := s.keysToDrop(ctx, ring, at)
+	if err != nil || len(over) == 0 && !renewed {
+		return err
+	}
+	err = s.changeRing(ctx, record.AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced the key
+		ring, _ = ring.Rotate(at.Now)
+		for _, version := range over {
+			ring = ring.Drop(seal.KEKs, version)
+		}
+		return ring, strconv.Itoa(len(over)) + " dropped"
+	})
+	return instead(err, record.ErrStaleKeys, nil) // another server was first; the next sweep looks again
+}
+
+// keysToDrop lists the versions of expired key encryption keys under which nothing is sealed. It
+// lists none if it was called within the last day.
+func (s *Store) keysToDrop(ctx context.Context, ring *seal.Ring, at clock.Instant) (over []uint32, err error) {
+	for _, v := range ring.Versions(seal.KEKs) {
+		if !v.To.IsZero() && v.To.Before(at.Now.Add(-keySlack)) {
+			over = append(over, v.Version)
+		}
+	}
+	if len(over) == 0 || at.Ends.Sub(s.dropped) < dropRest {
+		return nil, nil
+	}
+	used, err := s.keysInUse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.dropped = at.Ends
+	return slices.DeleteFunc(over, func(version uint32) bool { return used[version] }), nil
+}
+
+// keysInUse returns the versions of all key encryption keys that are in use, except by grants. It
+// cannot use the creation times of pushes, since the clock may have been wrong.
+func (s *Store) keysInUse(ctx context.Context) (map[uint32]bool, error) {
+	used := make(map[uint32]bool)
+	for ps, err := range s.scan(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range ps {
+			for _, sealed := range [...][]byte{p.Wrap, p.Link} {
+				if v, ok := seal.SealedUnder(seal.KEKs, sealed); ok {
+					used[v] = true
+				}
+			}
+		}
+	}
+	return used, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -205,63 +204,4 @@ func instead(err, is, other error) error {
 
 func invalidField(field, message string) error {
 	return &record.InvalidError{Fields: map[string][]string{field: {message}}}
-}
-
-// epochs count the operations that seal and store something. Before keys are dropped, the store
-// waits for operations that may use them. A method that seals enters before it loads the ring, and
-// leaves after the engine has answered. The zero value is ready.
-type epochs struct {
-	mu  sync.Mutex
-	now *epoch // the current one; nil before the first operation
-}
-
-// An epoch is the time between two turns.
-type epoch struct {
-	running int
-	over    bool
-	ended   chan struct{} // closed when the epoch is over and its last operation has ended
-}
-
-// enter begins an operation. The caller passes the result to leave when it ends.
-// Operations may be nested.
-func (e *epochs) enter() *epoch {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	p := e.current()
-	p.running++
-	return p
-}
-
-// leave ends an operation that enter began.
-func (e *epochs) leave(p *epoch) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	p.running--
-	p.end()
-}
-
-// turn begins a new epoch. It returns a channel that is closed once every operation of the epochs
-// before has ended.
-func (e *epochs) turn() <-chan struct{} {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	old := e.current()
-	old.over = true
-	e.now = nil
-	old.end()
-	return old.ended
-}
-
-func (e *epochs) current() *epoch {
-	if e.now == nil {
-		e.now = &epoch{ended: make(chan struct{})}
-	}
-	return e.now
-}
-
-// end closes ended if the epoch is over and no operation of it runs.
-func (p *epoch) end() {
-	if p.over && p.running == 0 {
-		close(p.ended)
-	}
 }

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -12,7 +10,6 @@ import (
 
 	"pushbox/store/clock"
 	"pushbox/store/record"
-	"pushbox/store/seal"
 )
 
 // SweepPeriod is the longest wait between two sweeps. The daemon's longest wait, doctor's allowed lag
@@ -124,64 +121,4 @@ func (s *Store) changeAll(ctx context.Context, ids []record.ID, r record.Rule, d
 	}
 	err = g.Wait()
 	return int(count.Load()), err
-}
-
-// renewKeys adds a key encryption key when the newest is a month old. At most once a day it drops
-// the expired keys under which nothing is sealed, so that copies of what they sealed can no longer
-// be opened.
-func (s *Store) renewKeys(ctx context.Context, at clock.Instant) error {
-	if at.Now != at.Ends { // the clock is in doubt
-		return nil
-	}
-	ring, renewed := s.ring.Load().Rotate(at.Now)
-	over, err := s.keysToDrop(ctx, ring, at)
-	if err != nil || len(over) == 0 && !renewed {
-		return err
-	}
-	err = s.changeRing(ctx, record.AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced the key
-		ring, _ = ring.Rotate(at.Now)
-		for _, version := range over {
-			ring = ring.Drop(seal.KEKs, version)
-		}
-		return ring, strconv.Itoa(len(over)) + " dropped"
-	})
-	return instead(err, record.ErrStaleKeys, nil) // another server was first; the next sweep looks again
-}
-
-// keysToDrop lists the versions of expired key encryption keys under which nothing is sealed. It
-// lists none if it was called within the last day.
-func (s *Store) keysToDrop(ctx context.Context, ring *seal.Ring, at clock.Instant) (over []uint32, err error) {
-	for _, v := range ring.Versions(seal.KEKs) {
-		if !v.To.IsZero() && v.To.Before(at.Now.Add(-keySlack)) {
-			over = append(over, v.Version)
-		}
-	}
-	if len(over) == 0 || at.Ends.Sub(s.dropped) < dropRest {
-		return nil, nil
-	}
-	used, err := s.keysInUse(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.dropped = at.Ends
-	return slices.DeleteFunc(over, func(version uint32) bool { return used[version] }), nil
-}
-
-// keysInUse returns the versions of all key encryption keys that are in use, except by grants. It
-// cannot use the creation times of pushes, since the clock may have been wrong.
-func (s *Store) keysInUse(ctx context.Context) (map[uint32]bool, error) {
-	used := make(map[uint32]bool)
-	for ps, err := range s.scan(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range ps {
-			for _, sealed := range [...][]byte{p.Wrap, p.Link} {
-				if v, ok := seal.SealedUnder(seal.KEKs, sealed); ok {
-					used[v] = true
-				}
-			}
-		}
-	}
-	return used, nil
 }

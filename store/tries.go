@@ -2,16 +2,16 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
-	"pushbox/store/clock"
-
 	"pushbox/internal/limit"
+	"pushbox/internal/secret"
 	"pushbox/store/record"
 )
 
@@ -207,99 +207,74 @@ func (s *Store) countWrong(ctx context.Context, who trier, err error) error {
 	return err
 }
 
-// How many refusals of clients become events: an attacker must not crowd other events out of the
-// instance log, nor fill the disk. Further refusals are counted, and one event an hour has their
-// number.
+// A mark is a text that a browser gets when it proves something: that it may sign in to an
+// account, or that it has the passphrase of a push. The browser that sends it later is
+// known, and the limits of guessing count it apart from strangers: no stranger locks it
+// out. A mark opens nothing. It is a nonce with an HMAC, so it names neither account nor
+// push, and the store need not keep it.
 const (
-	RefusalEventsPerClient = 5  // in an hour, by Actor.Client
-	RefusalEvents          = 30 // in an hour, in all
-
-	refusalsWindow = time.Hour
-	refusalClients = 1000 // clients that are remembered
+	nonceSize = 16
+	markSize  = nonceSize + 16
 )
 
-// refusals bound which refusals are events.
-type refusals struct {
-	perClient, inAll *limit.Window
+// MaxMarks is how many marks of an Actor are looked at.
+const MaxMarks = 8
 
-	mu      sync.Mutex
-	left    int           // without an event since the last count
-	counted time.Duration // when the last count was, by elapsed
-	elapsed limit.Clock
+// Subjects of marks begin with their kind.
+const (
+	markAccount = 'a'
+	markPush    = 'p'
+
+	markFactor = '2' // no hash begins with it
+)
+
+// accountSubject includes the password's hash and whether there is a second factor. So marks become
+// invalid when either changes: a client that knew the old password is then a stranger.
+func accountSubject(a record.Account) []byte {
+	b := binary.BigEndian.AppendUint64([]byte{markAccount}, uint64(a.ID))
+	if a.MFA() {
+		b = append(b, markFactor)
+	}
+	return append(b, a.PasswordHash...)
 }
 
-func newRefusals(c clock.Clock) *refusals {
-	return &refusals{
-		perClient: limit.NewWindow(RefusalEventsPerClient, refusalsWindow, refusalClients, c.Elapsed),
-		inAll:     limit.NewWindow(RefusalEvents, refusalsWindow, 1, c.Elapsed),
-		counted:   c.Elapsed(), elapsed: c.Elapsed,
+func pushSubject(id record.ID) []byte { return append([]byte{markPush}, id[:]...) }
+
+// newMark returns the mark that the actor has for a subject, or a new one.
+func (s *Store) newMark(by Actor, subject []byte) secret.Text {
+	if m := s.markOf(by, subject); !m.IsZero() {
+		return m
 	}
+	nonce := make([]byte, nonceSize)
+	_, _ = rand.Read(nonce) // never fails: crypto/rand ends the program instead
+	return s.markWith(nonce, subject)
 }
 
-// take reports whether a refusal of a client becomes an event; otherwise it counts the refusal.
-func (r *refusals) take(client string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one, _ := r.perClient.FullFor(client)
-	all, _ := r.inAll.Full("")
-	if one || all {
-		r.left++
-		return false
-	}
-	r.perClient.AddFor(client)
-	r.inAll.Add("")
-	return true
+func (s *Store) markWith(nonce, subject []byte) secret.Text {
+	sum := s.ring.Load().Mark(subject, nonce)
+	return secret.New(record.Encoding.EncodeToString(slices.Concat(nonce, sum[:])))
 }
 
-// count returns how many refusals became no event since the last count; 0 if that was
-// less than an hour ago, unless now is set.
-func (r *refusals) count(now bool) (left int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.left == 0 || !now && r.elapsed()-r.counted < refusalsWindow {
-		return 0
-	}
-	left, r.left, r.counted = r.left, 0, r.elapsed()
-	return left
+// nonceOf returns the nonce of a mark, which tries count for: it stays when the subject changes.
+func nonceOf(mark secret.Text) []byte {
+	b, _ := record.Encoding.DecodeString(mark.Reveal()) // markOf has read it
+	return b[:min(nonceSize, len(b))]
 }
 
-// refused returns err, the outcome of an authentication. If err refuses the actor, it adds an event
-// or counts the refusal. The event does not contain what the client sent.
-func (s *Store) refused(ctx context.Context, by Actor, k record.AdminKind, of record.Account, err error) error {
-	return s.refusedOf(ctx, by, k, about(of), err)
+// markOf returns the mark that the actor sent for a subject; zero if there is none.
+func (s *Store) markOf(by Actor, subject []byte) secret.Text {
+	for _, m := range by.Marks[:min(len(by.Marks), MaxMarks)] {
+		b, err := record.Encoding.DecodeString(m.Reveal())
+		if err == nil && len(b) == markSize && s.ring.Load().IsMark(subject, b[:nonceSize], b[nonceSize:]) {
+			return m
+		}
+	}
+	return secret.Text{}
 }
 
-// refusedOf is refused with a detail.
-func (s *Store) refusedOf(ctx context.Context, by Actor, k record.AdminKind, of matter, err error) error {
-	var why string
-	var cause *record.RefusedError
-	switch {
-	case errors.As(err, &cause):
-		why = cause.Why
-	case errors.Is(err, errCopied):
-		why = errCopied.Error()
-	case errors.Is(err, record.ErrCredentials), errors.Is(err, record.ErrToken):
-	case errors.Is(err, record.ErrLocked):
-		why = record.ErrLocked.Error()
-	default:
-		return err
-	}
-	if !s.refusals.take(by.Client) {
-		return err
-	}
-	// A client cannot avoid the event by not waiting for the answer.
-	if noteErr := s.as(by).note(context.WithoutCancel(ctx), k, of.with(strings.Trim(of.detail+": "+why, ": "))); noteErr != nil {
-		return noteErr
-	}
-	return err
-}
-
-// countRefusals adds an event with the number of refusals that have no event. now is set when the
-// store closes.
-func (s *Store) countRefusals(ctx context.Context, now bool) error {
-	left := s.refusals.count(now)
-	if left == 0 {
-		return nil
-	}
-	return s.as(Actor{Role: System}).note(ctx, record.AdminMoreRefused, matter{detail: strconv.Itoa(left)})
+// AddMark returns marks with one more at the front, and without the oldest if there are too many.
+func AddMark(marks []secret.Text, m secret.Text) []secret.Text {
+	others := slices.DeleteFunc(slices.Clone(marks), func(o secret.Text) bool { return o.Reveal() == m.Reveal() })
+	all := append([]secret.Text{m}, others...)
+	return all[:min(len(all), MaxMarks)]
 }

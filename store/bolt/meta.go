@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -164,4 +165,43 @@ func (t *tx) ringOfBackup() ([]byte, error) {
 		return nil, fmt.Errorf("%w: its key ring is missing", record.ErrCorrupt)
 	}
 	return bytes.Clone(sealed), nil
+}
+
+// FindRing searches every byte of the file, in use or not, for places that name the key ring, as
+// every page does that has or had one. It reports whether opens returns true for one of them. opens
+// gets the ring, if there is one, and the bytes after it.
+func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bool, err error) {
+	if err := db.admit(ctx); err != nil {
+		return false, err
+	}
+	h := db.enter()
+	if h == nil {
+		return false, record.ErrClosed
+	}
+	defer h.leave()
+	name, buffer := []byte(metaKeyRing), make([]byte, searchStep+len(metaKeyRing)+searchReach)
+	for at := int64(0); ; at += searchStep {
+		n, err := h.file.ReadAt(buffer, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		last := errors.Is(err, io.EOF)
+		for i := bytes.Index(buffer[:n], name); i >= 0 && (last || i < searchStep); {
+			rest := buffer[i+len(name) : n]
+			if opens(rest[:min(len(rest), searchReach)]) {
+				return true, nil
+			}
+			next := bytes.Index(rest, name)
+			if next < 0 {
+				break
+			}
+			i += len(name) + next
+		}
+		if last {
+			return false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+	}
 }

@@ -2,39 +2,10 @@ package server
 
 import (
 	"net/http"
-	"strconv"
 
 	"pushbox/internal/lang"
 	"pushbox/server/action"
-	"pushbox/server/web"
 )
-
-// sendBytes writes a body. For a HEAD request it sends only the body's length.
-func sendBytes(w http.ResponseWriter, r *action.Request, status int, body []byte) (int64, error) {
-	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(status)
-	if r.Method == http.MethodHead {
-		return 0, nil
-	}
-	n, err := w.Write(body)
-	return int64(n), err
-}
-
-// sendAsset writes an asset, which browsers may keep forever: compressed, if the client takes that.
-// It compresses only pages without secrets: the size of a compressed page could reveal something
-// about a secret in it.
-func sendAsset(w http.ResponseWriter, r *action.Request, a web.Asset) (int64, error) {
-	assetHeaders(w.Header(), a)
-	if a.Gzip == nil {
-		return sendBytes(w, r, http.StatusOK, a.Content)
-	}
-	w.Header()["Vary"] = byEncoding
-	if !takesGzip(r.Header["Accept-Encoding"]) {
-		return sendBytes(w, r, http.StatusOK, a.Content)
-	}
-	w.Header()["Content-Encoding"] = gzipped
-	return sendBytes(w, r, http.StatusOK, a.Gzip)
-}
 
 // languageKept is how long the cookie lasts, in seconds: a year.
 const languageKept = 365 * 24 * 60 * 60
