@@ -324,7 +324,7 @@ func Reload(running Config, src Source) (Change, error) {
 		}
 		c.Waiting = append(c.Waiting, s.Key)
 		is.Set(was)
-		l.given[s.Key] = given{place: "as it is until a restart"}
+		l.given[s.Key] = given{place: "as it is until a restart"} // for problems of the old value
 	}
 	if l.check(c.Config); len(l.problems) > 0 {
 		return Change{}, l.failure()

@@ -17,7 +17,7 @@ import (
 	"pushbox/store/record"
 )
 
-// callerKind returns the kind of callerKind, for the log.
+// callerKind says how the caller proved who it is, for the log.
 func callerKind(r *action.Request) string {
 	switch {
 	case r.Token != nil:

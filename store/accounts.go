@@ -231,7 +231,7 @@ func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k rec
 	})
 }
 
-// endsTokens is the detail of an event: whether API tokens and webhooks end.
+// endsTokens says in an event whether API tokens and webhooks end.
 func endsTokens(c record.SessionChange) string {
 	if c.EndTokens {
 		return "and its API tokens and webhooks ended"

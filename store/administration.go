@@ -297,7 +297,7 @@ const MaxTallied = 50_000
 // so only pushes of accounts count.
 type Activity struct {
 	First            time.Time // the first day
-	Created, Ended   []int     // pushes of accounts, but for imported ones; nil: there are too many to count
+	Created, Ended   []int     // pushes made by accounts here, without imported ones; nil: too many to count
 	SignIns, Refused []int     // nil: there are too many events to count
 }
 

@@ -103,7 +103,7 @@ type Mail struct {
 	About    MailSubject
 	ID       string      // the same for each try, and unique
 	To       secret.Text // an address
-	Base     string      // for a link: the address of the server, with which it begins
+	Base     string      // base address of the link; empty: the mail has none
 	Language string      // empty: the language of the instance
 	Code     secret.Text // the code of MailCode, or of the link of MailPassword
 	First    bool        // for MailPassword: the account has no password yet; not stored

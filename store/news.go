@@ -148,7 +148,7 @@ func (w *news) about(before, after record.Push, e *record.Entry) error {
 	return nil
 }
 
-// ask reads the account that about needs, outside the rule.
+// ask reads the account for about, before the rule runs.
 func (w *news) ask(ctx context.Context) error {
 	_, era, _ := w.store.watchers.find(w.owner)
 	a, err := cold.Account(ctx, w.store.engine, w.owner)

@@ -103,17 +103,20 @@ func asKnown(by, client string) trier { return trier{client, by, by} }
 // ErrCredentials also for the address. A right try is given back to the client, so that people
 // behind one address do not use up each other's tries. A try does not count if the queue has no
 // room.
+//
+// The order is: limits, queue, the turn of who.wrong, try.
 func (s *Store) attempt(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
-	return s.inTries(ctx, who, func() (record.AccountID, error) {
-		return tryQueued(ctx, s.guess.passwords, who, func() (record.AccountID, error) { return s.tryInTurn(ctx, who, who.wrong, try) })
+	return s.countedForClient(ctx, who, func() (record.AccountID, error) {
+		return tryQueued(ctx, s.guess.passwords, who, func() (record.AccountID, error) { return s.countedIfWrong(ctx, who, who.wrong, try) })
 	})
 }
 
 // attemptElsewhere is attempt for a password that another server checks. That server may be slow,
-// so these tries have their own queue and their own turns.
+// so these tries have their own queue and their own turns, and a try waits for its turn before it takes a place in that
+// queue: other people's tries could not run beside one that waits there.
 func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
-	return s.inTries(ctx, who, func() (record.AccountID, error) {
-		return s.tryInTurn(ctx, who, "elsewhere, "+who.wrong, func() (record.AccountID, error) { return tryQueued(ctx, s.guess.elsewhere, who, try) })
+	return s.countedForClient(ctx, who, func() (record.AccountID, error) {
+		return s.countedIfWrong(ctx, who, "elsewhere, "+who.wrong, func() (record.AccountID, error) { return tryQueued(ctx, s.guess.elsewhere, who, try) })
 	})
 }
 
@@ -126,8 +129,8 @@ func tryQueued(ctx context.Context, q *limit.Queue, who trier, try func() (recor
 	return of, err
 }
 
-// inTries runs try, and counts it for the client.
-func (s *Store) inTries(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
+// countedForClient runs try, and counts it for the client unless it is right or finds no room.
+func (s *Store) countedForClient(ctx context.Context, who trier, try func() (record.AccountID, error)) error {
 	if err := s.tries(ctx, limit.Look, record.LimitSignInsPerAccount, s.wrongOf(who)); err != nil {
 		return err
 	}
@@ -157,10 +160,10 @@ func (s *Store) countRightSignIn(ctx context.Context, who trier, of record.Accou
 	return s.tries(context.WithoutCancel(ctx), limit.Count, record.LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))
 }
 
-// tryInTurn runs try after the others of the same turn, and counts it if it is wrong.
-func (s *Store) tryInTurn(ctx context.Context, who trier, turn string, try func() (record.AccountID, error)) (of record.AccountID, err error) {
+// countedIfWrong runs try after other tries of the same subject, and counts it for who.wrong if it is wrong.
+func (s *Store) countedIfWrong(ctx context.Context, who trier, subject string, try func() (record.AccountID, error)) (of record.AccountID, err error) {
 	wrong := s.wrongOf(who)
-	err = s.guess.inTurn(ctx, turn, func() error {
+	err = s.guess.inTurn(ctx, subject, func() error {
 		if err := s.tries(ctx, limit.Count, record.LimitSignInsPerAccount, wrong); err != nil {
 			return err
 		}

@@ -32,8 +32,8 @@ type Writer struct {
 }
 
 const (
-	copyStep = 1 << 20 // bytes at a time
-	looks    = 8       // steps between two checks of the space
+	copyStep      = 1 << 20 // bytes at a time
+	stepsPerCheck = 8       // of the space
 )
 
 // Stream writes a copy of size bytes to w, encrypted if there are recipients.
@@ -53,7 +53,7 @@ func (o Writer) stream(ctx context.Context, w io.Writer, from io.Reader, size in
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if o.CheckSpace != nil && dir != "" && done/copyStep%looks == 0 {
+		if o.CheckSpace != nil && dir != "" && done/copyStep%stepsPerCheck == 0 {
 			if err := o.CheckSpace(dir); err != nil {
 				return err
 			}

@@ -70,7 +70,7 @@ func TestAFileIsForItsOwnerAloneAndReplacesNoneUnlessTold(t *testing.T) {
 func TestAWriterLooksForRoomAgainAndAgainAndTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	dir, looked, last := t.TempDir(), 0, int64(0)
-	const size = (2*looks + 1) * copyStep
+	const size = (2*stepsPerCheck + 1) * copyStep
 	w := Writer{
 		CheckSpace: func(d string) error {
 			if looked++; d != dir {

@@ -69,7 +69,7 @@ backup.recipients applies.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.force, "force", false, "replace FILE if it exists")
-	flags.BoolVar(&o.logical, "logical", false, "write a file with all records, also from PostgreSQL; from a database file, the backup is the same")
+	flags.BoolVar(&o.logical, "logical", false, "export all records; needed for PostgreSQL, and makes no difference for a database file")
 	flags.StringArrayVar(&o.recipients, "recipient", nil, "encrypt to the age `RECIPIENT`; may be given several times")
 	flags.StringArrayVar(&o.recipientFiles, "recipient-file", nil, "encrypt to the age recipients in `FILE`, one a line")
 	addTo(cmd, a.backupVerify(), a.backupList())

@@ -17,9 +17,15 @@ import (
 )
 
 // Main runs the command in args, which do not begin with the name of the program. It returns
-// the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by check or
-// doctor, or something left out by an import, 75
-// the database is in use. It ends early when ctx does. environ is as os.Environ returns it.
+// the exit code:
+//
+//	0   done
+//	1   failed
+//	2   wrong usage
+//	3   check or doctor found problems, or an import left something out
+//	75  the database is in use
+//
+// It ends early when ctx does. environ is as os.Environ returns it.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	return newApp(stdin, stdout, stderr, environ).run(ctx, args, stdin)
 }
@@ -93,7 +99,7 @@ server and without one.`,
 		group("webhook", "Manage webhooks, which report what happens to the pushes of an account",
 			a.webhookAdd(), a.webhookList(), a.webhookRemove(), a.webhookTest()),
 		group("mail", "Test whether mail can be sent", a.mailTest()))
-	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(),
+	section(root, "Manage the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(),
 		group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyExport(), a.keyImport(), a.keyRotate()),
 		a.events(), group("import", "Take over from Password Pusher", a.importPasswordPusher(), a.importSettings()))
 	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire(), a.answers())

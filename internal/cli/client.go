@@ -131,7 +131,7 @@ func remoteError(doing string, s client.Server, err error) error {
 	case errors.Is(err, context.Canceled):
 		err = errInterrupted
 	case errors.Is(err, client.ErrStalled):
-		err = fmt.Errorf("%w: no data for %v", err, stallTimeout)
+		err = fmt.Errorf("%w: no data received for %v", err, stallTimeout)
 	}
 	return hint.With(fmt.Errorf("%s %s: %w", doing, s, err), "%s", next)
 }

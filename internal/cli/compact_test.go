@@ -62,7 +62,7 @@ func TestACompactionSaysWhatCameOfIt(t *testing.T) {
 	for size, want := range map[admin.CompactResult]string{
 		{Before: 401 << 20, After: 80 << 20}:  "compacted the database from 401 MiB to 80 MiB",
 		{Before: 80 << 20, After: 80<<20 - 1}: "compacted the database: it has 80 MiB, as before",
-		{Before: 1 << 20, After: 2 << 20}:     "compacted the database: it has 2 MiB, and had 1 MiB before; it was written to meanwhile",
+		{Before: 1 << 20, After: 2 << 20}:     "compacted the database: it has 2 MiB, and had 1 MiB before; new data was written during the compaction",
 	} {
 		env.Equal(t, size, compacted(size), want)
 	}
@@ -122,7 +122,7 @@ func TestAReloadTellsWhatCameOfIt(t *testing.T) {
 	answers <- admin.Reloaded{Problems: []string{"logo.exe is no image"}}
 	run(t, dir, "", "reload").want(t, exitUsage, "nothing was changed", "is no image", "hint: correct these settings")
 	answers <- admin.Reloaded{Changed: []string{"allow_anonymous"}, Waiting: []string{"listen"}}
-	run(t, dir, "", "reload").want(t, exitDone, "in force now: allow_anonymous", "files with secrets were not", "waiting for a restart: listen")
+	run(t, dir, "", "reload").want(t, exitDone, "in force now: allow_anonymous", "files with secrets need a restart", "waiting for a restart: listen")
 	answers <- admin.Reloaded{Waiting: []string{"listen"}}
 	run(t, dir, "", "reload").want(t, exitDone, "no setting changed", "waiting for a restart: listen")
 	run(t, env.ShortDir(t), "", "reload").want(t, exitFailed, "no server is running", "--data-dir")

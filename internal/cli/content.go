@@ -191,7 +191,7 @@ func (s *saver) partialError(path, name string, err error, next string) error {
 	}
 	switch {
 	case !s.key.IsZero():
-		return hint.With(errors.Join(fmt.Errorf("fetch %s: %w; nothing of it is kept", name, err), os.Remove(path)), "%s", next)
+		return hint.With(errors.Join(fmt.Errorf("fetch %s: %w; the partial file was removed", name, err), os.Remove(path)), "%s", next)
 	case !isCut: // they may not be on the disk
 	case cut.Done == 0:
 		return hint.With(errors.Join(fmt.Errorf("fetch %s: %w", name, err), os.Remove(path)), "%s", next)

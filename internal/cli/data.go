@@ -119,7 +119,7 @@ func compacted(size admin.CompactResult) string {
 	case was == is:
 		return "compacted the database: it has " + is + ", as before"
 	case size.After > size.Before:
-		return "compacted the database: it has " + is + ", and had " + was + " before; it was written to meanwhile"
+		return "compacted the database: it has " + is + ", and had " + was + " before; new data was written during the compaction"
 	default:
 		return "compacted the database from " + was + " to " + is
 	}

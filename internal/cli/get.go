@@ -231,14 +231,14 @@ func (a *app) answers() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answers LINK",
 		Short: "Print the links of the answers to a request for secrets",
-		Long: `Print the links of the answers to a request for secrets, one in a line, with which
-` + "`pushbox get`" + ` retrieves them. LINK is the address of the request's own page, which
+		Long: `Print the links of the answers to a request for secrets, one a line;
+` + "`pushbox get`" + ` retrieves each. LINK is the address of the request's own page, which
 begins with https://push.example.com/requests/, not the link that you passed on. The
 command needs an API token of the account that made the request. It uses no view.
 
 If the request has end-to-end encryption, LINK must have the key, behind "#". The
-command does not send the key; with it, it decrypts the key of each answer and adds
-that to the answer's link. Other users of the machine can see arguments: with - as
+command never sends that key. It uses it to decrypt the key of each answer, and adds
+the result to the answer's link. Other users of the machine can see arguments: with - as
 LINK the command reads the link from standard input.` + clientHelp,
 		Example: `  pushbox answers - < request
   pushbox answers - < request | while read -r link; do echo "$link" | pushbox get -; done`,

@@ -30,7 +30,7 @@ func (a *app) importSettings() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "settings FILE|-",
 		Short: "Make a settings file from Password Pusher's variables",
-		Long: `Make a settings file of pushbox from FILE: a .env file or a compose file with the
+		Long: `Create a pushbox settings file from FILE: a .env file or a compose file with the
 variables of a Password Pusher server (PWP__...), or standard input (-). The
 settings go to standard output.
 
@@ -206,7 +206,7 @@ func (j *movingJob) run(ctx context.Context) (err error) {
 	s, _, err := instance.Open(ctx, instance.Options{Config: j.cfg, Environ: j.app.environ, Create: !j.dryRun, Wait: lockWait, Note: j.app.say})
 	if err != nil {
 		if j.dryRun {
-			err = advise(err, knownHint{os.ErrNotExist, "a dry run makes no database: start `pushbox serve` once, and stop it"})
+			err = advise(err, knownHint{os.ErrNotExist, "a dry run makes no database: run `pushbox serve` once, and stop it"})
 		}
 		return advise(err, knownHint{record.ErrInUse, "stop the server, and start it again afterwards"})
 	}
@@ -243,7 +243,7 @@ func (j *movingJob) keys() (pwpush.Keys, error) {
 		return pwpush.Keys{}, err
 	}
 	if master.IsZero() {
-		j.app.say(envMasterKey + " is not set: trying the key that Password Pusher has in its source, which is public")
+		j.app.say(envMasterKey + " is not set: trying the public default key of Password Pusher")
 	}
 	k, err := pwpush.NewKeys(master, former)
 	if err != nil {

@@ -82,7 +82,7 @@ func notRotated(cfg config.Config, discard bool, err error) error {
 	return advise(err,
 		knownHint{record.ErrFull, "make room where the message says, or else for a copy of what is in use, in " + cfg.DataDir + "; then run " + again + " again"},
 		knownHint{record.ErrBusy, "run " + again + " again to continue with the new key, when there are fewer writes or the backup has ended"},
-		knownHint{context.Canceled, "it was interrupted: the server continues to seal, now or at its next start; run " + again + " again, which makes sure that nothing opens with the old key"},
+		knownHint{context.Canceled, "it was interrupted; the server finishes sealing with the new key, at its next start at the latest; run " + again + " again to verify that the old key opens nothing"},
 		knownHint{record.ErrDenied, "stop the server, run `PUSHBOX_MASTER_KEY_FILE=FILE pushbox key rotate`, where FILE is the original of the key, and start it again; with the setting master_key, put the key into such a FILE first"})
 }
 

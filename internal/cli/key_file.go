@@ -100,7 +100,7 @@ func (a *app) refuseOnlookers() error {
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() && info.Mode()&othersFile != 0 {
 		return hint.With(fmt.Errorf("standard output is a file that other users can read (mode %04o)", info.Mode().Perm()),
-			"use -o FILE in place of > FILE, which makes it for you alone")
+			"use -o FILE instead of > FILE: only you can then read the file")
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (a *app) importKey(ctx context.Context, cfg config.Config, key seal.RootKey
 		return fmt.Errorf("make the key file %s: %w", path, err)
 	}
 	if err := instance.GiveToOwnerOf(filepath.Dir(path), path); err != nil {
-		return hint.With(fmt.Errorf("the key file %s was made, and still belongs to this user: %w", path, err), "give it to the server's user with chown")
+		return hint.With(fmt.Errorf("the key file %s was made, but its owner could not be changed: %w", path, err), "give it to the server's user with chown")
 	}
 	return a.done(nil, "made the key file %s (ID %s)", path, key.ID())
 }

@@ -51,7 +51,7 @@ func TestARotationThatFailsLateSaysWhatToDo(t *testing.T) {
 		{nil, record.ErrFull, "then run `pushbox key rotate` again"},
 		{[]string{"--discard-old"}, record.ErrFull, "then run `pushbox key rotate --discard-old` again"},
 		{nil, record.ErrBusy, "hint: run `pushbox key rotate` again to continue with the new key, when there are fewer writes or the backup has ended"},
-		{nil, context.Canceled, "hint: it was interrupted: the server continues to seal, now or at its next start; run `pushbox key rotate` again"},
+		{nil, context.Canceled, "hint: it was interrupted; the server finishes sealing with the new key, at its next start at the latest; run `pushbox key rotate` again"},
 	} {
 		dir := serveCompacting(t, func(context.Context, func(done, total int64)) error { return test.err })
 		kept := filepath.Join(dir, "pushbox.db.schema5")

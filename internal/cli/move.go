@@ -88,7 +88,7 @@ func (a *app) moveTo(cmd *cobra.Command, cfg config.Config) error {
 	case err != nil:
 		return advise(err,
 			knownHint{record.ErrInUse, "stop the server first"},
-			knownHint{record.ErrExists, "name an empty database: createdb makes one"})
+			knownHint{record.ErrExists, "name an empty database; createdb creates one"})
 	case m.Before:
 		a.sayf("the database was moved earlier; the file is kept as %s", m.File)
 	default:

@@ -105,7 +105,7 @@ func hints() []knownHint {
 		{record.ErrInUse, "a server is starting or stopping, or another program holds the file; stop it or try again"},
 		{record.ErrKey, "put your copy of this database's key back; without it the database cannot be read"},
 		{seal.ErrKey, "the key file must be complete, as `pushbox serve` made it, and only its owner may read it (chmod 600); if it is damaged, put your copy of it back"},
-		{record.ErrSchema, "use the build of pushbox that wrote it, or restore a backup that this one can read"},
+		{record.ErrSchema, "use the build of pushbox that wrote it, or restore a backup that this build can read"},
 		{record.ErrCorrupt, "keep the damaged file for examination, and restore a backup"},
 		{record.ErrBusy, "try again in a moment"},
 		{record.ErrStandby, "start a standby that synchronous_standby_names names; if a standby has replaced this primary, stop this one"},

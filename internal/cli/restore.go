@@ -54,7 +54,7 @@ ended, and waiting messages are dropped.`,
   pushbox restore --identity key.txt box.db.age --data-dir /var/lib/pushbox
   ssh backup.example.com 'cat box.db' | pushbox restore -`,
 	}
-	keepLive := cmd.Flags().Bool("keep-live", false, "let pushes that were live in the backup stay live")
+	keepLive := cmd.Flags().Bool("keep-live", false, "keep the pushes live that were live in the backup")
 	return a.restoreCommand(cmd, func(ctx context.Context, r *restoreJob, stdin io.Reader) error {
 		if err := instance.NotWithPostgres(r.cfg, "restore", "restore into a directory without database_url, then run `pushbox move`, as docs/scaling.md says"); err != nil {
 			return err

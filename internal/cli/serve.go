@@ -79,7 +79,7 @@ The signal SIGHUP does the same; only the server's log shows the outcome.`,
 			} else {
 				a.say("no setting changed that a reload applies")
 			}
-			a.say("certificates and the logo were read again, and files with secrets were not: those need a restart")
+			a.say("reloaded certificates and the logo; files with secrets need a restart")
 			if len(out.Waiting) > 0 {
 				a.say("waiting for a restart: " + strings.Join(out.Waiting, ", "))
 			}

@@ -78,7 +78,7 @@ Administrators never see payloads, links or file names of others.`,
 }
 
 func (a *app) userRevoke() *cobra.Command {
-	return a.roleCommand(false, "%s is now a member", &cobra.Command{
+	return a.roleCommand(false, "%s is no longer an administrator", &cobra.Command{
 		Use:   "revoke admin EMAIL",
 		Short: "Remove administrator rights from an account",
 		Long: `Remove administrator rights from an account. The last administrator keeps them, unless

@@ -111,7 +111,7 @@ func (a *app) webhookRemove() *cobra.Command {
 func (a *app) webhookTest() *cobra.Command {
 	return idCommand(&cobra.Command{
 		Use:   "test ID",
-		Short: "Send a webhook a message with the event test, and say what it answered",
+		Short: "Send a test message to a webhook, and print the status of its answer",
 		Long: `Send a webhook a signed message with the event test, and print the status of its
 answer. This command sends the message itself, once, with the settings that it reads; it
 does not use the server's queue. If the receiver takes the message, a webhook that was

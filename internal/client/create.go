@@ -14,7 +14,7 @@ import (
 	"pushbox/internal/secret"
 )
 
-// A NewPush is a push to create. The server chooses what has its zero value.
+// A NewPush is a push to create. The server chooses the value of each field that is zero.
 type NewPush struct {
 	Payload       secret.Text
 	Kind          string // text, url, qr or file

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxCuts    = 100 // attempts for one file
-	maxIdle    = 8   // of those, in a row that brought no byte
+	maxIdle    = 8   // attempts in a row without a byte
 	maxHops    = 5   // redirects of an attempt
 	firstPause = 500 * time.Millisecond
 	maxPause   = 30 * time.Second

@@ -97,7 +97,7 @@ func (w *watch) trouble(why error, lasted time.Duration) {
 	w.log.Warn().Msg(why.Error())
 }
 
-// stop ends the work of the watch. It comes last, so that metrics show the rest of a stop.
+// stop ends the work of the watch. It is called last, so that metrics can be read until the end of a stop.
 func (w *watch) stop() error {
 	return stopAll(w.tasks)
 }

@@ -46,7 +46,7 @@ type Subject struct {
 	Clock    func() time.Time
 	Hint     func(error) string // returns a hint for an error of opening the store
 
-	Gone     error        // why a former database cannot be examined, which one finding reports; nil: there is a database, or never was
+	Gone     error        // why the former database cannot be examined; nil: the database is here, or there never was one
 	Running  bool         // a server has the store open
 	Facts    *admin.Facts // nil: there are none, for FactsAre
 	FactsAre error

@@ -77,7 +77,7 @@ func checkDataDir(_ context.Context, s *Subject) []Finding {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return one(problem("start `pushbox serve` once, which makes it, or name the right one with --data-dir", "there is no %s", dir))
+		return one(problem("run `pushbox serve` once to create it, or name the right one with --data-dir", "there is no %s", dir))
 	case err != nil:
 		return one(problem("run doctor as the server's user", "%v", err))
 	case !info.IsDir():
@@ -121,7 +121,7 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 		return one(problem(s.Hint(record.ErrLost), "%v", record.ErrLost))
 	}
 	if _, err := os.Stat(s.Database); errors.Is(err, fs.ErrNotExist) {
-		return one(warning("start `pushbox serve` once, which makes it", "there is no %s yet", s.Database))
+		return one(warning("run `pushbox serve` once to create it", "there is no %s yet", s.Database))
 	}
 	f := checkFile(s.Database, s.Config.DataDir)
 	if s.Upgrade != nil {

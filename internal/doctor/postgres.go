@@ -36,9 +36,9 @@ func judgePostgres(i postgres.Inspection) Finding {
 	case i.Oldest > i.Knows:
 		return problem("install the version of pushbox that the other servers have", "the database has schema %d, and this program knows %d", i.Schema, i.Knows)
 	case i.Schema > i.Knows:
-		return warning("install the version of pushbox that the other servers have", "the database has schema %d, and this program knows %d, which may still use it", i.Schema, i.Knows)
+		return warning("install the version of pushbox that the other servers have", "the database has schema %d, newer than %d, the schema of this program, but compatible with it", i.Schema, i.Knows)
 	case i.Schema == 0:
-		return warning("start `pushbox serve` once, which makes them, or run `pushbox move`", "it is %s, and the database has no tables of pushbox yet", i.Release())
+		return warning("run `pushbox serve` once to create them, or run `pushbox move`", "it is %s, and the database has no tables of pushbox yet", i.Release())
 	case i.Schema < i.Knows:
 		return warning("start `pushbox serve`", "it is %s; the next start upgrades schema %d to %d", i.Release(), i.Schema, i.Knows)
 	}

@@ -304,7 +304,7 @@ func TestEachThingThatIsWrongWithPostgresIsFound(t *testing.T) {
 		"an old release":         {func(_ *Subject, i *postgres.Inspection) { i.Version = 140011 }, "database server", "it is PostgreSQL 14.11", Warning},
 		"no tables":              {func(_ *Subject, i *postgres.Inspection) { i.Schema = 0 }, "database server", "has no tables of pushbox yet", Warning},
 		"a later schema":         {func(_ *Subject, i *postgres.Inspection) { i.Schema, i.Oldest = 2, 2 }, "database server", "has schema 2, and this program knows 1", Problem},
-		"a later schema, usable": {func(_ *Subject, i *postgres.Inspection) { i.Schema, i.Oldest = 2, 1 }, "database server", "this program knows 1, which may still use it", Warning},
+		"a later schema, usable": {func(_ *Subject, i *postgres.Inspection) { i.Schema, i.Oldest = 2, 1 }, "database server", "newer than 1, the schema of this program, but compatible", Warning},
 		"an earlier schema":      {func(_ *Subject, i *postgres.Inspection) { i.Knows = 2 }, "database server", "upgrades schema 1 to 2", Warning},
 		"a move":                 {func(_ *Subject, i *postgres.Inspection) { i.Moved = true }, "database server", "servers refuse to use it", Problem},
 		"a release":              {func(*Subject, *postgres.Inspection) {}, "database server", "it is PostgreSQL 17.2", OK},

@@ -15,7 +15,7 @@ const (
 
 type curve struct {
 	ecdh.Curve
-	name       string // in the info of the key
+	name       string // part of the HKDF info
 	number     byte   // begins a wrapped key
 	publicSize int
 }

@@ -42,7 +42,7 @@ const (
 // Moved is the result of a move.
 type Moved struct {
 	Records int64  // that were copied and compared; 0: an earlier move had copied them
-	File    string // the database file, by the name that it has now
+	File    string // the current name of the database file
 	Before  bool   // there was nothing left to do
 }
 

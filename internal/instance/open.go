@@ -151,7 +151,7 @@ func PrepareDir(dir string, note func(string)) error {
 
 func noDatabase(cfg config.Config) error {
 	return hint.With(fmt.Errorf("%w in %s", ErrNoDatabase, cfg.DataDir),
-		"start `pushbox serve` once, which makes it; or name the settings file with --config, or the directory with --data-dir")
+		"run `pushbox serve` once to create it; or name the settings file with --config, or the directory with --data-dir")
 }
 
 // ErrNoDatabase says that a data directory has no database, and Create is not set.

@@ -106,7 +106,7 @@ func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) 
 	case err != nil:
 		return nil, false, err
 	case sealed == nil && !o.Create:
-		return nil, false, hint.With(fmt.Errorf("%w of pushbox at database_url", ErrNoDatabase), "start `pushbox serve` once, which makes it")
+		return nil, false, hint.With(fmt.Errorf("%w of pushbox at database_url", ErrNoDatabase), "run `pushbox serve` once to create it")
 	}
 	key, madeKey, err := MasterKey(o.Config, sealed != nil)
 	if err != nil {

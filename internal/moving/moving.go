@@ -103,7 +103,7 @@ type move struct {
 	live     map[pwpush.Ref]bool
 	spoiled  map[pwpush.Ref]error // pushes to which a row belongs that means nothing
 	rows     int                  // of accounts and pushes
-	shut     bool                 // something is encrypted, and the master keys opened nothing so far
+	shut     bool                 // an encrypted value was found, and no master key has opened one yet
 	opened   bool                 // they opened something
 	tokens   map[string]bool      // of the table current, whose rows count where older tables have them too
 	attached map[pwpush.Ref][]int64

@@ -186,7 +186,7 @@ func exchangeError(err error) error {
 }
 
 // A keyring verifies one token with the keys of a provider, and keeps the error if it could not
-// read them. In the verifier's errors that is the same as a wrong signature.
+// read them. The verifier reports that as a wrong signature.
 type keyring struct {
 	oidc.KeySet
 	unread error

@@ -40,7 +40,7 @@ const (
 var (
 	// ErrDown says that the provider does not answer, or not as one.
 	ErrDown = errors.New("the provider does not answer")
-	// ErrClient says that the provider does not take pushbox for its client.
+	// ErrClient says that the provider does not accept pushbox's client_id or client_secret.
 	ErrClient = errors.New("the provider rejected client_id or client_secret")
 	// ErrFlow says that an answer is not to a sign-in that this browser began.
 	ErrFlow = errors.New("the answer does not belong to a sign-in of this browser")

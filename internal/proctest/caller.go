@@ -116,7 +116,7 @@ func (c *Caller) time(begun time.Time) {
 	}
 }
 
-// errNoRetry says that a server with its database away does not say when to come again.
+// errNoRetry says that a server without its database does not say when to try again.
 var errNoRetry = errors.New("status 503 without Retry-After")
 
 // putOff returns ErrCut for an answer by which a server puts the client off because its

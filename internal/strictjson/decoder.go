@@ -17,7 +17,7 @@ import (
 
 // Limits of a text. A text beyond one of them is a SyntaxError.
 const (
-	MaxDepth   = 16       // objects and arrays within each other
+	MaxDepth   = 16       // nesting depth of objects and arrays
 	MaxMembers = 1000     // of one object
 	MaxKey     = 1024     // bytes of one key, unescaped
 	MaxKeys    = 64 << 10 // bytes of all keys read so far of the objects that are open

@@ -9,8 +9,8 @@ import (
 var (
 	// ErrSyntax says that the text is not strict JSON; it comes as a *SyntaxError.
 	ErrSyntax = errors.New("the text is not strict JSON")
-	// ErrKind says that the value has another type. It was not consumed.
-	ErrKind = errors.New("the value has another type")
+	// ErrKind says that the value has the wrong type. It was not consumed.
+	ErrKind = errors.New("the value has the wrong type")
 	// ErrTooLong says that a string is longer than the caller allows. It was
 	// consumed, and is well formed.
 	ErrTooLong = errors.New("the string is too long")

@@ -177,7 +177,7 @@ func ProblemOf(r *Request, err error) Problem {
 		}
 	case errors.As(err, &method):
 		return Problem{
-			Status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint does not have this method; see the header Allow.",
+			Status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint does not support this method; see the header Allow.",
 			header: [][2]string{{"Allow", strings.Join(method.Allow, ", ")}},
 		}
 	case errors.As(err, &limited):

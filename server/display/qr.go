@@ -11,7 +11,7 @@ import (
 
 // A QR is a QR code (ISO/IEC 18004) as one path of an SVG.
 type QR struct {
-	Size int    // of a side, in modules, with the quiet zone
+	Size int    // modules a side, with the quiet zone; style.css says how large the page shows it (figure.qr)
 	Path string // draws all dark modules
 }
 

@@ -77,7 +77,7 @@ func (p Page) Words() string {
 	return strings.Join(strings.Fields(TextOf(main[0])), " ")
 }
 
-// Has fails the test for each text that the page does not say.
+// Has fails the test for each text that the page lacks.
 func (p Page) Has(texts ...string) Page {
 	p.T.Helper()
 	for _, text := range texts {

@@ -105,7 +105,7 @@ var fileFaults = map[string]struct {
 	},
 	"a grant gone": {
 		func(t *tx) error { return t.delete(grants, testDigest[:]) },
-		[]string{"push 1111: a row of its grants has no grant"},
+		[]string{"push 1111: an index row names a grant that does not exist"},
 	},
 	"a row of a grant gone": {
 		func(t *tx) error { return t.delete(grantPushes, grantRow(plantedGrant())) },

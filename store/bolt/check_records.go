@@ -181,7 +181,7 @@ func (c *checker) grantRow(k, _ []byte) error {
 	g, err := c.grant(record.GrantDigest(k[idLen:]))
 	switch {
 	case errors.Is(err, record.ErrNotFound):
-		c.notef("push %s: a row of its grants has no grant", id)
+		c.notef("push %s: an index row names a grant that does not exist", id)
 	case err == nil && g.Push != id:
 		c.notef("push %s: a row of its grants leads to a grant of another push", id)
 	case !c.has(pushes, id[:]):

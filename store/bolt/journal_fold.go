@@ -38,7 +38,7 @@ func (db *DB) foldEnds() {
 	}
 }
 
-// fold writes the journal's state of a push to its places. It verifies pages before it reads them:
+// fold writes the state of a push from the journal into its rows in the other buckets. It verifies pages before it reads them:
 // a damaged page must not end the store for a push that may never be used.
 func (t *tx) fold(id record.ID, p pending) error {
 	if len(p.rows) == 0 || t.local[id].gone {

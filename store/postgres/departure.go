@@ -139,7 +139,7 @@ func (db *DB) remark(ctx context.Context, before, after Departure) error {
 }
 
 // mark replaces one mark by another, unless that is done already, in a transaction that begins with
-// first. Each attempt writes, so that an earlier attempt is durable, too.
+// first. It writes even if the mark is there already: its commit then makes an earlier, unconfirmed attempt durable.
 func (db *DB) mark(ctx context.Context, before, after Departure, first func(context.Context, pgx.Tx) error) error {
 	return db.step(ctx, func(ctx context.Context) error {
 		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {

@@ -116,7 +116,7 @@ func (l *load) run() error {
 	return l.finish()
 }
 
-// single stores a record of a kind with one record.
+// single stores a record of a kind that has only one record.
 func (l *load) single() (err error) {
 	switch r := l.now; r.Kind {
 	case record.RecordRing:

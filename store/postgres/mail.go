@@ -69,7 +69,8 @@ func newRows(there bool) func(q quotaRow) []byte {
 	}
 }
 
-// lock adds the parts u and q, which have a row for each row that is unchanged since it was read.
+// lock adds the parts u (the account) and q (quotas). Each returns a row for each row that has not changed
+// since it was read.
 func (m mailPlan) lock(st *statement) {
 	if m.row == nil {
 		st.part("u", "select 1")

@@ -229,8 +229,8 @@ func secretsIn(text string) (all []string) {
 }
 
 // Failed returns a channel that is closed when a later version of pushbox has changed the database
-// so that this one may not use it: every method returns record.ErrFailed with record.ErrSchema
-// then. An unknown outcome does not end the engine: it is resolved by reading again.
+// so that this version cannot use it. From then on every method returns record.ErrFailed with
+// record.ErrSchema. An unknown outcome does not end the engine: it is resolved by reading again.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
 
 // Close waits for running steps, refuses others with record.ErrClosed, and closes the connections.

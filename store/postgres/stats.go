@@ -37,7 +37,7 @@ type metStep struct {
 // statement.
 type doubtKey struct{}
 
-// inDoubt returns such a context.
+// inDoubt returns a context with the doubtKey.
 func inDoubt(ctx context.Context) context.Context { return context.WithValue(ctx, doubtKey{}, true) }
 
 // under begins the step's count with the unknown outcome of a shared statement, if the context has

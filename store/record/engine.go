@@ -11,7 +11,7 @@ import (
 // run counts. Passphrase hashing, the clock and I/O come before it, and their results
 // are its arguments.
 //
-// A rule gets the push as it is. It returns the push as it shall be, and the audit
+// A rule gets the push as it is. It returns the new state of the push, and the audit
 // entry to append. The engine does the rest in the same step:
 //
 //   - It appends the entry, under the number p.Seq, if next.Seq is p.Seq+1. It leaves out

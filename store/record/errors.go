@@ -54,7 +54,7 @@ var (
 	// of the second factor; it does not say which.
 	ErrCredentials = errors.New("the address or the password is wrong")
 	// ErrStale says that the last sign-in at a provider is too long ago to replace a password.
-	ErrStale = errors.New("the sign-in is too long ago")
+	ErrStale = errors.New("the last sign-in was too long ago")
 	// ErrSession says that a session is unknown or has ended.
 	ErrSession = errors.New("the session has ended")
 	// ErrDenied says that the actor is not allowed to do this.

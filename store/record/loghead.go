@@ -94,7 +94,7 @@ func (w *LogWalk) Step(e AdminEvent, err error) {
 	}
 }
 
-// End ends the walk behind the last event.
+// End checks the end of the log. Call it after the last event.
 func (w *LogWalk) End() {
 	switch {
 	case w.at.Number < w.head.Last.Number:

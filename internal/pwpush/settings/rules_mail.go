@@ -34,7 +34,7 @@ func mailRules() []rule {
 		{from: []string{mailUser}, key: "mail.user", to: user},
 		{
 			from: []string{mailPassword}, key: "mail.password_file", to: password,
-			says: "Put the password alone into this file, for pushbox alone to read; it is not copied here.",
+			says: "Put only the password into this file, and let only pushbox read it. It is not copied here.",
 		},
 		{from: []string{mailPassword}, decide: true, when: func(g given) bool { return g.has(mailUser) && sendsLinks(g) }, says: "put the password into " + passwordFile + " (docs/mail.md), or no mail is sent"},
 		{from: []string{mailSender}, key: "mail.from"},

@@ -145,7 +145,7 @@ func logLevel(g given, from []string) (string, error) {
 	return level, nil
 }
 
-// durationOr reads a time. Where none is given, or the word for none, it returns another one.
+// durationOr reads a time. It returns initial if no time is given, or if the text is none.
 func durationOr(initial, none string) convert {
 	return func(g given, from []string) (string, error) {
 		if text, ok := g.first(from...); ok && text != none {

@@ -65,7 +65,7 @@ func ErrorIs(t testing.TB, what any, err, want error) {
 	}
 }
 
-// Contains fails the test unless a text has a part. What says what text it is.
+// Contains fails the test unless a text has a part. what names the text in the failure.
 func Contains(t testing.TB, what any, text, part string) {
 	if !strings.Contains(text, part) {
 		t.Helper()

@@ -47,8 +47,8 @@ var (
 	viewBucket    = "journal"
 )
 
-// A bareFile is a database that a pushbox has filled. Its rows are written with bbolt alone, one after the other, as
-// many and as long as those of a create and a view; their content has no meaning.
+// A bareFile is a database that a pushbox has filled. Its rows are written with bbolt alone, one after the other, in the
+// number and sizes of those of a create and a view; their content has no meaning.
 type bareFile struct {
 	db           *bbolt.DB
 	keys, values [][]byte // examples for createBuckets; the last is an audit entry

@@ -20,7 +20,7 @@ func (h harness) pattern() string {
 	return "^" + function + "$" + h.test[len(function):]
 }
 
-// harnesses are those that a fault names in one word.
+// harnesses maps the names that a fault may use to tests.
 func harnesses() map[string]harness {
 	return map[string]harness{
 		"clock":        {row: "Clock", pkg: "store", test: "TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon", work: "CLOCK_TRACES"},

@@ -134,7 +134,7 @@ func (t *trial) run(ctx context.Context, h harness, program, setting string) (ve
 	}
 	cmd := exec.CommandContext(limited, program, "-test.run="+h.pattern(), "-test.v", "-test.timeout="+t.limit.String())
 	cmd.Dir = filepath.Join(t.root, h.pkg)
-	// rapid, the library, shall write no failures into the source tree, and not look for shorter ones.
+	// rapid, the library, must not write failures into the source tree, nor shrink them.
 	cmd.Env = append(os.Environ(), "TMPDIR="+files, setting, "RAPID_NOFAILFILE=1", "RAPID_SHRINKTIME=0s")
 	// The harness and the processes that it starts end together.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

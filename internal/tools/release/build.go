@@ -132,9 +132,9 @@ func (j job) link(ctx context.Context, t target, path, flags string) error {
 }
 
 // vulnerabilities ends the release if a program has a known vulnerability, or if the
-// database of these is out of reach. Systems differ in what the program imports, so that
-// for each is checked. Released programs have no symbols, and govulncheck would take all of
-// a module for used: it looks at the same programs with their symbols.
+// database of these is out of reach. Imports differ between systems, so
+// each program is checked. govulncheck needs symbols to tell which functions are used, so it checks
+// builds with symbols.
 func (j job) vulnerabilities(ctx context.Context) error {
 	if j.vulnDB == "" {
 		return nil
