@@ -220,7 +220,7 @@ func TestEverythingWorksTogether(t *testing.T) {
 
 	before := h.outside.awaited(nil)
 	h.inside.writePair(filepath.Join(h.dir, "cert.pem"), filepath.Join(h.dir, "key.pem"))
-	h.must("were read again", "reload")
+	h.must("reloaded certificates", "reload")
 	if leaf := h.outside.shown(); leaf == nil || leaf.Equal(before) || !strings.Contains(p.Log(), "the certificate was read again") {
 		t.Errorf("after a reload the certificate is the old one, or the log does not mention it\n%s", p.Log())
 	}
