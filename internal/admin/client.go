@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"syscall"
 	"time"
 )
@@ -27,10 +28,14 @@ type Client struct {
 }
 
 // NewClient returns a client of the server that listens at path. The server need not run
-// yet. The only error is ErrPathTooLong.
+// yet. The error is ErrPathTooLong, or ErrNotSocket if something else is at path, such as a link: the owner of
+// the directory could lead it to a socket that only this process may use.
 func NewClient(path string) (*Client, error) {
 	if err := CheckSocketPath(path); err != nil {
 		return nil, err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() != fs.ModeSocket {
+		return nil, fmt.Errorf("%s: %w", path, ErrNotSocket)
 	}
 	d := net.Dialer{Timeout: dialTimeout}
 	transport := &http.Transport{

@@ -89,7 +89,7 @@ func refuseUpgrade(cfg config.Config) error {
 }
 
 // say writes a message to standard error.
-func (a *app) say(message string) { fmt.Fprintln(a.stderr, "pushbox: "+message) }
+func (a *app) say(message string) { fmt.Fprintln(a.stderr, "pushbox: "+printable(message)) }
 
 // sayf writes a message in a format to standard error.
 func (a *app) sayf(format string, args ...any) { a.say(fmt.Sprintf(format, args...)) }

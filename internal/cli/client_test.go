@@ -3,8 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -207,6 +210,30 @@ func TestEventsAreListedToTheLast(t *testing.T) {
 			t.Fatalf("line %d is %s", i+1, line)
 		}
 	}
+}
+
+// The user of the server may have fewer rights than that of the command.
+func TestAServerThatAnswersFalselyHarmsNoCommand(t *testing.T) {
+	t.Parallel()
+	dir := env.ShortDir(t)
+	end := control(t, settingsFor(dir), func(ctx context.Context, l net.Listener) error {
+		answer := admin.EventList{Events: []store.AdminLine{{Number: 7, Detail: "a\x1b]0;title\x07b"}}, More: true}
+		srv := &http.Server{ReadHeaderTimeout: env.Patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(answer)
+		})}
+		defer context.AfterFunc(ctx, func() { _ = srv.Close() })()
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	r := run(t, dir, "", "events").want(t, exitFailed, "the numbers of events do not rise")
+	if strings.Contains(r.stdout, "\x1b") || !strings.Contains(r.stdout, "a<U+001B>]0;title<U+0007>b") {
+		t.Errorf("it wrote %q", r.stdout)
+	}
+	end()
+	env.OK(t, os.Symlink("elsewhere.sock", admin.SocketPath(dir)))
+	run(t, dir, "", "events").want(t, exitFailed, "is not a socket")
 }
 
 // One damaged event hides those behind it, and not those before.

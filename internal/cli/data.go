@@ -82,7 +82,7 @@ func (a *app) listProblems(problems []string) error {
 		return a.done(nil, "no problems found")
 	}
 	for _, p := range problems {
-		if _, err := fmt.Fprintln(a.stdout, p); err != nil {
+		if _, err := fmt.Fprintln(a.stdout, printable(p)); err != nil {
 			return err
 		}
 	}
@@ -199,6 +199,9 @@ func (a *app) findEvents(cmd *cobra.Command, in admin.EventQuery) (all []store.A
 		page, err := administer(a, cmd, admin.Events, in)
 		if err != nil {
 			return all, err
+		}
+		if len(page.Events) > 0 && page.Events[0].Number <= in.After && in.After > 0 {
+			return all, errors.New("the server's answer is malformed: the numbers of events do not rise")
 		}
 		all = append(all, page.Events...)
 		if !page.More || len(page.Events) == 0 {

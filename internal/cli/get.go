@@ -200,6 +200,13 @@ func escapeControls(text string) (shown string, changed bool) {
 	return b.String(), changed
 }
 
+// printable escapes a text that may be another process's, such as a server's answer: its user may have fewer
+// rights than that of the command.
+func printable(text string) string {
+	shown, _ := escapeControls(text)
+	return shown
+}
+
 func (a *app) expire() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "expire LINK",

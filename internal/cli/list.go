@@ -52,6 +52,9 @@ func (l listing[T]) print(w io.Writer, list []T, asJSON bool) error {
 func writeTable(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
+		for i := range row {
+			row[i] = printable(row[i])
+		}
 		if _, err := io.WriteString(t, strings.Join(row, "\t")+"\n"); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 	if sdnotify.IsJournal(a.stderr, a.environ) {
 		text = sdnotify.JournalError + strings.ReplaceAll(text, "\n", "\n"+sdnotify.JournalError)
 	}
-	fmt.Fprintln(a.stderr, text)
+	fmt.Fprintln(a.stderr, printable(text))
 	return exitCode(err)
 }
 

@@ -187,3 +187,15 @@ func TestARestoreFromANamedPipeIsRefusedAtOnce(t *testing.T) {
 	}
 	wantOnlyKey(t, fresh)
 }
+
+// The owner of the directory could have a command of root wait for ever.
+func TestADatabaseThatIsANamedPipeIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := withAlice(t)
+	path := filepath.Join(dir, "pushbox.db")
+	env.OK(t, errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)))
+	for _, command := range [][]string{{"check"}, {"user", "list"}, {"compact"}, {"key", "rotate"}, {"events"}, {"backup", filepath.Join(t.TempDir(), "box.db")}} {
+		run(t, dir, "", command...).want(t, exitFailed, "pushbox.db is no plain file")
+	}
+	run(t, dir, "", "doctor").want(t, exitProblems)
+}

@@ -26,7 +26,7 @@ func openToScrub(path string) *os.File {
 	if !tellsNames {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|nonBlocking, 0)
+	f, err := OpenRegular(path, os.O_RDWR)
 	if err != nil {
 		return nil
 	}

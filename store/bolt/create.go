@@ -73,7 +73,7 @@ func fillEmpty(f *os.File) error {
 
 // syncPath opens the file for writing: Windows syncs no other.
 func syncPath(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := durable.OpenRegular(path, os.O_RDWR)
 	if err != nil {
 		return err
 	}

@@ -74,8 +74,8 @@ func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*ha
 
 // existing returns an OpenFile for bbolt that makes no file, and closes one that check refuses.
 func existing(check func(*os.File) error) func(name string, flag int, mode os.FileMode) (*os.File, error) {
-	return func(name string, flag int, mode os.FileMode) (*os.File, error) {
-		f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+	return func(name string, flag int, _ os.FileMode) (*os.File, error) {
+		f, err := durable.OpenRegular(name, flag)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -127,6 +128,10 @@ func readAlone(path string, timeout time.Duration, leaves bool, fn func(*tx) err
 
 func readWith(path string, o bbolt.Options, leaves bool, fn func(*tx) error) error {
 	o.ReadOnly = true
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
 	h, err := openHandle(path, o, page.CheckHeader)
 	if err != nil {
 		return err

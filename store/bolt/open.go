@@ -91,7 +91,7 @@ func (db *DB) finishNames() error {
 
 // open opens a file that exists and checks its schema.
 func open(o Options) (*DB, error) {
-	path, err := filepath.EvalSymlinks(o.Path) // a compaction replaces the file, not a link to it
+	path, err := durable.Resolve(o.Path) // a compaction replaces the file, not a link to it
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
@@ -218,7 +218,7 @@ func verifyUnlisted(path string, timeout time.Duration) error {
 }
 
 func lacksFreeList(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := durable.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return false, err
 	}

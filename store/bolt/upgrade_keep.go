@@ -51,7 +51,7 @@ func (u *upgrade) isOld(path string) (same bool, err error) {
 	if named, err := u.from.isNamed(path); err != nil || named {
 		return named, err
 	}
-	f, err := os.Open(path)
+	f, err := durable.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return false, err
 	}

@@ -1,11 +1,11 @@
 package seal
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"pushbox/internal/durable"
@@ -21,16 +21,24 @@ const (
 // machine (not checked on Windows, whose modes do not say); fs.ErrNotExist if there is
 // no file.
 func LoadKeyFile(path string) (RootKey, error) {
-	info, err := os.Stat(path) // before opening: opening a pipe would wait for its writer
+	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return RootKey{}, err
 	}
-	if err := checkKeyFile(path, info); err != nil {
-		return RootKey{}, err
+	if info, err := os.Lstat(real); err != nil || !info.Mode().IsRegular() {
+		return RootKey{}, cmp.Or(err, fmt.Errorf("%s: %w: it is not a plain file", path, ErrKey))
 	}
-	text, err := readKeyFile(path)
+	f, err := durable.OpenRegular(real, os.O_RDONLY)
 	if err != nil {
 		return RootKey{}, err
+	}
+	defer f.Close()
+	if err := checkMode(path, f); err != nil {
+		return RootKey{}, err
+	}
+	text, err := readKey(f)
+	if err != nil {
+		return RootKey{}, fmt.Errorf("%s: %w", path, err)
 	}
 	k, err := ParseRootKey(text)
 	if err != nil {
@@ -39,26 +47,18 @@ func LoadKeyFile(path string) (RootKey, error) {
 	return k, nil
 }
 
-func checkKeyFile(path string, info fs.FileInfo) error {
-	switch {
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: %w: it is not a plain file", path, ErrKey)
-	case info.Mode()&others != 0 && runtime.GOOS != "windows":
-		return fmt.Errorf("%s: %w: every user of this machine may use it (mode %04o); run: chmod 600 %s",
-			path, ErrKey, info.Mode().Perm(), path)
+func checkMode(path string, f *os.File) error {
+	info, err := f.Stat()
+	if err == nil && info.Mode()&others != 0 && runtime.GOOS != "windows" {
+		err = fmt.Errorf("%s: %w: every user of this machine may use it (mode %04o); run: chmod 600 %s", path, ErrKey, info.Mode().Perm(), path)
 	}
-	return nil
+	return err
 }
 
-func readKeyFile(path string) (text []byte, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+func readKey(f *os.File) (text []byte, err error) {
 	text, err = io.ReadAll(io.LimitReader(f, maxKeyFile+1))
 	if err == nil && len(text) > maxKeyFile {
-		return nil, fmt.Errorf("%s: %w: it is longer than %d bytes", path, ErrKey, maxKeyFile)
+		return nil, fmt.Errorf("%w: it is longer than %d bytes", ErrKey, maxKeyFile)
 	}
 	return text, err
 }

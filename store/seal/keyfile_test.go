@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"pushbox/internal/durable"
 	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/unnamed"
 )
@@ -172,11 +173,10 @@ func TestANewKeyFileGetsItsModeAndNothingThatHasItsName(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{path: 0o640, target: 0o600} {
 		env.OK(t, errors.Join(os.WriteFile(name, []byte("x"), mode), os.Chmod(name, mode)))
 	}
-	slot := env.Must(NewKeySlot(path))(t)
-	temp := env.Must(os.CreateTemp(dir, ""))(t)
-	defer temp.Close()
+	temp, key := env.Must(os.CreateTemp(dir, ""))(t), env.Must(os.Open(path))(t)
+	defer func() { _, _ = temp.Close(), key.Close() }()
 	moved := temp.Name() + ".moved"
-	env.OK(t, errors.Join(os.Rename(temp.Name(), moved), os.Symlink(target, temp.Name()), slot.likeKeyFile(temp)))
+	env.OK(t, errors.Join(os.Rename(temp.Name(), moved), os.Symlink(target, temp.Name()), durable.Inherit(temp, key)))
 	for name, want := range map[string]os.FileMode{moved: 0o640, target: 0o600} {
 		if info, err := os.Stat(name); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)

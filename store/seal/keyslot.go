@@ -26,16 +26,10 @@ const (
 type KeySlot struct{ path string }
 
 // NewKeySlot returns the slot of a key file that exists. It follows a link and keeps
-// it.
+// it, with the errors of durable.Resolve.
 func NewKeySlot(path string) (KeySlot, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return KeySlot{}, err
-	}
-	if real, err = filepath.Abs(real); err != nil {
-		return KeySlot{}, err
-	}
-	return KeySlot{real}, nil
+	real, err := durable.Resolve(path)
+	return KeySlot{real}, err
 }
 
 // Path is the path of the key file, after links.
@@ -57,8 +51,15 @@ func (s KeySlot) Stage(k RootKey) error {
 	if err := s.probe(); err != nil {
 		return err
 	}
-	return s.publish(k.Text(), s.NextPath())
+	key, err := s.open(os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer key.Close()
+	return s.publish(k.Text(), s.NextPath(), key)
 }
+
+func (s KeySlot) open(flag int) (*os.File, error) { return durable.OpenRegular(s.path, flag) }
 
 // probe finds out whether the key file can be replaced. A file that is a mount point
 // cannot be replaced, and cannot be linked to another name.
@@ -97,7 +98,7 @@ func (s KeySlot) Adopt(at time.Time, discard bool) (old string, err error) {
 			return "", fmt.Errorf("keep the old key: %w", err)
 		}
 	}
-	was, openErr := os.OpenFile(s.path, os.O_RDWR, 0)
+	was, openErr := s.open(os.O_RDWR)
 	if openErr == nil {
 		defer was.Close()
 	}
@@ -110,9 +111,18 @@ func (s KeySlot) Adopt(at time.Time, discard bool) (old string, err error) {
 	return old, nil
 }
 
-// keepOld keeps the old key, unless that was done before.
+// keepOld keeps the old key, unless that was done before. It keeps nothing but a key, and opens it once: the owner of the
+// directory, who can read what is kept, may meanwhile give the name to another file.
 func (s KeySlot) keepOld(at time.Time) (old string, err error) {
-	text, err := readKeyFile(s.path)
+	key, err := s.open(os.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	defer key.Close()
+	text, err := readKey(key)
+	if err == nil {
+		_, err = ParseRootKey(text)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -121,37 +131,38 @@ func (s KeySlot) keepOld(at time.Time) (old string, err error) {
 		return "", err
 	}
 	for _, k := range kept {
-		if same, err := readKeyFile(k); err == nil && bytes.Equal(same, text) {
+		if holds(k, text) {
 			return k, nil
 		}
 	}
 	name := s.path + oldSuffix + at.UTC().Format(oldStamp)
 	old = name
 	for n := 2; ; n++ {
-		if err := s.publish(text, old); !errors.Is(err, fs.ErrExist) {
+		if err := s.publish(text, old, key); !errors.Is(err, fs.ErrExist) {
 			return old, err
 		}
 		old = fmt.Sprintf("%s-%d", name, n) // another rotation ran in this second
 	}
 }
 
+// holds reports whether a file has that text.
+func holds(path string, text []byte) bool {
+	f, err := durable.OpenRegular(path, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	same, err := readKey(f)
+	return err == nil && bytes.Equal(same, text)
+}
+
 // publish writes a file with the owner and the mode of the key file.
-func (s KeySlot) publish(text []byte, path string) error {
-	temp, err := durable.WriteTemp(s.path, text, s.likeKeyFile)
+func (s KeySlot) publish(text []byte, path string, key *os.File) error {
+	temp, err := durable.WriteTemp(s.path, text, func(temp *os.File) error { return durable.Inherit(temp, key) })
 	if err != nil {
 		return err
 	}
 	return durable.PublishNew(temp, path)
-}
-
-// likeKeyFile gives a new file the owner and the mode of the key file.
-func (s KeySlot) likeKeyFile(temp *os.File) error {
-	key, err := os.Open(s.path)
-	if err != nil {
-		return err
-	}
-	defer key.Close()
-	return durable.Inherit(temp, key)
 }
 
 // escapeGlob turns a path into a pattern that matches only that path.

@@ -1,0 +1,83 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// OpenRegular opens a regular file that exists. Where the last part of the path is a link, or the file is a
+// pipe or a device, it returns an error and waits for nothing: the owner of a directory may have fewer rights than
+// this process, and can put anything there.
+func OpenRegular(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag&^os.O_CREATE|nonBlocking|noFollow, 0)
+	if err != nil {
+		if there, lookErr := os.Lstat(path); lookErr == nil && !there.Mode().IsRegular() {
+			return nil, notRegular(path, there)
+		}
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func notRegular(path string, info fs.FileInfo) error {
+	what := "no plain file"
+	if info.Mode()&fs.ModeSymlink != 0 {
+		what = "a link"
+	}
+	return fmt.Errorf("%s is %s", path, what)
+}
+
+// Resolve returns the absolute path of a file without links, so that its last part can be replaced. While root works in
+// a directory of another user, that user could lead parts of the path to any file of the machine. So as root it
+// returns an error for a link in such a directory, and for such a directory below another one of those.
+func Resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || !isRoot() {
+		return real, err
+	}
+	for part := path; part != filepath.Dir(part); part = filepath.Dir(part) {
+		info, err := os.Lstat(part)
+		if err != nil {
+			return "", err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			if err := wantOfRoot(filepath.Dir(part)); err != nil {
+				return "", fmt.Errorf("%s is a link, and %w", part, err)
+			}
+		}
+	}
+	dir := filepath.Dir(real)
+	if wantOfRoot(dir) == nil {
+		return real, nil
+	}
+	for dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		if err := wantOfRoot(dir); err != nil {
+			return "", err
+		}
+	}
+	return real, nil
+}
+
+// wantOfRoot returns an error if a directory belongs to another user than root.
+func wantOfRoot(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && !belongsToRoot(info) {
+		err = fmt.Errorf("%s belongs to another user than root, who could lead it to any file: run the command as that user, or give the directory to root", dir)
+	}
+	return err
+}
