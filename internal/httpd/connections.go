@@ -1,12 +1,14 @@
 package httpd
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pushbox/internal/clientip"
 	"pushbox/internal/limit"
@@ -98,13 +100,14 @@ func (c *Connections) Handler(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, _ := r.Context().Value(connKey{}).(*boundConn)
-		if conn != nil {
-			conn.begin(r.ProtoMajor)
-		}
 		if r.ProtoMajor < 2 {
 			next.ServeHTTP(w, r)
 			return
+		}
+		conn, _ := r.Context().Value(connKey{}).(*boundConn)
+		if conn != nil {
+			conn.begin()
+			defer conn.end()
 		}
 		at, _ := netip.ParseAddrPort(r.RemoteAddr) // a Unix socket has none
 		peer := at.Addr().Unmap().WithZone("")
@@ -118,6 +121,7 @@ func (c *Connections) Handler(next http.Handler) http.Handler {
 		}
 		defer c.slots.Free(by)
 		next.ServeHTTP(w, r)
+		_ = r.Body.Close()                        // what has come of a body is in memory as long as the handler runs
 		_ = http.NewResponseController(w).Flush() // net/http keeps an answer of less than 4 KiB until the handler has returned
 	})
 }
@@ -151,39 +155,62 @@ func boundOf(c net.Conn) *boundConn {
 	return nil
 }
 
+// noteState is the http.Server.ConnState of connections over HTTP/1: a header was read, or nothing is left of its request.
+func noteState(c net.Conn, state http.ConnState) {
+	bound := boundOf(c)
+	switch {
+	case bound == nil || isHTTP2(c): // see Handler
+	case state == http.StateActive:
+		bound.begin()
+	case state == http.StateIdle:
+		bound.rest()
+	}
+}
+
+// isHTTP2 reports whether the connection of a request uses HTTP/2, which it does over TLS alone.
+func isHTTP2(c net.Conn) bool {
+	encrypted, ok := c.(*tls.Conn)
+	return ok && encrypted.ConnectionState().NegotiatedProtocol == "h2"
+}
+
 const (
-	usualHeader = 4 << 10  // bytes of a header, with those of a TLS handshake before it
-	maxLarge    = 256      // larger headers that have not ended
-	maxAhead    = 32 << 10 // bytes that are read while the peer lets a write wait
+	usualHeader = 4 << 10         // bytes of a header, with those of a TLS handshake before it
+	maxLarge    = 256             // larger headers that have not ended
+	maxAhead    = 32 << 10        // bytes that are read while the peer lets a write wait
+	maxHeld     = 5 * time.Second // that reads may wait so, without a request
 )
 
 // A boundConn gives its slots back when it is closed, and bounds what net/http keeps of a peer that
 // does not end what it sends, or does not read:
 //
 // While a header arrives, net/http uses many times its length in memory, before fewFields sees it. So a header
-// that is larger than usual needs a slot until it ends. These slots are shared like connections, and a header
-// that gets none ends its connection. A body that arrives with its header counts like it. After its first
-// request, a connection of HTTP/2 has its bounds from net/http.
+// that is larger than usual needs a slot until it ends, for headerTimeout at most. These slots are shared like
+// connections, and a header that gets none ends its connection. What may be in a buffer with a header counts like it.
+// So do frames of HTTP/2 while there is no request; after the first one they may be about answers that still
+// arrive, so they may have more bytes.
 //
-// Over HTTP/2, net/http keeps up to 10,000 answers to control frames. So reads wait while a write waits.
+// Over HTTP/2, net/http keeps up to 10,000 answers to control frames. So reads wait while a write waits, and where there
+// is no request, the connection ends soon.
 type boundConn struct {
 	net.Conn
 	bounds *Connections
 	by     limit.Holder
 
 	mu      sync.Mutex
-	wrote   sync.Cond // a write, or the connection, has ended
-	writing int       // writes that run
-	ahead   int       // bytes read since a write began
-	came    int       // bytes of the present header
-	whole   bool      // the header has ended, and its request has not
-	large   bool      // the header has a slot
-	shared  bool      // by requests over HTTP/2
+	wrote   sync.Cond   // a write, or the connection, has ended
+	writing int         // writes that run
+	ahead   int         // bytes read since a write began
+	came    int         // bytes that may belong to the present header
+	most    int         // bytes of a header without a slot
+	waits   int         // deadlines of reads since the end of the last request over HTTP/1
+	emptied bool        // something came before the second of them
+	running int         // requests whose headers have ended, and over HTTP/1 whose bodies have not
+	large   *time.Timer // the header has a slot, until then; nil: it has none
 	closed  bool
 }
 
 func newBoundConn(conn net.Conn, bounds *Connections, by limit.Holder) *boundConn {
-	c := &boundConn{Conn: conn, bounds: bounds, by: by}
+	c := &boundConn{Conn: conn, bounds: bounds, by: by, most: usualHeader, waits: waitsForHeader}
 	c.wrote.L = &c.mu
 	return c
 }
@@ -193,17 +220,43 @@ var errLarge = errors.New("too many large headers at once")
 // Read reads what arrived, or closes the connection if that belongs to a large header without a slot.
 // It waits while a write does, which has a deadline.
 func (c *boundConn) Read(p []byte) (int, error) {
+	if !c.took(0) {
+		return 0, c.refuse()
+	}
+	c.awaitWrites()
+	n, err := c.Conn.Read(p)
+	if n > 0 && !c.took(n) {
+		return 0, c.refuse()
+	}
+	return n, err
+}
+
+func (c *boundConn) refuse() error {
+	c.bounds.refused(clientip.Client{Addr: peerOf(c.Conn)}.IP())
+	return errors.Join(errLarge, c.Close())
+}
+
+// awaitWrites waits while the peer does not read what is written.
+func (c *boundConn) awaitWrites() {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writing == 0 || c.ahead < maxAhead {
+		return
+	}
+	defer time.AfterFunc(maxHeld, c.endUnread).Stop()
 	for c.writing > 0 && c.ahead >= maxAhead && !c.closed {
 		c.wrote.Wait()
 	}
+}
+
+// endUnread closes a connection whose reads have waited too long, if it has no request.
+func (c *boundConn) endUnread() {
+	c.mu.Lock()
+	running := c.running
 	c.mu.Unlock()
-	n, err := c.Conn.Read(p)
-	if n > 0 && !c.took(n) {
-		c.bounds.refused(clientip.Client{Addr: peerOf(c.Conn)}.IP())
-		return 0, errors.Join(errLarge, c.Close())
+	if running == 0 {
+		_ = c.Close()
 	}
-	return n, err
 }
 
 // Write writes p.
@@ -221,41 +274,67 @@ func (c *boundConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// took counts n bytes that arrived, and reports whether the connection may keep them.
+// took counts n bytes that arrived, and reports whether the connection may keep what it has.
 func (c *boundConn) took(n int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ahead += n
-	if c.shared || c.whole || c.large || c.closed {
+	if n > 0 && c.running == 0 && c.waits < waitsForHeader && !c.emptied {
+		c.came, c.emptied = 0, true // net/http waits for the next header, so it has used all that came before
+	}
+	c.ahead, c.came = c.ahead+n, c.came+n
+	if c.running > 0 || c.waits < waitsForHeader || c.came <= c.most || c.large != nil || c.closed {
 		return true
 	}
-	if c.came += n; c.came <= usualHeader {
-		return true
+	if !c.bounds.headers.Take(c.by) {
+		return false
 	}
-	c.large = c.bounds.headers.Take(c.by)
-	return c.large
+	c.large = time.AfterFunc(headerTimeout, func() { _ = c.Close() })
+	return true
 }
 
 // begin notes that the header of a request has ended.
-func (c *boundConn) begin(version int) {
+func (c *boundConn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.whole, c.shared = true, version > 1
+	c.running++
 	c.freeLarge()
 }
 
-// end notes that the request has ended, with its body.
+// end notes that a request over HTTP/2 has ended.
 func (c *boundConn) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.whole, c.came = false, 0
+	c.running, c.came, c.most = c.running-1, 0, maxAhead
 }
 
+// rest notes that the request over HTTP/1 has ended, with its body. The next header may be in what came with it.
+func (c *boundConn) rest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running, c.waits, c.emptied = 0, 0, false
+}
+
+// waitsForHeader is how many deadlines net/http sets over HTTP/1 from the end of a request to the first byte of the next
+// header: one to wait for that byte, and one for the header.
+const waitsForHeader = 2
+
+// SetReadDeadline sets the deadline of reads.
+func (c *boundConn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	if c.running == 0 {
+		c.waits = min(c.waits+1, waitsForHeader)
+	}
+	c.mu.Unlock()
+	return c.Conn.SetReadDeadline(t)
+}
+
+// freeLarge gives the slot of a large header back.
 func (c *boundConn) freeLarge() {
-	if c.large {
+	if c.large != nil {
+		c.large.Stop()
 		c.bounds.headers.Free(c.by)
 	}
-	c.large = false
+	c.large = nil
 }
 
 // Close closes the connection.

@@ -32,9 +32,7 @@ func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Durat
 	unused := &silent{conns: make(map[net.Conn]struct{})}
 	srv.ConnState = func(c net.Conn, state http.ConnState) {
 		unused.note(c, state)
-		if bound := boundOf(c); bound != nil && state == http.StateIdle {
-			bound.end()
-		}
+		noteState(c, state)
 	}
 
 	stopped := make(chan error, 1)

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pushbox/internal/httpd"
@@ -75,62 +75,68 @@ func TestAFrameOfHTTP2HasAtMost16KiB(t *testing.T) {
 	}
 }
 
-// Loopback may have all slots of large headers.
+// Peers without an address may have all slots of large headers.
 func TestLargeHeadersThatDoNotEndAreBounded(t *testing.T) {
 	t.Parallel()
-	const most = 256
-	refusals := make(chan string, 4*most)
-	c := httpd.NewConnections(func(peer string) { refusals <- peer })
-	c.Set(4*most, 4*most, nil)
-	srv := httpd.NewServer(c.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		_, _ = w.Write(body)
-	})), io.Discard, time.Minute, time.Minute, time.Minute)
-	srv.ReadHeaderTimeout = time.Minute
-	l := env.Listen(t)
-	stop := env.Run(t, func(ctx context.Context) error {
-		if err := httpd.Run(ctx, c.Wrap(l), srv, 0); !errors.Is(err, httpd.ErrCut) {
-			return err
+	synctest.Test(t, func(t *testing.T) {
+		const most = 256
+		refused := 0
+		c := httpd.NewConnections(func(string) { refused++ })
+		c.Set(2*most, 2*most, nil)
+		srv := httpd.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			_, _ = w.Write(body)
+		}), io.Discard, time.Minute, time.Minute, time.Minute)
+		srv.ReadHeaderTimeout = time.Minute
+		l := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- httpd.Run(ctx, c.Wrap(l), srv, time.Second) }()
+		send := func(conn net.Conn, text string) {
+			go func() { _, _ = io.WriteString(conn, text) }()
+			synctest.Wait()
 		}
-		return nil
+		open := func(text string) net.Conn {
+			conn, accepted := net.Pipe()
+			l.conns <- accepted
+			send(conn, text)
+			return conn
+		}
+		answered := func(conn net.Conn) bool {
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err == nil {
+				_, err = io.Copy(io.Discard, answer.Body)
+			}
+			synctest.Wait()
+			return err == nil
+		}
+		const small, large, body = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n", 5 << 10, 9000
+		header := small + "Cookie: " + strings.Repeat("x", large)
+		rest := "\r\n\r\n" + strings.Repeat("y", body)
+
+		held := []net.Conn{open(header)}
+		for range most - 1 { // half of the header comes with the request before
+			conn := open("GET / HTTP/1.1\r\nHost: a\r\n\r\n" + header)
+			env.Equal(t, "the request before is answered", answered(conn), true)
+			held = append(held, conn)
+		}
+		env.Equal(t, "refusals", refused, 0)
+		env.Equal(t, "one more is answered", answered(open(header+rest)), false)
+		env.Equal(t, "refusals", refused, 1)
+		kept := open(small + rest[2:])
+		for range 3 { // bodies do not count, nor do requests before
+			env.Equal(t, "a small header is answered", answered(kept), true)
+			send(kept, small+rest[2:])
+		}
+		send(held[0], rest)
+		env.Equal(t, "a header that ends is answered", answered(held[0]), true)
+		env.Equal(t, "then another one is answered", answered(open(header+rest)), true)
+		env.Equal(t, "open connections", c.Open(), most+2)
+		time.Sleep(11 * time.Second) // longer than a slot lasts
+		synctest.Wait()
+		env.Equal(t, "open connections without the headers that did not end", c.Open(), 3)
+		stop()
+		env.OK(t, kept.Close())
+		<-ended
 	})
-	large := "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\nCookie: " + strings.Repeat("x", 5<<10)
-	var dialer net.Dialer
-	open := func() net.Conn {
-		conn := env.Must(dialer.DialContext(t.Context(), "tcp", l.Addr().String()))(t)
-		env.OK(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
-		return conn
-	}
-	held := make([]net.Conn, most+1)
-	for i := range held {
-		held[i] = open()
-		env.Must(io.WriteString(held[i], large))(t)
-	}
-	<-refusals // so each of the others has a slot
-	answered := func() bool {
-		conn := open()
-		defer func() { _ = conn.Close() }()
-		_, err := io.WriteString(conn, large+"\r\n\r\n"+strings.Repeat("y", 9000))
-		if err == nil {
-			_, err = http.ReadResponse(bufio.NewReader(conn), nil)
-		}
-		return err == nil
-	}
-	env.Equal(t, "one more large header is answered", answered(), false)
-	small := "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n" + strings.Repeat("y", 9000)
-	kept := open()
-	for range 3 { // bodies do not count, nor does the request before
-		env.Must(io.WriteString(kept, small))(t)
-		answer := env.Must(http.ReadResponse(bufio.NewReader(kept), nil))(t)
-		env.Equal(t, "the length of the answer", len(env.Must(io.ReadAll(answer.Body))(t)), 9000)
-	}
-	for _, conn := range held[:2] { // one of which may be refused
-		_, _ = io.WriteString(conn, "\r\n\r\n")
-	}
-	env.Eventually(t, "a large header is read again", answered)
-	for _, conn := range held {
-		_ = conn.Close()
-	}
-	stop()
-	env.Equal(t, "connections that are open", c.Open(), 0)
 }
