@@ -39,7 +39,8 @@ func (s *Set) makePush(r *action.Request) (action.Reply, error) {
 
 // Names of problems that only the page has, in addition to the names of fields.
 const (
-	accountField     = "account"
+	accountField     = "account" // the session of the form has ended
+	otherField       = "other"   // another account is signed in
 	leftoverField    = "leftover"
 	quotaField       = "quota"
 	addresseeField   = "addressee"
@@ -52,6 +53,7 @@ const (
 const (
 	urlField  = "url"   // the address of a url push
 	loginName = "login" // a box: the text is a login; also the start of the names of its parts
+	byField   = "by"    // the address of the account whose form it was; empty: there was none
 )
 
 // mailProblem names the problem of a push whose mail may not be sent; empty for any other error, or
@@ -140,6 +142,8 @@ func loginOf(f intake.Fields) []loginPart {
 func (s *Set) agrees(c *intake.Draft, bad record.InvalidError) error {
 	if _, named := c.Fields[store.FieldName]; named && c.Request.Actor.Account == 0 {
 		bad.Add(accountField, "has ended")
+	} else if ofAnother(c.Request, c.Fields) {
+		bad.Add(otherField, "is signed in")
 	}
 	kind := c.Fields.KindName()
 	if c.Files != nil && kind != record.File.String() {
@@ -150,6 +154,13 @@ func (s *Set) agrees(c *intake.Draft, bad record.InvalidError) error {
 		bad.Add(plainField, "is not encrypted")
 	}
 	return bad.Err()
+}
+
+// ofAnother reports whether the form was shown to another account than the one that is signed in now, in another tab of
+// the browser: what was typed must not become that account's unseen.
+func ofAnother(r *action.Request, f intake.Fields) bool {
+	by, sent := f[byField]
+	return sent && by.Text.Reveal() != r.Session.Email
 }
 
 // changeField replaces the text of a field, if the field was sent.

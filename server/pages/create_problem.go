@@ -47,6 +47,7 @@ func (s *Set) formProblems(t intake.KindTerms, c *intake.Draft, invalid *record.
 		formProblem
 	}{
 		{accountField, formProblem{Key: "create_bad_account"}},
+		{otherField, formProblem{Key: "create_bad_other"}},
 		{store.FieldKind, formProblem{Field: "kind", Key: "create_bad_kind"}},
 		{store.FieldPayload, text},
 		{besideField, formProblem{Field: "login-note", Key: "create_bad_beside"}},

@@ -373,6 +373,23 @@ func TestAFormFromAnEndedSessionCreatesNoAnonymousPush(t *testing.T) {
 	a.SendForm(servertest.Typed(map[string]string{"payload": "kept"})).Want(http.StatusOK)
 }
 
+// A person may sign in with another account in another tab of the browser.
+func TestAFormOfAnotherAccountIsShownAgainFirst(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann, bob := a.AddSessionUser("ann@example.com"), a.AddSessionUser("bob@example.com")
+	guest := http.Header{}
+	for by, now := range map[string]http.Header{"ann@example.com": bob, "": ann, "bob@example.com": guest} {
+		got := a.SendForm(servertest.Typed(map[string]string{"by": by, "payload": "kept"}), now).Want(http.StatusUnprocessableEntity)
+		if told := got.Problems(); !strings.Contains(told[0], "has changed") || got.TypedInto("payload") != "kept" {
+			t.Errorf("by %q: %q, %s", by, told, got.Body)
+		}
+		again := got.Inputs("push[by]")
+		env.Equal(t, "accounts in the form", len(again), 1)
+		a.SendForm(servertest.Typed(map[string]string{"by": again[0]}), now).Want(http.StatusOK)
+	}
+}
+
 func TestTheFormRefusesOtherBodies(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)

@@ -119,6 +119,9 @@ func (s *Set) makeRequest(r *action.Request, form webForm) (action.Reply, error)
 // requestOf makes the request that the form asks for.
 func (s *Set) requestOf(r *action.Request, f intake.Fields) (store.RequestInfo, error) {
 	changeField(f, store.FieldText, oneBreak)
+	if ofAnother(r, f) {
+		return store.RequestInfo{}, &record.InvalidError{Fields: map[string][]string{otherField: {"is signed in"}}}
+	}
 	if s.Config.ClientEncryption == "off" {
 		delete(f, store.FieldP256)
 		delete(f, store.FieldX25519)
@@ -145,6 +148,7 @@ func requestProblems(err error, text secret.Text) (all []formProblem) {
 		name string // in the *record.InvalidError
 		formProblem
 	}{
+		{otherField, formProblem{Key: "create_bad_other"}},
 		{store.FieldText, about},
 		{store.FieldDuration, formProblem{Field: "time", Key: "ask_bad_choice"}},
 		{store.FieldMaxAnswers, between("answers", "ask_bad_answers", store.Range{Min: 1, Max: record.MaxAnswers})},

@@ -313,6 +313,7 @@ func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
 		"a strange keep":      {[]string{"answer_expire_after_duration", "-1"}, "Choose one of the times listed."},
 		"a key that is none":  {[]string{"public_key_p256", "AAAA"}, "only if your browser encrypts them"},
 		"a key in other text": {[]string{"public_key_p256", "!"}, "only if your browser encrypts them"},
+		"another account":     {[]string{"by", "bob@example.com"}, "has changed"},
 	} {
 		got := ann.Post("/requests/new", servertest.TypedRequest(test.changes...)...)
 		if problems := got.Problems(); len(problems) != 1 || !strings.Contains(problems[0], test.want) {
