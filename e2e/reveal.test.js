@@ -240,7 +240,7 @@ test('after a lock the form works again by itself', async (t) => {
   const push = await scene.pushbox.create({ payload: text, passphrase: 'open sesame' })
   for (let i = 0; i < 5; i++) await openPush(scene, guest, push, 'open barley')
   const field = guest.page.locator('#passphrase')
-  assert.equal(await field.isDisabled(), true)
+  await guest.page.locator('#passphrase:disabled').waitFor()
   await guest.page.clock.runFor(61_000)
   await guest.page.getByText(say('step_wait_over')).waitFor()
   assert.equal(await field.isDisabled(), false)
