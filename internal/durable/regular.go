@@ -37,19 +37,19 @@ func notRegular(path string, info fs.FileInfo) error {
 	return fmt.Errorf("%s is %s", path, what)
 }
 
-// Resolve returns the absolute path of a file without links, so that its last part can be replaced. While root works in
+// Resolve returns the path of a file without links, so that its last part can be replaced. While root works in
 // a directory of another user, that user could lead parts of the path to any file of the machine. So as root it
 // returns an error for a link in such a directory, and for such a directory below another one of those.
 func Resolve(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || !isRoot() {
 		return real, err
 	}
-	for part := path; part != filepath.Dir(part); part = filepath.Dir(part) {
+	given, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for part := given; part != filepath.Dir(part); part = filepath.Dir(part) {
 		info, err := os.Lstat(part)
 		if err != nil {
 			return "", err
@@ -60,7 +60,10 @@ func Resolve(path string) (string, error) {
 			}
 		}
 	}
-	dir := filepath.Dir(real)
+	dir, err := filepath.Abs(filepath.Dir(real))
+	if err != nil {
+		return "", err
+	}
 	if wantOfRoot(dir) == nil {
 		return real, nil
 	}

@@ -29,6 +29,9 @@ type KeySlot struct{ path string }
 // it, with the errors of durable.Resolve.
 func NewKeySlot(path string) (KeySlot, error) {
 	real, err := durable.Resolve(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
 	return KeySlot{real}, err
 }
 
