@@ -16,7 +16,7 @@ func isNameless(fs.FileInfo) bool { return false }
 // isRoot is false: there is no such user.
 func isRoot() bool { return false }
 
-func belongsToRoot(fs.FileInfo) bool { return false }
+func uidOf(fs.FileInfo) int { return -1 }
 
 // hasOtherNames is not known on this system.
 func hasOtherNames(fs.FileInfo) bool { return false }

@@ -22,9 +22,11 @@ func isNameless(info fs.FileInfo) bool {
 
 func isRoot() bool { return os.Geteuid() == 0 }
 
-func belongsToRoot(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && s.Uid == 0
+func uidOf(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Uid)
+	}
+	return -1
 }
 
 // hasOtherNames reports whether a file has more names than one.

@@ -39,7 +39,7 @@ func notRegular(path string, info fs.FileInfo) error {
 
 // Resolve returns the path of a file without links, so that its last part can be replaced. While root works in
 // a directory of another user, that user could lead parts of the path to any file of the machine. So as root it
-// returns an error for a link in such a directory, and for such a directory below another one of those.
+// returns an error for a link in such a directory, and for such a directory below another one of the same user.
 func Resolve(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || !isRoot() {
@@ -54,33 +54,32 @@ func Resolve(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			if err := wantOfRoot(filepath.Dir(part)); err != nil {
-				return "", fmt.Errorf("%s is a link, and %w", part, err)
-			}
+		if owner := ownerOf(filepath.Dir(part)); info.Mode()&fs.ModeSymlink != 0 && owner != root {
+			return "", fmt.Errorf("%s is a link, and %w", part, errLed)
 		}
 	}
 	dir, err := filepath.Abs(filepath.Dir(real))
 	if err != nil {
 		return "", err
 	}
-	if wantOfRoot(dir) == nil {
-		return real, nil
-	}
-	for dir != filepath.Dir(dir) {
+	for owner := ownerOf(dir); owner != root && dir != filepath.Dir(dir); {
 		dir = filepath.Dir(dir)
-		if err := wantOfRoot(dir); err != nil {
-			return "", err
+		if ownerOf(dir) == owner {
+			return "", fmt.Errorf("%s: %w", dir, errLed)
 		}
 	}
 	return real, nil
 }
 
-// wantOfRoot returns an error if a directory belongs to another user than root.
-func wantOfRoot(dir string) error {
+var errLed = errors.New("the directory belongs to another user than root, who could lead it to any file: run the command as that user, or give the directory to root")
+
+const root = 0 // the ID of the user
+
+// ownerOf returns the ID of the user to whom a directory belongs; -1 if it is unknown.
+func ownerOf(dir string) int {
 	info, err := os.Stat(dir)
-	if err == nil && !belongsToRoot(info) {
-		err = fmt.Errorf("%s belongs to another user than root, who could lead it to any file: run the command as that user, or give the directory to root", dir)
+	if err != nil {
+		return -1
 	}
-	return err
+	return uidOf(info)
 }
