@@ -29,7 +29,7 @@ type setting struct {
 	zero        bool  // 0 is allowed although it is below least
 }
 
-// Default returns the configuration without any settings given.
+// Default returns the configuration with every setting at its default.
 func Default() Config {
 	c := defaults[Config]()
 	c.Webhooks.Events = slices.Clone(hookEvents)

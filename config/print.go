@@ -51,8 +51,8 @@ var often = []string{
 	"pw.expire_after_days_default", "pw.expire_after_views_default",
 }
 
-// Short keeps the head of a settings file with every setting, and of its settings those in often. Each keeps the comment
-// above it, and the lines of the sections that it is in.
+// Short shortens a settings file with every setting to its head and the settings in often. A setting comes with the comment
+// above it and the headings of its sections.
 func Short(all string) string {
 	head, rest, _ := strings.Cut(all, "\n\n")
 	var b strings.Builder

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -251,27 +250,4 @@ func (s *Server) sendPage(w http.ResponseWriter, r *action.Request, rep answer) 
 		return 0, nil
 	}
 	return rep.out.send(w, r.Deadlines.Answering)
-}
-
-// buffers are for compressed pages.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// compressors are free compressors.
-var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
-
-// sendCompressed writes a page compressed with gzip.
-func sendCompressed(w http.ResponseWriter, r *action.Request, rep answer) (int64, error) {
-	buf, z := buffers.Get().(*bytes.Buffer), compressors.Get().(*gzip.Writer)
-	defer compressors.Put(z)
-	defer buffers.Put(buf)
-	buf.Reset()
-	z.Reset(buf)
-	if _, err := rep.out.send(z, func() {}); err != nil {
-		return 0, err
-	}
-	if err := z.Close(); err != nil {
-		return 0, err
-	}
-	w.Header()["Content-Encoding"] = gzipped
-	return sendBytes(w, r, rep.Status, buf.Bytes())
 }

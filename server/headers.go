@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"pushbox/server/action"
@@ -99,35 +98,6 @@ func Plain(next http.Handler) http.Handler {
 		h["Referrer-Policy"] = noReferrer
 		next.ServeHTTP(w, r)
 	})
-}
-
-// takesGzip reports whether a client with these Accept-Encoding headers accepts gzip (RFC 9110,
-// 12.5.3). A weight of 0 refuses, and an entry for gzip overrides one for all codings.
-func takesGzip(accept []string) bool {
-	all := false
-	for _, line := range accept {
-		for coding := range strings.SplitSeq(line, ",") {
-			name, parameters, _ := strings.Cut(coding, ";")
-			switch strings.ToLower(strings.TrimSpace(name)) {
-			case "gzip", "x-gzip":
-				return weighs(parameters)
-			case "*":
-				all = weighs(parameters)
-			}
-		}
-	}
-	return all
-}
-
-// weighs reports whether the weight in the parameters of a coding is more than 0; without a weight
-// it is.
-func weighs(parameters string) bool {
-	q, given := strings.CutPrefix(strings.ToLower(strings.TrimSpace(parameters)), "q=")
-	if !given {
-		return parameters == ""
-	}
-	weight, err := strconv.ParseFloat(q, 64)
-	return err == nil && weight > 0 && weight <= 1
 }
 
 // preflight answers the question that browsers ask before a script of another site may

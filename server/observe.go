@@ -101,33 +101,6 @@ type Monitoring struct {
 	Settings func() []config.Value                           // the settings in force, for administrators; nil: none
 }
 
-// reachWithin bounds how long a balancer waits for the database to answer.
-const reachWithin = 2 * time.Second
-
-// ready reports whether a balancer should send requests here. It should not before the start is
-// complete or after a stop has begun, nor while the database does not answer, completes no write,
-// or would be lost after a stop. /healthz ignores the last case: a program that polls it may
-// restart the server, which would destroy the data.
-func (s *Server) ready(r *action.Request) (action.Reply, error) {
-	if s.monitoring.Ready != nil {
-		if err := s.monitoring.Ready(); err != nil {
-			return action.Reply{}, err
-		}
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), reachWithin)
-	defer cancel()
-	if err := s.store.Reach(ctx); err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = record.ErrUnavailable
-		}
-		if errors.Is(err, record.ErrUnavailable) || errors.Is(err, record.ErrLost) {
-			err = &unreadyError{err}
-		}
-		return action.Reply{}, err
-	}
-	return s.health(r)
-}
-
 // noRouteName is the name of the route in labels and logs for a request without one.
 const noRouteName = "none"
 
@@ -142,12 +115,6 @@ func isExpected(err error) bool {
 func isBusy(err error) bool {
 	return errors.Is(err, limit.ErrBusy) || errors.Is(err, record.ErrBusy) || errors.Is(err, record.ErrRoom) || errors.Is(err, record.ErrNoAnswers)
 }
-
-// An unreadyError says why a database makes a server unready. The log has it once, not for each
-// check.
-type unreadyError struct{ error }
-
-func (e *unreadyError) Unwrap() error { return e.error }
 
 // noteUnbelieved warns once, after a start or a reload, about a peer whose forwarding headers are
 // ignored. It may be a proxy that is missing in trusted_proxies; then all its clients count as one.

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"crypto/rand"
+	"errors"
 	"sync"
 	"time"
 
@@ -85,3 +87,36 @@ func (s *Server) health(*action.Request) (action.Reply, error) {
 		return action.OK(healthJSON{"ok"}), nil
 	}
 }
+
+// reachWithin bounds how long a balancer waits for the database to answer.
+const reachWithin = 2 * time.Second
+
+// ready reports whether a balancer should send requests here. It should not before the start is
+// complete or after a stop has begun, nor while the database does not answer, completes no write,
+// or would be lost after a stop. /healthz ignores the last case: a program that polls it may
+// restart the server, which would destroy the data.
+func (s *Server) ready(r *action.Request) (action.Reply, error) {
+	if s.monitoring.Ready != nil {
+		if err := s.monitoring.Ready(); err != nil {
+			return action.Reply{}, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), reachWithin)
+	defer cancel()
+	if err := s.store.Reach(ctx); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = record.ErrUnavailable
+		}
+		if errors.Is(err, record.ErrUnavailable) || errors.Is(err, record.ErrLost) {
+			err = &unreadyError{err}
+		}
+		return action.Reply{}, err
+	}
+	return s.health(r)
+}
+
+// An unreadyError says why a database makes a server unready. The log has it once, not for each
+// check.
+type unreadyError struct{ error }
+
+func (e *unreadyError) Unwrap() error { return e.error }

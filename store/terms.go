@@ -219,7 +219,7 @@ type NewPush struct {
 	Name, Note secret.Text
 
 	Days     *int
-	Lifetime time.Duration // instead of Days, which wins when both are given
+	Lifetime time.Duration // used only if Days is nil
 	Views    *int
 
 	RetrievalStep     *bool

@@ -78,7 +78,7 @@ func inPlace[In, Out any](ctx context.Context, a *app, cfg config.Config, o admi
 	return o.Do(ctx, s, in)
 }
 
-// refuseUpgrade returns an error if the database awaits an upgrade, which opening it would make.
+// refuseUpgrade returns an error if the database awaits an upgrade, which opening it would run.
 func refuseUpgrade(cfg config.Config) error {
 	u, err := findUpgrade(instance.Database(cfg))
 	if err != nil || u == nil {

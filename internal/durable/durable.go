@@ -67,8 +67,8 @@ func NewFile(path string, content []byte) error {
 	return PublishNew(temp, path)
 }
 
-// WriteTemp durably writes a temporary file of mode 0600 beside path, which RemoveLeftovers
-// finds. Unless it is nil, prepare may change the owner and the mode of the open file.
+// WriteTemp durably writes a temporary file of mode 0600 beside path. RemoveLeftovers removes it after a
+// crash. prepare, if it is not nil, may change the owner and the mode of the open file.
 func WriteTemp(path string, content []byte, prepare func(*os.File) error) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), TempPattern(path))
 	if err != nil {

@@ -9,7 +9,7 @@
 // An account comes from one of these:
 //
 //   - AddAccount adds one with a password, such as for the form of signing in.
-//   - AddTokenUser adds one, and returns the header of a program with its API token.
+//   - AddTokenUser adds one, and returns the header with its API token, as a program sends it.
 //   - AddSessionUser adds one, and returns the header of a browser with its session.
 //   - Actor adds one if it does not exist, and returns who acts in calls of the store.
 //

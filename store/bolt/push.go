@@ -10,8 +10,7 @@ import (
 	"pushbox/store/record"
 )
 
-// pushWeight is the approximate size of a push without its payload, in bytes, and an upper bound
-// for most.
+// pushWeight is about the size of a push without its payload, in bytes; most are smaller.
 const pushWeight = 512
 
 // entryWeight is the approximate size of an audit entry without its sealed part, in bytes.

@@ -91,7 +91,7 @@ func (r runner) matrix(ctx context.Context, faults []fault) error {
 		for _, setting := range []string{"", longRun} {
 			others = nil
 			for _, h := range f.by {
-				v, err := t.meet(ctx, h, setting)
+				v, err := t.buildAndRun(ctx, h, setting)
 				if err != nil {
 					return false, err
 				}
@@ -149,7 +149,7 @@ func (t *trial) enough(ctx context.Context, h harness) (uint64, error) {
 		v := verdict{fate: caught}
 		for i := 0; i < times && v.fate == caught; i++ {
 			var err error
-			if v, err = t.meet(ctx, h, fmt.Sprintf("%s=%d", work.Name, length)); err != nil {
+			if v, err = t.buildAndRun(ctx, h, fmt.Sprintf("%s=%d", work.Name, length)); err != nil {
 				return 0, err
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A trial runs one fault, with files in a directory of its own. It does not change the
+// A trial runs harnesses against the code with one fault, with files in a directory of its own. It does not change the
 // source tree.
 type trial struct {
 	root, dir string
@@ -75,7 +75,7 @@ func unmountBelow(dir string) error {
 	return err
 }
 
-// longRun is what the environment has in the long run.
+// longRun is the variable that makes harnesses run at their long length.
 const longRun = "PUSHBOX_TEST_LONG=1"
 
 // try runs the harnesses of a fault in turn until one of them fails: each at the length of go
@@ -83,7 +83,7 @@ const longRun = "PUSHBOX_TEST_LONG=1"
 func (t *trial) try(ctx context.Context, f fault) (v verdict, err error) {
 	for _, setting := range []string{"", longRun} {
 		for _, h := range f.by {
-			if v, err = t.meet(ctx, h, setting); err != nil || v.fate != missed && v.fate != skipped {
+			if v, err = t.buildAndRun(ctx, h, setting); err != nil || v.fate != missed && v.fate != skipped {
 				return v, err
 			}
 		}
@@ -91,9 +91,9 @@ func (t *trial) try(ctx context.Context, f fault) (v verdict, err error) {
 	return v, err
 }
 
-// meet builds a harness with the patched code, unless it did so before, and runs it with a
+// buildAndRun builds a harness with the patched code, unless it did so before, and runs it with a
 // setting in its environment.
-func (t *trial) meet(ctx context.Context, h harness, setting string) (verdict, error) {
+func (t *trial) buildAndRun(ctx context.Context, h harness, setting string) (verdict, error) {
 	if t.unfit != nil {
 		return verdict{fate: unfit, says: t.unfit.Error()}, nil
 	}

@@ -99,12 +99,12 @@ func TestATrialEndsWithItsContext(t *testing.T) {
 	f := seeded("sum += n", "for n > 0 {\n}", "TestNoNumbers", "TestSums")
 	trial, err := newTrial(sampleRoot(t), time.Minute, f)
 	env.OK(t, err)
-	if v, err := trial.meet(t.Context(), f.by[0], ""); err != nil || v.fate != missed { // which builds the program
+	if v, err := trial.buildAndRun(t.Context(), f.by[0], ""); err != nil || v.fate != missed { // which builds the program
 		t.Fatalf("%+v, %v", v, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	if _, err = trial.meet(ctx, f.by[1], ""); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err = trial.buildAndRun(ctx, f.by[1], ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ended with %v", err)
 	}
 	if err := trial.end(); err != nil {
