@@ -64,8 +64,8 @@ type User struct {
 	ID           record.AccountID `json:"id"`
 	Email        string           `json:"email"`
 	CreatedAt    time.Time        `json:"created_at"`
-	LastSignInAt time.Time        `json:"last_sign_in_at,omitzero"` // on the pages
-	Confirmed    bool             `json:"confirmed"`                // its address
+	LastSignInAt time.Time        `json:"last_sign_in_at,omitzero"` // through the pages, not by an API token
+	Confirmed    bool             `json:"confirmed"`                // its address is confirmed
 	SecondFactor bool             `json:"second_factor"`
 	Admin        bool             `json:"admin"`
 	Invited      bool             `json:"invited"`          // it has no way to sign in yet
@@ -82,10 +82,10 @@ type Identity struct {
 	Subject string `json:"subject"`
 }
 
-func newUser(a record.Account, takes record.Room) User {
+func newUser(a record.Account, used record.Room) User {
 	u := User{
 		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
-		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: used,
 	}
 	for _, i := range a.Identities.List() {
 		u.Identities = append(u.Identities, Identity(i))
@@ -175,7 +175,7 @@ type EventList struct {
 type Facts struct {
 	Version   string
 	CertFault string // why browsers refuse the server's certificate; empty: they accept it, as far as is known
-	Dumpable  string // why a core dump may contain the memory of the process; empty: it cannot
+	DumpFault string // why a core dump may contain the memory of the process; empty: it cannot
 
 	Key      string // where the master key comes from
 	KeyFault string // why the next start would not find the key; empty: it would

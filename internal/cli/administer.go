@@ -24,12 +24,12 @@ const (
 // one runs, otherwise in place. If the database is in use but no server listens, a server
 // is starting or stopping, and administer tries again for a moment.
 func administer[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in In) (out Out, err error) {
-	return administerOr(a, cmd, o, in, false)
+	return administerCreating(a, cmd, o, in, false)
 }
 
-// administerOr is administer. If create is set, it makes a store that does not exist, as
+// administerCreating is administer. If create is set, it makes a store that does not exist, as
 // serve does.
-func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
+func administerCreating[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
 	cfg, err := a.settings(cmd)
 	if err != nil {
 		return out, err

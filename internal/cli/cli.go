@@ -32,7 +32,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, environ []string) *app {
 	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}
-	if runtime.GOOS != "windows" { // where any user could make a directory etc
+	if runtime.GOOS != "windows" { // on Windows, any user could create \etc\pushbox\config.yaml
 		a.packaged = packagedFile
 	}
 	return a
@@ -59,7 +59,7 @@ type app struct {
 	console        *console
 	configFile     string // --config
 	packaged       string // settings file to use if none is named and it is there; empty: none
-	toldPackaged   bool   // that it is used
+	toldPackaged   bool   // the user was told that the packaged file is used
 	example        string // the settings file that config init writes
 }
 

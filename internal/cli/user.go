@@ -76,7 +76,7 @@ none, as ` + "`pushbox serve`" + ` does.`,
 			return err
 		}
 		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}, Admin: *isAdmin}
-		u, err := administerOr(a, cmd, admin.UserAdd, in, create)
+		u, err := administerCreating(a, cmd, admin.UserAdd, in, create)
 		if errors.Is(err, instance.ErrNoDatabase) {
 			return hint.With(err, "name the settings file with --config, or the directory with --data-dir; in a new installation, --init makes it, as `pushbox serve` does")
 		}

@@ -21,7 +21,7 @@ func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error)
 		}
 	}
 	if d.dumpable != nil {
-		f.Dumpable = d.dumpable.Error()
+		f.DumpFault = d.dumpable.Error()
 	}
 	f.Unsure = d.people.unsure()
 	done := d.backups.state()

@@ -172,7 +172,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 			s.Config.Webhooks.URL, s.Hook = secret.New("https://hooks.example.com"), broken
 		}, "webhook of the server", "it is broken", Problem},
 		"a webhook":  {func(_ *testing.T, s *Subject) { s.Config.Webhooks.URL = secret.New("https://hooks.example.com") }, "webhook of the server", "nothing was sent", OK},
-		"core dumps": {func(_ *testing.T, s *Subject) { s.Facts.Dumpable = "not allowed" }, "core dumps", "not allowed", Problem},
+		"core dumps": {func(_ *testing.T, s *Subject) { s.Facts.DumpFault = "not allowed" }, "core dumps", "not allowed", Problem},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

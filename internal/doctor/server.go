@@ -80,8 +80,8 @@ func checkCores(_ context.Context, s *Subject) []Finding {
 	switch {
 	case !s.Running || s.Facts == nil:
 		return one(skipped("no server is running"))
-	case s.Facts.Dumpable != "":
-		return one(problem("set LimitCORE=0 in the service unit", "a crash may write secrets to one: %s", s.Facts.Dumpable))
+	case s.Facts.DumpFault != "":
+		return one(problem("set LimitCORE=0 in the service unit", "a crash may write secrets to one: %s", s.Facts.DumpFault))
 	}
 	return one(fine("the server's memory is kept out of core dumps"))
 }

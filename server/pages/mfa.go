@@ -21,7 +21,7 @@ type mfaView struct {
 	Required bool        // every account must have one
 	Codes    int         // recovery codes that are left
 	Email    string      // for password managers
-	Secret   secret.Text // of the authenticator app that is offered, if there is none
+	Secret   secret.Text // of the authenticator app that is offered, if the account has none
 	QR       display.QR
 	New      passkeyView // the passkey that is offered
 	Proof    passkeyView // passkeys that can replace a code, for changes that need a factor
@@ -105,13 +105,13 @@ func (s *Set) enableMFA(r *action.Request, f webForm) (action.Reply, error) {
 	}
 	offered := f.Text("secret")
 	n, codes, err := s.Store.EnableTOTP(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.otherFactor(r, f), offered, f.Text("code"))
-	if errors.Is(err, record.ErrExists) {
+	if errors.Is(err, record.ErrExists) { // another tab added the app
 		return action.GoTo(action.MFAPath), nil
 	}
 	if err != nil {
 		return s.rerenderMFA(r, err, "mfa_code_wrong", offered)
 	}
-	if codes == nil {
+	if codes == nil { // not the first factor: the recovery codes stay
 		return s.goToTell(r, action.MFAPath, noticeAppAdded), nil
 	}
 	return action.Show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).With(r.NewSessionCookie(n), r.NewKnownCookie(n)), nil
@@ -146,7 +146,7 @@ func (s *Set) newRecoveryCodes(r *action.Request, f webForm) (action.Reply, erro
 	return action.Show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes, New: true}), nil
 }
 
-// refuseMFA shows the page again after the password or a factor was refused.
+// refuseMFA is rerenderMFA with the message for a wrong password or factor.
 func (s *Set) refuseMFA(r *action.Request, f webForm, err error) (action.Reply, error) {
 	message, err := factorWrong(f, r.Session.MFA, err)
 	return s.rerenderMFA(r, err, message, secret.Text{})

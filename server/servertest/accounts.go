@@ -65,7 +65,7 @@ func (a *Server) AddSessionUser(email string) http.Header {
 
 var ownersPassword = secret.New("a password for tests 17")
 
-// SignInAgain begins another session of an account, and returns its cookie.
+// SignInAgain begins another session of an account, and returns the header with its cookie.
 func (a *Server) SignInAgain(email string) http.Header {
 	a.T.Helper()
 	session := env.Must(a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, email, ownersPassword))(a.T)

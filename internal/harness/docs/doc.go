@@ -7,13 +7,13 @@
 //     send mails through aiosmtpd, and the recipes of docs/listeners.md and the sub-path of
 //     docs/proxies.md serve what they promise.
 //   - The units, the image and the Kubernetes and Compose files of deploy give settings
-//     that exist, and systemd finds the unit exposed to little.
-//   - The numbers that documents say are those of the code.
+//     that exist, and `systemd-analyze security` rates the unit's exposure as low.
+//   - Numbers in documents equal those in the code.
 //   - The program serves HTTPS by itself, and fetches a certificate from Pebble although
 //     it is killed during the order (docs/tls.md).
-//   - TestEverythingWorksTogether has one server with HTTPS, two listeners, a sub-path,
-//     metrics, webhooks and backups upgrade a database, replaces its key and certificate,
-//     kills it while a message waits, and restores its backup.
+//   - TestEverythingWorksTogether runs one server with HTTPS, two listeners, a sub-path,
+//     metrics, webhooks and backups: it upgrades a database, gets another key and certificate,
+//     is killed while a message waits, and is restored from its backup.
 //
 // What needs curl, python3, aiosmtpd, openssl, nginx or systemd is skipped where that is
 // missing.
