@@ -171,8 +171,10 @@ type unlinkedFile struct {
 // command, which believes its answer only as far as it names a copy.
 func takeCopy(cfg config.Config, temp string) (unlinkedFile, error) {
 	database := instance.Database(cfg)
-	if at, err := filepath.EvalSymlinks(database); err == nil { // the copy lies beside the file itself
+	if at, err := durable.Resolve(database); err == nil { // the copy lies beside the file itself
 		database = at
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return unlinkedFile{}, err
 	}
 	f, named, err := durable.TakeTemp(database, temp)
 	if errors.Is(err, fs.ErrNotExist) {
