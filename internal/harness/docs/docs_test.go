@@ -24,9 +24,6 @@ var documents = []string{"README.md", "docs/api.md"}
 // shortened form of it.
 func TestTheDocumentsCommandsWork(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("the documents show curl, and it is not installed here")
-	}
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,6 +128,7 @@ type shell struct {
 // newShell starts a server.
 func newShell(t *testing.T) *shell {
 	t.Helper()
+	proctest.Installed(t, "curl", "curl") // which the documents show
 	s := &shell{t: t, dir: t.TempDir(), env: proctest.Environ()}
 	server := env.Must(proctest.Start(s.dir, s.env, nil))(t)
 	t.Cleanup(server.Kill)

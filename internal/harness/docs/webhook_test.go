@@ -26,9 +26,8 @@ func freePort(t *testing.T) string {
 // port, and then lets a server report a view.
 func TestTheReceiverOfTheDocumentVerifiesMessages(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("the document has a receiver in Python, and it is not installed here")
-	}
+	proctest.Installed(t, "python3", "python3")
+	proctest.Installed(t, "curl", "curl")
 	const document = "docs/webhooks.md"
 	dir, port, output := t.TempDir(), freePort(t), new(proctest.Output)
 	defer func() {

@@ -154,14 +154,16 @@ func TestABillOfMaterialsIsCycloneDX(t *testing.T) {
 	j, b := aJob(t), aBuild(t, "linux/arm64")
 	env.OK(t, j.bill(b))
 	text := read(t, j.dist, "pushbox-1.2.3-linux-arm64.cdx.json")
-	library := env.Must(j.tool(t.Context(), "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))(t)
+	const library = "github.com/CycloneDX/cyclonedx-go"
+	env.Must(j.tool(t.Context(), "mod", "download", library))(t)
+	dir := env.Must(j.tool(t.Context(), "list", "-m", "-f", "{{.Dir}}", library))(t)
 	c := jsonschema.NewCompiler()
 	for name, file := range map[string]string{
 		"bom-1.5.schema.json":  "bom-1.5.schema.json",
 		"spdx.schema.json":     "spdx.schema.json",
 		"jsf-0.82.schema.json": "jsf-0.82.schemax.json",
 	} {
-		doc := env.Must(jsonschema.UnmarshalJSON(bytes.NewReader(read(t, library, "schema", file))))(t)
+		doc := env.Must(jsonschema.UnmarshalJSON(bytes.NewReader(read(t, dir, "schema", file))))(t)
 		env.OK(t, c.AddResource("http://cyclonedx.org/schema/"+name, doc))
 	}
 	schema := env.Must(c.Compile("http://cyclonedx.org/schema/bom-1.5.schema.json"))(t)
