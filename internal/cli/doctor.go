@@ -250,7 +250,7 @@ func (a *app) showFindings(all []doctor.Finding, asJSON bool) error {
 		if f.Cure != "" {
 			text += "         cure: " + f.Cure + "\n"
 		}
-		if _, err := io.WriteString(a.stdout, text); err != nil {
+		if _, err := io.WriteString(a.stdout, printable(text)); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ const (
 	nextSuffix = ".next"
 	oldSuffix  = ".old-"
 	oldStamp   = "20060102T150405Z"
+	maxOld     = 20 // kept keys of one second
 )
 
 // A KeySlot is the place of a key file whose key will be replaced. The next key waits
@@ -141,7 +142,7 @@ func (s KeySlot) keepOld(at time.Time) (old string, err error) {
 	name := s.path + oldSuffix + at.UTC().Format(oldStamp)
 	old = name
 	for n := 2; ; n++ {
-		if err := s.publish(text, old, key); !errors.Is(err, fs.ErrExist) {
+		if err := s.publish(text, old, key); !errors.Is(err, fs.ErrExist) || n > maxOld {
 			return old, err
 		}
 		old = fmt.Sprintf("%s-%d", name, n) // another rotation ran in this second
