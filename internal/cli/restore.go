@@ -29,6 +29,7 @@ type restoreJob struct {
 	cfg      config.Config
 	name     string // of the backup
 	keepLive bool
+	own      func(*os.File) error // prepares the copy; nil: it keeps its owner
 	with     backup.Identities
 	key      seal.RootKey
 	made     os.FileInfo // of the copy
@@ -59,7 +60,7 @@ ended, and waiting messages are dropped.`,
 		if err := instance.NotWithPostgres(r.cfg, "restore", "restore into a directory without database_url, then run `pushbox move`, as docs/scaling.md says"); err != nil {
 			return err
 		}
-		r.keepLive = *keepLive
+		r.keepLive, r.own = *keepLive, durable.OwnAsDir
 		return r.explain(r.run(ctx, stdin))
 	})
 }
@@ -168,9 +169,6 @@ func (r *restoreJob) publish(ctx context.Context, temp, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := instance.GiveToOwnerOf(r.cfg.DataDir, temp); err != nil {
-		return fmt.Errorf("give the database to the owner of its directory: %w", err)
-	}
 	published, err := durable.Publish(temp, path)
 	if err == nil && !published {
 		err = r.notEmpty() // a database may have appeared
@@ -193,7 +191,10 @@ func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader
 		return "", err
 	}
 	p := r.app.progress("reading")
-	if r.made, err = f.Stat(); err == nil {
+	if r.made, err = f.Stat(); err == nil && r.own != nil {
+		err = r.own(f)
+	}
+	if err == nil {
 		err = copyWatched(ctx, f, content, func() error { return bolt.CheckSpace(dir) }, func(done int64) { p.set(done, size) })
 	}
 	p.end()

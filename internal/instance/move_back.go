@@ -166,9 +166,6 @@ func (b *moveBack) copy(ctx context.Context, watch store.MoveWatch) (n int64, er
 	}
 	n, err = store.Move(ctx, b.from, to, key, func() error { return nil }, watch)
 	if err = errors.Join(err, to.Close()); err == nil {
-		err = GiveToOwnerOf(b.cfg.DataDir, temp)
-	}
-	if err == nil {
 		_, err = durable.Replace(temp, b.file())
 	}
 	if err != nil {

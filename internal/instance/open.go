@@ -57,9 +57,7 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 	if err != nil {
 		return nil, false, err
 	}
-	if err := o.noteKey(madeKey); err != nil {
-		return nil, false, err
-	}
+	o.noteKey(madeKey)
 	if madeKey != "" && filepath.Dir(madeKey) == filepath.Clean(o.Config.DataDir) {
 		o.Note("the key file is beside the database, so a copy of that directory has both: name another place with master_key_file, or move the file there, as docs/install.md says")
 	}
@@ -78,9 +76,6 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 		return nil, false, err
 	}
 	if created {
-		if err := GiveToOwnerOf(o.Config.DataDir, Database(o.Config)); err != nil {
-			return nil, false, errors.Join(fmt.Errorf("give the database to the owner of the data directory: %w", err), engine.Close())
-		}
 		o.Note("made the database " + Database(o.Config))
 	}
 	if s, err = o.open(ctx, engine, engine, key); err != nil {
@@ -89,15 +84,11 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 	return s, created, nil
 }
 
-func (o Options) noteKey(made string) error {
+func (o Options) noteKey(made string) {
 	if made == "" {
-		return nil
-	}
-	if err := GiveToOwnerOf(filepath.Dir(made), made); err != nil {
-		return fmt.Errorf("give the key file to the owner of its directory: %w", err)
+		return
 	}
 	o.Note(fmt.Sprintf("made the key file %s: keep a copy of it apart from the database, and never lose it; without it nothing can be read", made))
-	return nil
 }
 
 func (o Options) open(ctx context.Context, engine record.Engine, file record.FileUpkeep, key seal.RootKey) (*store.Store, error) {

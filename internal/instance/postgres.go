@@ -112,9 +112,7 @@ func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) 
 	if err != nil {
 		return nil, false, err
 	}
-	if err := o.noteKey(madeKey); err != nil {
-		return nil, false, err
-	}
+	o.noteKey(madeKey)
 	if madeKey != "" {
 		o.Note("each further server over this database needs a copy of that key file")
 	}

@@ -37,7 +37,7 @@ func prepare(path string) (temp string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return f.Name(), writeEmpty(f)
+	return f.Name(), errors.Join(durable.OwnAsDir(f), writeEmpty(f))
 }
 
 // writeEmpty fills a new file with empty buckets, syncs it and closes it. After a fault in the mapping

@@ -374,7 +374,7 @@ func OpenCopy(path string) (db *DB, temp string, err error) {
 		return nil, "", err
 	}
 	made, err := f.Stat()
-	if err = errors.Join(err, writeEmpty(f)); err != nil {
+	if err = errors.Join(err, durable.OwnAsDir(f), writeEmpty(f)); err != nil {
 		return nil, "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return (&DB{path: f.Name(), made: made}).Reopen()

@@ -64,7 +64,7 @@ func readKey(f *os.File) (text []byte, err error) {
 }
 
 // CreateKeyFile makes a key and writes it to a new file that only its owner may read or
-// write. The file is whole and durable when CreateKeyFile returns nil. After an error
+// write. The owner is that of the directory, if root makes it. The file is whole and durable when CreateKeyFile returns nil. After an error
 // there is no file, or a whole one that a power cut may remove. If the file existed,
 // the error is fs.ErrExist, and it stays as it is. durable.RemoveLeftovers removes the
 // remains of a crash.
@@ -77,7 +77,13 @@ func CreateKeyFile(path string) (RootKey, error) {
 }
 
 // KeepKeyFile writes an existing key to a new file, as CreateKeyFile does.
-func KeepKeyFile(path string, k RootKey) error { return KeepFile(path, k.Text()) }
+func KeepKeyFile(path string, k RootKey) error {
+	temp, err := durable.WriteTemp(path, k.Text(), durable.OwnAsDir)
+	if err != nil {
+		return err
+	}
+	return durable.PublishNew(temp, path)
+}
 
 // KeepFile writes a key in any form to a new file, as CreateKeyFile does.
 func KeepFile(path string, text []byte) error { return durable.NewFile(path, text) }
