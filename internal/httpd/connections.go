@@ -186,8 +186,8 @@ const (
 // While a header arrives, net/http uses many times its length in memory, before fewFields sees it. So a header
 // that is larger than usual needs a slot until it ends, for headerTimeout at most. These slots are shared like
 // connections, and a header that gets none ends its connection. What may be in a buffer with a header counts like it.
-// So do frames of HTTP/2 while there is no request; after the first one they may be about answers that still
-// arrive, so they may have more bytes.
+// So do frames of HTTP/2 while there is no request; after the first one there may be more of them, about what is
+// still on its way.
 //
 // Over HTTP/2, net/http keeps up to 10,000 answers to control frames. So reads wait while a write waits, and where there
 // is no request, the connection ends soon.
@@ -300,11 +300,11 @@ func (c *boundConn) begin() {
 	c.freeLarge()
 }
 
-// end notes that a request over HTTP/2 has ended.
+// end notes that a request over HTTP/2 has ended. As much of its body as fits into the buffers may still arrive.
 func (c *boundConn) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.running, c.came, c.most = c.running-1, 0, maxAhead
+	c.running, c.came, c.most = c.running-1, 0, maxAhead+maxUnread
 }
 
 // rest notes that the request over HTTP/1 has ended, with its body. The next header may be in what came with it.
@@ -348,6 +348,14 @@ func (c *boundConn) Close() error {
 		defer c.bounds.slots.Free(c.by)
 	}
 	return c.Conn.Close()
+}
+
+// CloseWrite tells the peer that nothing more comes, where the connection can.
+func (c *boundConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
 }
 
 // NetConn returns the connection itself, as that of package crypto/tls does.
