@@ -74,7 +74,7 @@ is never replaced.`,
 			if short {
 				text = config.Short(text)
 			}
-			err := durable.NewFile(args[0], []byte(inComments(text)))
+			err := durable.NewFile(args[0], []byte(inComments(text)), nil)
 			return a.done(nameAnother(err), "wrote %s: remove the # before each setting that you change, and before its section", args[0])
 		},
 	}

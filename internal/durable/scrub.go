@@ -43,26 +43,18 @@ func TakeTemp(path, temp string) (f *os.File, named bool, err error) {
 	if number, ours := strings.CutPrefix(name, filepath.Base(path)+leftover); !ours || !isNumber(number) {
 		return nil, false, fmt.Errorf("%s is not a temporary file of %s", temp, path)
 	}
-	dir, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, false, err
-	}
-	defer func() { _ = dir.Close() }()
-	there, err := dir.Lstat(name)
-	if err != nil {
-		return nil, false, err
-	}
-	if f, err = dir.OpenFile(name, os.O_RDWR|nonBlocking, 0); err != nil {
+	temp = filepath.Join(filepath.Dir(path), name)
+	if f, err = OpenRegular(temp, os.O_RDWR); err != nil {
 		return nil, false, err
 	}
 	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || !os.SameFile(there, info) || hasOtherNames(info)) {
+	if err == nil && hasOtherNames(info) {
 		err = fmt.Errorf("%s is not a file of its own", temp)
 	}
 	if err != nil {
 		return nil, false, errors.Join(err, f.Close())
 	}
-	return f, dir.Remove(name) != nil, nil
+	return f, os.Remove(temp) != nil, nil
 }
 
 func scrubOpen(f *os.File) error {

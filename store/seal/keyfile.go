@@ -78,12 +78,8 @@ func CreateKeyFile(path string) (RootKey, error) {
 
 // KeepKeyFile writes an existing key to a new file, as CreateKeyFile does.
 func KeepKeyFile(path string, k RootKey) error {
-	temp, err := durable.WriteTemp(path, k.Text(), durable.OwnAsDir)
-	if err != nil {
-		return err
-	}
-	return durable.PublishNew(temp, path)
+	return durable.NewFile(path, k.Text(), durable.OwnAsDir)
 }
 
 // KeepFile writes a key in any form to a new file, as CreateKeyFile does.
-func KeepFile(path string, text []byte) error { return durable.NewFile(path, text) }
+func KeepFile(path string, text []byte) error { return durable.NewFile(path, text, nil) }
