@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestCommandsWorkWithAServer(t *testing.T) {
 
 // params are the parameters of scripts that may use the commands of script_test.go. If
 // online is set, a server runs from the start, and [online] is true. [postgres] is true where
-// PostgreSQL is installed.
+// PostgreSQL is installed, and [root] if root runs the tests.
 func params(dir string, online bool) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
@@ -67,6 +68,8 @@ func params(dir string, online bool) testscript.Params {
 			switch name {
 			case "online":
 				return online, nil
+			case "root":
+				return os.Geteuid() == 0, nil
 			case "postgres":
 				c, err := pgtest.Shared()
 				return c != nil, err

@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
+	"pushbox/internal/rights"
 	"pushbox/internal/terminal"
 	"pushbox/store"
 	"pushbox/store/bolt"
@@ -86,10 +87,13 @@ func (a *app) backUp(cmd *cobra.Command, name string, o backupOrder, cfg config.
 		o.recipients = cfg.Backup.Recipients
 	}
 	w := backup.Writer{Replace: o.force, CheckSpace: bolt.CheckSpace}
-	if w.Recipients, err = backup.ParseRecipients(o.recipients, o.recipientFiles); err != nil {
-		return hint.With(usagef("%w", err), "give each recipient as age-keygen -y prints it")
-	}
-	if err := a.checkTarget(name, o.force, cfg); err != nil {
+	err = rights.AsCaller(func() error {
+		if w.Recipients, err = backup.ParseRecipients(o.recipients, o.recipientFiles); err != nil {
+			return hint.With(usagef("%w", err), "give each recipient as age-keygen -y prints it")
+		}
+		return a.checkTarget(name, o.force, cfg)
+	})
+	if err != nil {
 		return err
 	}
 	made, err := administerWatched(a, cmd, "copying", admin.Backup, admin.None{})
@@ -150,7 +154,7 @@ func (a *app) deliver(ctx context.Context, made store.Backup, cfg config.Config,
 	if name == standard {
 		err = w.Stream(ctx, a.stdout, from, made.Size)
 	} else {
-		err = w.File(ctx, name, from, made.Size)
+		err = rights.AsCaller(func() error { return w.File(ctx, name, from, made.Size) })
 	}
 	p.end()
 	if errors.Is(err, fs.ErrExist) {
@@ -167,20 +171,22 @@ type unlinkedFile struct {
 	named bool
 }
 
-// takeCopy takes the copy that the server made. The server may run as a user with fewer rights than this
-// command, which believes its answer only as far as it names a copy.
+// takeCopy takes the copy that the server made, beside the database. Seen from another directory, the server's path
+// may lead elsewhere.
 func takeCopy(cfg config.Config, temp string) (unlinkedFile, error) {
 	database := instance.Database(cfg)
-	if at, err := durable.Resolve(database); err == nil { // the copy lies beside the file itself
+	if at, err := filepath.EvalSymlinks(database); err == nil {
 		database = at
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return unlinkedFile{}, err
 	}
-	f, named, err := durable.TakeTemp(database, temp)
+	temp = filepath.Join(filepath.Dir(database), filepath.Base(temp))
+	f, err := durable.OpenRegular(temp, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return unlinkedFile{}, hint.With(errors.New("another pushbox process removed the copy as a leftover"), "run the command again")
 	}
-	return unlinkedFile{f, named}, err
+	if err != nil {
+		return unlinkedFile{}, err
+	}
+	return unlinkedFile{f, os.Remove(temp) != nil}, nil
 }
 
 // Close closes the copy, which is then gone.

@@ -42,7 +42,7 @@ The exit code is 3 if the backup is damaged.`,
 
 // verify checks a copy of the backup, and reports its contents.
 func (r *restoreJob) verify(ctx context.Context, stdin io.Reader) (err error) {
-	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
+	if err := r.loadKey(); err != nil {
 		return err
 	}
 	dir := r.cfg.DataDir // where no other user can write

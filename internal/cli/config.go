@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"pushbox/internal/daemon"
 	"pushbox/internal/durable"
 	"pushbox/internal/hint"
+	"pushbox/internal/rights"
 )
 
 func (a *app) configPrint() *cobra.Command {
@@ -74,7 +76,7 @@ is never replaced.`,
 			if short {
 				text = config.Short(text)
 			}
-			err := durable.NewFile(args[0], []byte(inComments(text)), nil)
+			err := durable.NewFile(args[0], []byte(inComments(text)))
 			return a.done(nameAnother(err), "wrote %s: remove the # before each setting that you change, and before its section", args[0])
 		},
 	}
@@ -99,14 +101,24 @@ const (
 	listenFlag  = "listen"
 )
 
-// settings loads the configuration, under the flags that cmd was given.
-func (a *app) settings(cmd *cobra.Command) (config.Config, error) {
-	loaded, err := config.Load(a.source(cmd))
-	if err != nil {
-		return config.Config{}, err
+// settings loads the configuration, under the flags that cmd was given. Then a command of root works with the rights of
+// the user who owns the data.
+func (a *app) settings(cmd *cobra.Command) (cfg config.Config, err error) {
+	err = rights.AsCaller(func() error {
+		loaded, err := config.Load(a.source(cmd))
+		if err == nil {
+			cfg = loaded.Config
+		}
+		return err
+	})
+	if err == nil {
+		err = rights.Take(owned(cfg)...)
 	}
-	return loaded.Config, nil
+	return cfg, err
 }
+
+// owned returns the directories whose owner a server should run as: before there is a data directory, that of the key.
+func owned(cfg config.Config) []string { return []string{cfg.DataDir, filepath.Dir(cfg.KeyFile())} }
 
 // configured returns the function of a command that needs the settings.
 func (a *app) configured(run func(cmd *cobra.Command, args []string, cfg config.Config) error) func(*cobra.Command, []string) error {

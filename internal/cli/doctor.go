@@ -21,6 +21,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
+	"pushbox/internal/rights"
 	"pushbox/server/display"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
@@ -34,7 +35,7 @@ func (a *app) doctor() *cobra.Command {
 		Short: "Check the installation and say what to correct",
 		Long: `Check the configuration, permissions and owners, the key, the clock, the disk and,
 if one runs, the server. For each it says whether it is ok, or how to correct it.
-Nothing is changed. Run it as the user that the server runs as.
+Nothing is changed. Run it as the user that the server runs as, or as root.
 
 With --url, the address at which clients reach the server, it also checks the
 certificate there. It sends two requests to that address, and the server reports how
@@ -87,6 +88,9 @@ func (a *app) subject(cmd *cobra.Command, address, caFile string, network bool) 
 	if err != nil {
 		s.ConfigIs = err
 		return s, nil
+	}
+	if err := rights.Take(owned(loaded.Config)...); err != nil {
+		return nil, err
 	}
 	s.Config = loaded.Config
 	if s.Socket = admin.SocketPath(s.Config.DataDir); !instance.HasDatabaseURL(s.Config) {

@@ -20,6 +20,7 @@ import (
 	"pushbox/internal/moving"
 	"pushbox/internal/pwpush"
 	"pushbox/internal/pwpush/settings"
+	"pushbox/internal/rights"
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/record"
@@ -182,7 +183,8 @@ address: it may be another person's. The exit code is 3 if anything was left out
 }
 
 func (j *movingJob) run(ctx context.Context) (err error) {
-	dump, err := os.Open(j.dump)
+	var dump *os.File
+	err = rights.AsCaller(func() (err error) { dump, err = os.Open(j.dump); return err })
 	if err != nil {
 		return err
 	}
@@ -262,7 +264,8 @@ func valueOrFile(vars map[string]string, name string) (secret.Text, error) {
 	case vars[name] != "":
 		return secret.Text{}, hint.With(usagef("%s and %s are both set", name, name+fileSuffix), "unset one of them")
 	}
-	text, err := os.ReadFile(path)
+	var text []byte
+	err := rights.AsCaller(func() (err error) { text, err = os.ReadFile(path); return err })
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("%s: %w", name+fileSuffix, err)
 	}

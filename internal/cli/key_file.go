@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/durable"
 	"pushbox/internal/hint"
 	"pushbox/internal/instance"
+	"pushbox/internal/rights"
 	"pushbox/internal/terminal"
 	"pushbox/store/seal"
 )
@@ -65,7 +66,7 @@ not show it on a terminal, which keeps what it shows.`,
 					return err
 				}
 			}
-			key, err := instance.ReadKey(cfg)
+			key, err := a.readKey(cfg)
 			if err == nil {
 				err = a.compareKey(cmd.Context(), cfg, key)
 			}
@@ -76,13 +77,19 @@ not show it on a terminal, which keeps what it shows.`,
 				_, err = a.stdout.Write(key.Paper())
 				return err
 			}
-			err = nameAnother(seal.KeepFile(file, key.Paper()))
+			err = rights.AsCaller(func() error { return nameAnother(durable.NewFile(file, key.Paper())) })
 			return a.done(err, "wrote the master key (ID %s) to %s: keep it apart from the database", key.ID(), file)
 		}),
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write it to a new `FILE`, for its owner alone")
 	cmd.Flags().BoolVar(&force, "force", false, "show it on a terminal, or write it to a file that others can read")
 	return cmd
+}
+
+// readKey reads the master key, which may be the caller's copy of an earlier one.
+func (a *app) readKey(cfg config.Config) (key seal.RootKey, err error) {
+	err = rights.AsCaller(func() (err error) { key, err = instance.ReadKey(cfg); return err })
+	return key, err
 }
 
 const othersFile = 0o077 // permissions of group and others
@@ -116,8 +123,7 @@ func (a *app) keyImport() *cobra.Command {
 		Short: "Restore the key file from a key on paper",
 		Long: `Make the key file from the output of ` + "`pushbox key export`" + `: in FILE, on standard input
 (-), or typed in line by line. FILE may be a key file, too. The key is compared with
-the database's, if there is one. An existing key file is never replaced. If root runs
-the command, the owner of the directory gets the key file.`,
+the database's, if there is one. An existing key file is never replaced.`,
 		Example: `  pushbox key import
   pushbox key import /media/usb/pushbox-key.txt --data-dir /var/lib/pushbox`,
 		Args: func(cmd *cobra.Command, given []string) error {
@@ -148,10 +154,12 @@ func (a *app) importTarget(cfg config.Config) (string, error) {
 			"name another with master_key_file, such as PUSHBOX_MASTER_KEY_FILE=FILE")
 	}
 	path := cfg.KeyFile()
-	if _, err := os.Lstat(path); err == nil {
+	err := rights.Beside(path, func() error { _, err := os.Lstat(path); return err })
+	if err == nil {
 		return "", hint.With(fmt.Errorf("the key file %s exists already, and is not replaced", path),
 			"if it is the right one, there is nothing to do; otherwise move it away first")
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	return path, nil
@@ -180,7 +188,7 @@ func (a *app) typedKey(ctx context.Context, args []string) (key seal.RootKey, er
 	case len(args) == 1 && args[0] == "-":
 		text, err = io.ReadAll(io.LimitReader(a.console.in, maxKeyText)) // what is longer is no key
 	case len(args) == 1:
-		text, err = durable.ReadBounded(args[0], maxKeyText)
+		err = rights.AsCaller(func() (err error) { text, err = durable.ReadBounded(args[0], maxKeyText); return err })
 	case a.console.terminal:
 		text, err = a.console.paper(ctx)
 	default:

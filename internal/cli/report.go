@@ -14,6 +14,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
+	"pushbox/internal/rights"
 	"pushbox/internal/sdnotify"
 	"pushbox/store/postgres"
 	"pushbox/store/record"
@@ -33,6 +34,9 @@ const (
 func (a *app) report(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitDone
+	}
+	if owner := rights.Taken(); owner != nil {
+		err = advise(err, knownHint{fs.ErrPermission, fmt.Sprintf("the command works with the rights of %s, to whom %s belongs: give that user access", owner, owner.Dir)})
 	}
 	text := fmt.Sprintf("pushbox: %s\nhint: %s", strings.ReplaceAll(err.Error(), "\n", "\n  "), nextStep(cmd, err))
 	if sdnotify.IsJournal(a.stderr, a.environ) {

@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
+	"pushbox/internal/rights"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/record"
@@ -29,10 +30,8 @@ type restoreJob struct {
 	cfg      config.Config
 	name     string // of the backup
 	keepLive bool
-	own      func(*os.File) error // prepares the copy; nil: it keeps its owner
 	with     backup.Identities
 	key      seal.RootKey
-	made     os.FileInfo // of the copy
 }
 
 func (a *app) restore() *cobra.Command {
@@ -60,7 +59,7 @@ ended, and waiting messages are dropped.`,
 		if err := instance.NotWithPostgres(r.cfg, "restore", "restore into a directory without database_url, then run `pushbox move`, as docs/scaling.md says"); err != nil {
 			return err
 		}
-		r.keepLive, r.own = *keepLive, durable.OwnAsDir
+		r.keepLive = *keepLive
 		return r.explain(r.run(ctx, stdin))
 	})
 }
@@ -71,7 +70,8 @@ func (a *app) restoreCommand(cmd *cobra.Command, do func(ctx context.Context, r 
 	cmd.RunE = a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) (err error) {
 		r := &restoreJob{app: a, cfg: cfg, name: args[0]}
 		if *identity != "" {
-			if r.with, err = backup.LoadIdentities(*identity); err != nil {
+			err = rights.AsCaller(func() (err error) { r.with, err = backup.LoadIdentities(*identity); return err })
+			if err != nil {
 				return hint.With(err, "give the file that age-keygen wrote, with --identity")
 			}
 		}
@@ -88,7 +88,7 @@ func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
+	if err := r.loadKey(); err != nil {
 		return err
 	}
 	temp, err := r.copyBackup(ctx, stdin, path, func() error { return instance.PrepareDir(r.cfg.DataDir, r.app.say) })
@@ -101,10 +101,17 @@ func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 	return durable.RemoveLeftovers(path) // a copy from before an upgrade of it
 }
 
+// loadKey loads the master key, which may be the caller's copy of an earlier one.
+func (r *restoreJob) loadKey() error {
+	return rights.AsCaller(func() (err error) { r.key, _, err = instance.MasterKey(r.cfg, true); return err })
+}
+
 // copyBackup decrypts the backup into a temporary file beside path, and removes leftovers of a
 // killed command. It refuses another key, early if it can, and then calls prepare.
 func (r *restoreJob) copyBackup(ctx context.Context, stdin io.Reader, path string, prepare func() error) (temp string, err error) {
-	from, size, err := r.open(stdin)
+	var from io.ReadCloser
+	var size int64
+	err = rights.AsCaller(func() (err error) { from, size, err = r.open(stdin); return err })
 	if err != nil {
 		return "", err
 	}
@@ -113,7 +120,7 @@ func (r *restoreJob) copyBackup(ctx context.Context, stdin io.Reader, path strin
 	if encrypted {
 		size = 0 // of what is in it, which is not known
 	} else if err == nil && r.name != standard {
-		err = r.wantKey(r.name)
+		err = rights.AsCaller(func() error { return r.wantKey(r.name) })
 	}
 	if err == nil {
 		err = prepare()
@@ -191,12 +198,7 @@ func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader
 		return "", err
 	}
 	p := r.app.progress("reading")
-	if r.made, err = f.Stat(); err == nil && r.own != nil {
-		err = r.own(f)
-	}
-	if err == nil {
-		err = copyWatched(ctx, f, content, func() error { return bolt.CheckSpace(dir) }, func(done int64) { p.set(done, size) })
-	}
+	err = copyWatched(ctx, f, content, func() error { return bolt.CheckSpace(dir) }, func(done int64) { p.set(done, size) })
 	p.end()
 	if err == nil {
 		err = f.Sync()
@@ -237,7 +239,7 @@ func copyWatched(ctx context.Context, to io.Writer, from io.Reader, room func() 
 
 // openCopy opens the copy of a backup as a store.
 func (r *restoreJob) openCopy(ctx context.Context, temp string) (*store.Store, error) {
-	engine, _, err := bolt.Open(ctx, bolt.Options{Path: temp, Made: r.made})
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: temp})
 	if err != nil {
 		return nil, err
 	}

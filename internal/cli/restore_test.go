@@ -93,31 +93,6 @@ func TestARestoreNeverTakesTheNameOfADatabaseThatIsThere(t *testing.T) {
 	}
 }
 
-// The owner of the directory may have fewer rights than the command.
-func TestARestoreOpensOnlyTheFileThatItMade(t *testing.T) {
-	t.Parallel()
-	fresh, file := drillFor(t, withAlice(t))
-	f := env.Must(os.Open(file))(t)
-	defer f.Close()
-	before := env.Read(t, file)
-	swapped := false
-	swap := readerFunc(func([]byte) (int, error) {
-		if !swapped {
-			swapped = true
-			names := env.Must(filepath.Glob(filepath.Join(fresh, "pushbox.db.new-*")))(t)
-			env.Equal(t, "temporary files", len(names), 1)
-			env.OK(t, os.Remove(names[0]))
-			env.OK(t, os.Symlink(file, names[0]))
-		}
-		return 0, io.EOF
-	})
-	var out strings.Builder
-	code := Main(t.Context(), []string{"restore", "-", "--data-dir", fresh}, io.MultiReader(f, swap), &out, &out, nil)
-	result{code, "", out.String()}.want(t, exitFailed, "box.db was replaced while it was made")
-	wantOnlyKey(t, fresh)
-	env.Equal(t, "the file behind the link is as before", string(env.Read(t, file)) == string(before), true)
-}
-
 func TestWhatAKilledRestoreLeftGoesWithTheNextAndWithAStart(t *testing.T) {
 	t.Parallel()
 	fresh, file := drillFor(t, withAlice(t))
@@ -136,38 +111,6 @@ func TestWhatAKilledRestoreLeftGoesWithTheNextAndWithAStart(t *testing.T) {
 				t.Errorf("after %s: %s is there, %v", command[0], filepath.Base(name), err)
 			}
 		}
-	}
-}
-
-func TestTheKeyThatRootImportsBelongsToWhomTheDirectoryDoes(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
-	}
-	dir := withAlice(t)
-	key, paper := filepath.Join(dir, "master.key"), filepath.Join(t.TempDir(), "paper.txt")
-	run(t, dir, "", "key", "export", "-o", paper).want(t, exitDone)
-	const other = 65534
-	env.OK(t, errors.Join(os.Remove(key), os.Chown(dir, other, other)))
-	run(t, dir, "", "key", "import", paper).want(t, exitDone)
-	info := env.Must(os.Stat(key))(t)
-	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != other || owner.Gid != other || info.Mode() != 0o600 {
-		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
-	}
-}
-
-func TestWhatRootRestoresBelongsToWhomTheDirectoryDoes(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
-	}
-	fresh, file := drillFor(t, withAlice(t))
-	const other = 65534
-	env.OK(t, errors.Join(os.Chown(fresh, other, other), os.Chown(filepath.Join(fresh, "master.key"), other, other)))
-	run(t, fresh, "", "restore", file).want(t, exitDone)
-	info := env.Must(os.Stat(filepath.Join(fresh, "pushbox.db")))(t)
-	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != other || owner.Gid != other || info.Mode() != 0o600 {
-		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/daemon"
 	"pushbox/internal/hint"
+	"pushbox/internal/rights"
 )
 
 func (a *app) serve() *cobra.Command {
@@ -32,6 +33,13 @@ once. At SIGHUP it reads its configuration again, as with "pushbox reload".`,
 			loaded, err := config.Load(src)
 			if err != nil {
 				return err
+			}
+			other, err := rights.Foreign(owned(loaded.Config)...)
+			if err != nil {
+				return err
+			}
+			if other != nil {
+				return hint.With(fmt.Errorf("%s belongs to %s, and this is root", other.Dir, other), "start the server as that user, or give the directory to root")
 			}
 			return daemon.Run(cmd.Context(), daemon.Options{Config: loaded.Config, Values: loaded.Values, Source: src, Stderr: a.stderr, Version: release})
 		},

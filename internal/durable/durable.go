@@ -58,9 +58,9 @@ func PublishNew(temp, path string) error {
 }
 
 // NewFile durably and atomically writes a new file of mode 0600. The error is fs.ErrExist if there
-// is a file of that name. RemoveLeftovers removes leftovers of a crash. prepare is that of WriteTemp.
-func NewFile(path string, content []byte, prepare func(*os.File) error) error {
-	temp, err := WriteTemp(path, content, prepare)
+// is a file of that name. RemoveLeftovers removes leftovers of a crash.
+func NewFile(path string, content []byte) error {
+	temp, err := WriteTemp(path, content, nil)
 	if err != nil {
 		return err
 	}

@@ -262,37 +262,3 @@ func TestASmallFileIsReadWholeAndALargerOneNotAtAll(t *testing.T) {
 		t.Error("a file that is not there is read")
 	}
 }
-
-// The process that names a temporary file may have fewer rights than the one that takes it.
-func TestOnlyATemporaryFileOfItsOwnIsTaken(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path, target := filepath.Join(dir, "data", "box.db"), filepath.Join(dir, "target")
-	env.OK(t, os.Mkdir(filepath.Dir(path), 0o700))
-	write := func(name string) { env.OK(t, os.WriteFile(name, []byte("content"), 0o600)) }
-	write(target)
-	write(path)
-	write(path + ".new-1")
-	write(path + ".new-1x")
-	env.OK(t, errors.Join(os.Symlink(target, path+".new-2"), os.Symlink(path, path+".new-3"), os.Link(target, path+".new-4"), os.Mkdir(path+".new-5", 0o700)))
-	for _, temp := range []string{target, path, path + ".new-", path + ".new-1x", path + ".new-2", path + ".new-3", path + ".new-4", path + ".new-5", path + ".new-6"} {
-		if f, _, err := durable.TakeTemp(path, temp); err == nil {
-			t.Errorf("%s was taken", temp)
-			_ = f.Close()
-		}
-	}
-	for _, name := range []string{target, path, path + ".new-4"} {
-		env.Equal(t, name, string(env.Must(os.ReadFile(name))(t)), "content")
-	}
-	for _, there := range []string{"2", "3", "4", "5"} {
-		env.Must(os.Lstat(path + ".new-" + there))(t)
-	}
-	_, _, err := durable.TakeTemp(path, path+".new-6")
-	env.ErrorIs(t, "a missing one", err, fs.ErrNotExist)
-	f, named, err := durable.TakeTemp(path, "/elsewhere/box.db.new-1") // where it lies is not believed
-	env.OK(t, err)
-	if _, statErr := os.Lstat(path + ".new-1"); named == errors.Is(statErr, fs.ErrNotExist) {
-		t.Errorf("named is %t, and the name: %v", named, statErr)
-	}
-	env.OK(t, f.Close())
-}

@@ -4,7 +4,6 @@ package durable
 
 import (
 	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -18,19 +17,4 @@ const (
 func isNameless(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 0
-}
-
-func isRoot() bool { return os.Geteuid() == 0 }
-
-func uidOf(info fs.FileInfo) int {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(s.Uid)
-	}
-	return -1
-}
-
-// hasOtherNames reports whether a file has more names than one.
-func hasOtherNames(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && s.Nlink > 1
 }

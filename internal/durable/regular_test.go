@@ -53,28 +53,3 @@ func TestALeftoverThatIsALinkToAnOpenFileIsOnlyRemoved(t *testing.T) {
 	env.Must(other.ReadAt(text, 0))(t)
 	env.Equal(t, "the other file", string(text), "of another")
 }
-
-func TestRootFollowsNoLinkInADirectoryOfAnother(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give directories away")
-	}
-	const service = 65534
-	root := env.Must(filepath.EvalSymlinks(t.TempDir()))(t)
-	theirs, inner := filepath.Join(root, "theirs"), filepath.Join(root, "theirs", "inner")
-	others := filepath.Join(theirs, "others") // of another user, such as that of a package manager
-	file, deep, link, outside := filepath.Join(theirs, "file"), filepath.Join(inner, "file"), filepath.Join(theirs, "link"), filepath.Join(root, "link")
-	env.OK(t, errors.Join(os.MkdirAll(inner, 0o700), os.Mkdir(others, 0o700)))
-	write(t, filepath.Join(others, "file"), "x")
-	write(t, file, "x")
-	write(t, deep, "x")
-	env.OK(t, errors.Join(os.Symlink(deep, link), os.Symlink(file, outside), os.Chown(theirs, service, service), os.Chown(inner, service, service), os.Chown(others, service-1, service-1)))
-	for path, want := range map[string]string{file: file, outside: file, link: "", deep: "", filepath.Join(others, "file"): filepath.Join(others, "file"), filepath.Join(root, "nothing"): ""} {
-		got, err := durable.Resolve(path)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q, %v", path, got, err)
-		}
-	}
-	_, err := durable.Resolve(link)
-	env.Contains(t, "the error", fmt.Sprint(err), "run the command as that user")
-}

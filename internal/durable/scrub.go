@@ -3,12 +3,9 @@ package durable
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 )
 
 // Scrub removes a file and overwrites its content, so that neither the directory nor the freed
@@ -31,30 +28,6 @@ func openToScrub(path string) *os.File {
 		return nil
 	}
 	return f
-}
-
-// TakeTemp opens a temporary file of path, and removes its name; named reports that the system keeps it
-// until the file is closed. The process that named the file may have fewer rights than this one: so it must
-// be a regular file beside path, with a name that TempPattern makes and no other.
-//
-// The error wraps fs.ErrNotExist if there is no such file; after an error nothing was removed.
-func TakeTemp(path, temp string) (f *os.File, named bool, err error) {
-	name := filepath.Base(temp)
-	if number, ours := strings.CutPrefix(name, filepath.Base(path)+leftover); !ours || !isNumber(number) {
-		return nil, false, fmt.Errorf("%s is not a temporary file of %s", temp, path)
-	}
-	temp = filepath.Join(filepath.Dir(path), name)
-	if f, err = OpenRegular(temp, os.O_RDWR); err != nil {
-		return nil, false, err
-	}
-	info, err := f.Stat()
-	if err == nil && hasOtherNames(info) {
-		err = fmt.Errorf("%s is not a file of its own", temp)
-	}
-	if err != nil {
-		return nil, false, errors.Join(err, f.Close())
-	}
-	return f, os.Remove(temp) != nil, nil
 }
 
 func scrubOpen(f *os.File) error {

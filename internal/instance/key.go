@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/durable"
 	"pushbox/internal/environ"
 	"pushbox/internal/hint"
+	"pushbox/internal/rights"
 	"pushbox/store"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -71,10 +72,10 @@ func originals() [2]string {
 func missingKey(cfg config.Config, path string, originals [2]string) error {
 	err := &MissingKeyError{Path: path}
 	const passed = "systemd passes the key to the service; "
-	if _, there := os.Stat(originals[0]); there == nil {
+	if isThere(originals[0]) {
 		return hint.With(err, passed+"other commands must be told where it is: PUSHBOX_MASTER_KEY_FILE=%s pushbox ...", originals[0])
 	}
-	if _, there := os.Stat(originals[1]); there == nil {
+	if isThere(originals[1]) {
 		return hint.With(err, passed+"for other commands decrypt it to a file in memory (docs/install.md, The key apart from the data): %s", originals[1])
 	}
 	cfg.MasterKeyFile = ""
@@ -82,6 +83,11 @@ func missingKey(cfg config.Config, path string, originals [2]string) error {
 		return hint.With(err, "there is a key in %s: move it to %s, or run `pushbox key import %[1]s`, which copies it", cfg.KeyFile(), path)
 	}
 	return hint.With(err, "if systemd or a container passes the key, name its original: PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back, with `pushbox key import` if it is on paper")
+}
+
+// isThere reports whether there is a file of root's.
+func isThere(path string) bool {
+	return rights.AsCaller(func() error { _, err := os.Stat(path); return err }) == nil
 }
 
 // loadKey reads the key file. If there is no database yet, it makes the file durable: the
@@ -105,7 +111,8 @@ func removeKeyLeftovers(cfg config.Config) error {
 	if !cfg.MasterKey.IsZero() {
 		return nil
 	}
-	if err := durable.RemoveLeftovers(cfg.KeyFile()); err != nil && !errors.Is(err, fs.ErrPermission) {
+	err := rights.Beside(cfg.KeyFile(), func() error { return durable.RemoveLeftovers(cfg.KeyFile()) })
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("remove leftovers of the key file: %w", err)
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"pushbox/internal/rights"
 )
 
 // Errors of files.
@@ -26,12 +28,10 @@ var (
 type Storage struct{ root *os.Root }
 
 // OpenStorage opens the directory.
-func OpenStorage(dir string) (*Storage, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &Storage{root}, nil
+func OpenStorage(dir string) (s *Storage, err error) {
+	s = &Storage{}
+	err = rights.AsCaller(func() (err error) { s.root, err = os.OpenRoot(dir); return err })
+	return s, err
 }
 
 // Close closes the directory.
@@ -49,7 +49,11 @@ func (s *Storage) Open(b Blob) (io.ReadCloser, error) {
 	if !blobKey.MatchString(b.Key) {
 		return nil, fmt.Errorf("the blob %d has no key of a file", b.ID)
 	}
-	f, err := s.root.Open(filepath.Join(b.Key[:2], b.Key[2:4], b.Key))
+	var f *os.File
+	err := rights.AsCaller(func() (err error) {
+		f, err = s.root.Open(filepath.Join(b.Key[:2], b.Key[2:4], b.Key))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 		return nil, "", err
 	}
 	c.report(c.total, c.total)
-	opened, err := open(Options{Path: c.temp, Made: c.made})
+	opened, err := open(Options{Path: c.temp})
 	if err != nil {
 		return nil, "", errors.Join(err, durable.Scrub(c.temp))
 	}

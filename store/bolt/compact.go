@@ -48,7 +48,6 @@ type compaction struct {
 	bounds   bounds
 	from, to *handle
 	temp     string        // the temporary name
-	made     os.FileInfo   // of the new file
 	kept     bool          // the copy is complete and must not be removed
 	gone     chan struct{} // closed when the old file is closed and its space is free
 	changes  *changes
@@ -197,11 +196,8 @@ func (c *compaction) create() error {
 		return err
 	}
 	c.temp = f.Name()
-	if c.made, err = f.Stat(); err == nil {
-		err = c.prepare(f)
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		c.to, err = openCopy(c.temp, c.made)
+	if err = errors.Join(c.prepare(f), f.Close()); err == nil {
+		c.to, err = openCopy(c.temp)
 	}
 	if err == nil {
 		c.to.keys = &c.db.keys // it may become the DB's file

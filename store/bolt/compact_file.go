@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
@@ -20,8 +19,8 @@ const copyFill = 0.9
 
 // openCopy opens a new file. bbolt syncs it only when the compaction asks for it, and does not
 // enlarge it in advance.
-func openCopy(path string, made os.FileInfo) (*handle, error) {
-	h, err := openHandle(path, bbolt.Options{Timeout: defaultTimeout, NoSync: true, NoGrowSync: true}, only(made))
+func openCopy(path string) (*handle, error) {
+	h, err := openHandle(path, bbolt.Options{Timeout: defaultTimeout, NoSync: true, NoGrowSync: true}, anyFile)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func prepare(path string) (temp string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return f.Name(), errors.Join(durable.OwnAsDir(f), writeEmpty(f))
+	return f.Name(), writeEmpty(f)
 }
 
 // writeEmpty fills a new file with empty buckets, syncs it and closes it. After a fault in the mapping
@@ -51,11 +51,7 @@ func writeEmpty(f *os.File) error {
 }
 
 func fillEmpty(f *os.File) error {
-	made, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	o := bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType, OpenFile: existing(only(made))}
+	o := bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType, OpenFile: existing(anyFile)}
 	b, err := bbolt.Open(f.Name(), 0o600, &o)
 	if err != nil {
 		return err

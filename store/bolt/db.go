@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -17,8 +16,7 @@ import (
 // A DB is a record.Engine in one bbolt file. Its methods may be called at the
 // same time.
 type DB struct {
-	path    string      // of the file, links followed
-	made    os.FileInfo // Options.Made
+	path    string // of the file, links followed
 	current atomic.Pointer[handle]
 	keys    atomic.Pointer[record.RowKeys] // nil until Unlock
 	found   uint32                         // the schema of the file when it was opened

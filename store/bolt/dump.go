@@ -373,16 +373,15 @@ func OpenCopy(path string) (db *DB, temp string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	made, err := f.Stat()
-	if err = errors.Join(err, durable.OwnAsDir(f), writeEmpty(f)); err != nil {
+	if err := writeEmpty(f); err != nil {
 		return nil, "", errors.Join(err, os.Remove(f.Name()))
 	}
-	return (&DB{path: f.Name(), made: made}).Reopen()
+	return (&DB{path: f.Name()}).Reopen()
 }
 
 // Reopen opens the file of OpenCopy again, after Close.
 func (db *DB) Reopen() (again *DB, temp string, err error) {
-	if again, err = open(Options{Path: db.path, Made: db.made}); err != nil {
+	if again, err = open(Options{Path: db.path}); err != nil {
 		return nil, "", errors.Join(err, durable.Scrub(db.path))
 	}
 	again.start()

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -41,8 +40,8 @@ type handle struct {
 	damage  sync.Once
 }
 
-// openHandle opens an existing file with bbolt, after prepare has checked it.
-func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*handle, error) {
+// openHandle opens an existing file with bbolt, after check has accepted it.
+func openHandle(path string, o bbolt.Options, check func(*os.File) error) (*handle, error) {
 	h := &handle{idle: make(chan struct{}), damaged: make(chan struct{})}
 	h.users.Store(1)
 	o.FreelistType = bbolt.FreelistMapType
@@ -50,7 +49,7 @@ func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*ha
 	o.NoFreelistSync = true // otherwise opening would write a missing list
 	o.OpenFile = existing(func(f *os.File) error {
 		h.file = f
-		return prepare(f)
+		return check(f)
 	})
 	err := guard(func() (err error) {
 		h.bolt, err = bbolt.Open(path, 0o600, &o)
@@ -86,19 +85,8 @@ func existing(check func(*os.File) error) func(name string, flag int, mode os.Fi
 	}
 }
 
-// only returns the check of Options.Made.
-func only(made os.FileInfo) func(*os.File) error {
-	return func(f *os.File) error {
-		if made == nil {
-			return nil
-		}
-		info, err := f.Stat()
-		if err == nil && !os.SameFile(made, info) {
-			err = fmt.Errorf("%s was replaced while it was made", f.Name())
-		}
-		return err
-	}
-}
+// anyFile accepts each file.
+func anyFile(*os.File) error { return nil }
 
 // enter begins a use of the file; leave ends it. It reports false when the handle is closing.
 func (h *handle) enter() bool {

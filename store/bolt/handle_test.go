@@ -19,7 +19,7 @@ func newHandle(t *testing.T) *handle {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	env.OK(t, os.WriteFile(path, nil, 0o600))
-	h, err := openCopy(path, nil)
+	h, err := openCopy(path)
 	env.OK(t, err)
 	return h
 }

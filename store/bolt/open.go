@@ -35,10 +35,6 @@ type Options struct {
 	Clients int           // how many clients and pushes are remembered in memory for each kind of tries; 0: 65,536
 	Timeout time.Duration // how long to wait for another process to close the file; 0: a second
 
-	// Made says which file it must be; nil: any. The owner of a directory can give the name of a new file in it to
-	// a link: a command of root would then open any file of the machine.
-	Made os.FileInfo
-
 	Note func(say string) // Unlock calls it with a sentence when it upgrades a file of an older schema; may be nil
 	// Committed is called after each commit with the number of its operations and the
 	// time that it took. It must be quick, and may be nil.
@@ -91,11 +87,11 @@ func (db *DB) finishNames() error {
 
 // open opens a file that exists and checks its schema.
 func open(o Options) (*DB, error) {
-	path, err := durable.Resolve(o.Path) // a compaction replaces the file, not a link to it
+	path, err := filepath.EvalSymlinks(o.Path) // a compaction replaces the file, not a link to it
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, made: o.Made, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack}
+	db := &DB{path: path, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack}
 	if db.note == nil {
 		db.note = func(string) {}
 	}
@@ -103,7 +99,7 @@ func open(o Options) (*DB, error) {
 		db.observe = func(int, time.Duration) {}
 	}
 	db.limits.Store(&limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree, room: o.Room})
-	h, err := openNamed(path, o.Timeout, o.Made)
+	h, err := openNamed(path, o.Timeout)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", o.Path, record.ErrInUse)
@@ -152,11 +148,11 @@ func (db *DB) start() {
 // openNamed opens and locks the file of that name. While it waits for the lock of
 // another process, a compaction of that process may give the name to another file; then
 // it tries that one.
-func openNamed(path string, timeout time.Duration, made os.FileInfo) (*handle, error) {
+func openNamed(path string, timeout time.Duration) (*handle, error) {
 	deadline := time.Now().Add(timeout)
 	for {
 		before, _ := os.Stat(path)
-		h, err := openVerified(path, max(time.Until(deadline), 1), made) // bbolt takes none for forever
+		h, err := openVerified(path, max(time.Until(deadline), 1)) // bbolt takes none for forever
 		if err == nil {
 			named, err := h.isNamed(path)
 			if err == nil && named {
@@ -175,16 +171,11 @@ func openNamed(path string, timeout time.Duration, made os.FileInfo) (*handle, e
 }
 
 // openVerified opens and locks a file on which bbolt does not crash.
-func openVerified(path string, timeout time.Duration, made os.FileInfo) (*handle, error) {
+func openVerified(path string, timeout time.Duration) (*handle, error) {
 	if err := verifyUnlisted(path, timeout); err != nil {
 		return nil, err
 	}
-	return openHandle(path, bbolt.Options{Timeout: timeout}, func(f *os.File) error {
-		if err := only(made)(f); err != nil {
-			return err
-		}
-		return examine(f)
-	})
+	return openHandle(path, bbolt.Options{Timeout: timeout}, examine)
 }
 
 // isNamed reports whether path names this file.

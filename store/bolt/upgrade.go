@@ -226,7 +226,7 @@ func (u *upgrade) swap(kept string) error {
 	}
 	u.kept = true
 	if u.closeFirst { // another process may have opened either file in between
-		to, err := openNamed(u.path, defaultTimeout, nil)
+		to, err := openNamed(u.path, defaultTimeout)
 		if err != nil {
 			return u.db.fail(err)
 		}

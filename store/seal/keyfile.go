@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/rights"
 )
 
 const (
@@ -20,7 +21,12 @@ const (
 // file of at most 4 KiB, does not hold a whole key, or is open to all users of the
 // machine (not checked on Windows, whose modes do not say); fs.ErrNotExist if there is
 // no file.
-func LoadKeyFile(path string) (RootKey, error) {
+func LoadKeyFile(path string) (k RootKey, err error) {
+	err = rights.Beside(path, func() (err error) { k, err = loadKeyFile(path); return err })
+	return k, err
+}
+
+func loadKeyFile(path string) (RootKey, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return RootKey{}, err
@@ -64,7 +70,7 @@ func readKey(f *os.File) (text []byte, err error) {
 }
 
 // CreateKeyFile makes a key and writes it to a new file that only its owner may read or
-// write. The owner is that of the directory, if root makes it. The file is whole and durable when CreateKeyFile returns nil. After an error
+// write. The file is whole and durable when CreateKeyFile returns nil. After an error
 // there is no file, or a whole one that a power cut may remove. If the file existed,
 // the error is fs.ErrExist, and it stays as it is. durable.RemoveLeftovers removes the
 // remains of a crash.
@@ -78,8 +84,5 @@ func CreateKeyFile(path string) (RootKey, error) {
 
 // KeepKeyFile writes an existing key to a new file, as CreateKeyFile does.
 func KeepKeyFile(path string, k RootKey) error {
-	return durable.NewFile(path, k.Text(), durable.OwnAsDir)
+	return rights.Beside(path, func() error { return durable.NewFile(path, k.Text()) })
 }
-
-// KeepFile writes a key in any form to a new file, as CreateKeyFile does.
-func KeepFile(path string, text []byte) error { return durable.NewFile(path, text, nil) }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/rights"
 )
 
 const (
@@ -27,13 +28,13 @@ const (
 type KeySlot struct{ path string }
 
 // NewKeySlot returns the slot of a key file that exists. It follows a link and keeps
-// it, with the errors of durable.Resolve.
-func NewKeySlot(path string) (KeySlot, error) {
-	real, err := durable.Resolve(path)
+// it.
+func NewKeySlot(path string) (s KeySlot, err error) {
+	err = rights.Beside(path, func() (err error) { s.path, err = filepath.EvalSymlinks(path); return err })
 	if err == nil {
-		real, err = filepath.Abs(real)
+		s.path, err = filepath.Abs(s.path)
 	}
-	return KeySlot{real}, err
+	return s, err
 }
 
 // Path is the path of the key file, after links.
@@ -52,6 +53,10 @@ func (s KeySlot) Next() (RootKey, error) { return LoadKeyFile(s.NextPath()) }
 // when Stage returns nil. The error is fs.ErrExist if there is a next key already, and an
 // explanatory one if it can be foreseen that the key file cannot be replaced.
 func (s KeySlot) Stage(k RootKey) error {
+	return rights.Beside(s.path, func() error { return s.stage(k) })
+}
+
+func (s KeySlot) stage(k RootKey) error {
 	if err := s.probe(); err != nil {
 		return err
 	}
@@ -86,7 +91,9 @@ func (s KeySlot) probe() error {
 }
 
 // Unstage removes the next key, if there is one, and overwrites it.
-func (s KeySlot) Unstage() error {
+func (s KeySlot) Unstage() error { return rights.Beside(s.path, s.unstage) }
+
+func (s KeySlot) unstage() error {
 	if _, err := os.Lstat(s.NextPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -97,6 +104,11 @@ func (s KeySlot) Unstage() error {
 // beside it, under a name with the time, and returns that name. It overwrites the replaced file if
 // that has no other name. After an error or a crash the caller may call it again.
 func (s KeySlot) Adopt(at time.Time, discard bool) (old string, err error) {
+	err = rights.Beside(s.path, func() (err error) { old, err = s.adopt(at, discard); return err })
+	return old, err
+}
+
+func (s KeySlot) adopt(at time.Time, discard bool) (old string, err error) {
 	if !discard {
 		if old, err = s.keepOld(at); err != nil {
 			return "", fmt.Errorf("keep the old key: %w", err)

@@ -1,0 +1,25 @@
+//go:build !unix
+
+// Package rights has nothing to do on a system where no user has the rights of all others.
+package rights
+
+// An Owner does not exist.
+type Owner struct{ Dir string }
+
+// String returns nothing.
+func (*Owner) String() string { return "" }
+
+// Foreign returns nil.
+func Foreign(...string) (*Owner, error) { return nil, nil }
+
+// Take returns nil.
+func Take(...string) error { return nil }
+
+// Taken returns nil.
+func Taken() *Owner { return nil }
+
+// AsCaller does something.
+func AsCaller(do func() error) error { return do() }
+
+// Beside does something.
+func Beside(_ string, do func() error) error { return do() }
