@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
+	"pushbox/internal/rights"
 	"pushbox/store/record"
 )
 
@@ -27,9 +28,9 @@ checks a database, and say what it holds. It needs the master key that was in us
 when the backup was made, and for an encrypted backup the identity of a recipient. To
 name another key than that of the settings: PUSHBOX_MASTER_KEY_FILE=FILE.
 
-The check reads a copy, in the data directory, or in the directory for temporary
-files if there is none, and removes it at the end. A server that runs on the data
-directory continues.
+The check reads a copy in the data directory, and removes it at the end. If there is
+none, or it belongs to another user than root, who runs the command, the copy is in
+the directory for temporary files (TMPDIR). A running server continues.
 
 The exit code is 3 if the backup is damaged.`,
 		Example: `  pushbox backup verify /mnt/backups/box.db
@@ -42,16 +43,23 @@ The exit code is 3 if the backup is damaged.`,
 
 // verify checks a copy of the backup, and reports its contents.
 func (r *restoreJob) verify(ctx context.Context, stdin io.Reader) (err error) {
-	if err := r.loadKey(); err != nil {
+	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
 		return err
 	}
 	dir := r.cfg.DataDir // where no other user can write
-	if _, missing := os.Stat(dir); missing != nil {
+	if _, missing := os.Stat(dir); missing == nil && rights.Taken() == nil {
+		return r.verifyIn(ctx, dir, stdin)
+	}
+	return rights.AsCaller(func() error {
 		if dir, err = os.MkdirTemp("", "pushbox-verify-"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	}
+		return errors.Join(r.verifyIn(ctx, dir, stdin), os.RemoveAll(dir))
+	})
+}
+
+// verifyIn checks a copy in a directory.
+func (r *restoreJob) verifyIn(ctx context.Context, dir string, stdin io.Reader) error {
 	path := filepath.Join(dir, "pushbox-verify")
 	temp, err := r.copyBackup(ctx, stdin, path, func() error { return nil })
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,7 +101,7 @@ const (
 )
 
 // settings loads the configuration, under the flags that cmd was given. Then a command of root works with the rights of
-// the user who owns the data.
+// the user to whom the data directory belongs.
 func (a *app) settings(cmd *cobra.Command) (cfg config.Config, err error) {
 	err = rights.AsCaller(func() error {
 		loaded, err := config.Load(a.source(cmd))
@@ -112,13 +111,10 @@ func (a *app) settings(cmd *cobra.Command) (cfg config.Config, err error) {
 		return err
 	})
 	if err == nil {
-		err = rights.Take(owned(cfg)...)
+		err = rights.Take(cfg.DataDir)
 	}
 	return cfg, err
 }
-
-// owned returns the directories whose owner a server should run as: before there is a data directory, that of the key.
-func owned(cfg config.Config) []string { return []string{cfg.DataDir, filepath.Dir(cfg.KeyFile())} }
 
 // configured returns the function of a command that needs the settings.
 func (a *app) configured(run func(cmd *cobra.Command, args []string, cfg config.Config) error) func(*cobra.Command, []string) error {

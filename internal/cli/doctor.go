@@ -89,7 +89,7 @@ func (a *app) subject(cmd *cobra.Command, address, caFile string, network bool) 
 		s.ConfigIs = err
 		return s, nil
 	}
-	if err := rights.Take(owned(loaded.Config)...); err != nil {
+	if err := rights.Take(loaded.Config.DataDir); err != nil {
 		return nil, err
 	}
 	s.Config = loaded.Config

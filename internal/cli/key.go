@@ -154,7 +154,7 @@ func (a *app) findKey(cmd *cobra.Command, _ []string) ([]shownKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := a.readKey(cfg)
+	key, err := instance.ReadKey(cfg)
 	if missing := (*instance.MissingKeyError)(nil); errors.As(err, &missing) {
 		return serversKey(cmd.Context(), cfg, err)
 	}

@@ -66,7 +66,7 @@ not show it on a terminal, which keeps what it shows.`,
 					return err
 				}
 			}
-			key, err := a.readKey(cfg)
+			key, err := instance.ReadKey(cfg)
 			if err == nil {
 				err = a.compareKey(cmd.Context(), cfg, key)
 			}
@@ -84,12 +84,6 @@ not show it on a terminal, which keeps what it shows.`,
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write it to a new `FILE`, for its owner alone")
 	cmd.Flags().BoolVar(&force, "force", false, "show it on a terminal, or write it to a file that others can read")
 	return cmd
-}
-
-// readKey reads the master key, which may be the caller's copy of an earlier one.
-func (a *app) readKey(cfg config.Config) (key seal.RootKey, err error) {
-	err = rights.AsCaller(func() (err error) { key, err = instance.ReadKey(cfg); return err })
-	return key, err
 }
 
 const othersFile = 0o077 // permissions of group and others

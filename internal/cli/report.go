@@ -36,7 +36,7 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 		return exitDone
 	}
 	if owner := rights.Taken(); owner != nil {
-		err = advise(err, knownHint{fs.ErrPermission, fmt.Sprintf("the command works with the rights of %s, to whom %s belongs: give that user access", owner, owner.Dir)})
+		err = advise(err, knownHint{fs.ErrPermission, fmt.Sprintf("the command works with the rights of %s, to whom %s belongs: give that user access", owner, owner.At)})
 	}
 	text := fmt.Sprintf("pushbox: %s\nhint: %s", strings.ReplaceAll(err.Error(), "\n", "\n  "), nextStep(cmd, err))
 	if sdnotify.IsJournal(a.stderr, a.environ) {

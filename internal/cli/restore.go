@@ -88,7 +88,7 @@ func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := r.loadKey(); err != nil {
+	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
 		return err
 	}
 	temp, err := r.copyBackup(ctx, stdin, path, func() error { return instance.PrepareDir(r.cfg.DataDir, r.app.say) })
@@ -99,11 +99,6 @@ func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 		return errors.Join(err, durable.Scrub(temp))
 	}
 	return durable.RemoveLeftovers(path) // a copy from before an upgrade of it
-}
-
-// loadKey loads the master key, which may be the caller's copy of an earlier one.
-func (r *restoreJob) loadKey() error {
-	return rights.AsCaller(func() (err error) { r.key, _, err = instance.MasterKey(r.cfg, true); return err })
 }
 
 // copyBackup decrypts the backup into a temporary file beside path, and removes leftovers of a

@@ -34,12 +34,12 @@ once. At SIGHUP it reads its configuration again, as with "pushbox reload".`,
 			if err != nil {
 				return err
 			}
-			other, err := rights.Foreign(owned(loaded.Config)...)
+			other, err := rights.Of(loaded.Config.DataDir)
 			if err != nil {
 				return err
 			}
 			if other != nil {
-				return hint.With(fmt.Errorf("%s belongs to %s, and this is root", other.Dir, other), "start the server as that user, or give the directory to root")
+				return hint.With(fmt.Errorf("%s belongs to %s, and this is root", other.At, other), "start the server as that user, or give the directory to root")
 			}
 			return daemon.Run(cmd.Context(), daemon.Options{Config: loaded.Config, Values: loaded.Values, Source: src, Stderr: a.stderr, Version: release})
 		},
@@ -74,6 +74,9 @@ The signal SIGHUP does the same; only the server's log shows the outcome.`,
 				return err
 			}
 			dir := loaded.Config.DataDir
+			if err := rights.Take(dir); err != nil {
+				return err
+			}
 			out, err := ask(cmd.Context(), dir, admin.Reload, admin.None{})
 			if err != nil {
 				return advise(err, knownHint{admin.ErrNoServer, "start it with `pushbox serve`, or name its directory with --data-dir (now: " + dir + ")"})
@@ -124,6 +127,9 @@ func (a *app) askHealth(cmd *cobra.Command) error {
 	dir, err := config.DataDir(a.source(cmd))
 	if err != nil {
 		return hint.With(errors.New(err.Error()), "correct data_dir; `pushbox config init FILE` writes a file with all settings")
+	}
+	if err := rights.Take(dir); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), healthWait)
 	defer cancel()

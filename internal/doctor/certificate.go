@@ -14,6 +14,7 @@ import (
 
 	"pushbox/internal/certs"
 	"pushbox/internal/humanize"
+	"pushbox/internal/rights"
 )
 
 // A certificate should be renewed this long before it ends.
@@ -102,11 +103,12 @@ func (s *Subject) nameURL() Finding {
 }
 
 // roots returns the certificate authorities to trust; nil: those that the system trusts.
-func (s *Subject) roots() (*x509.CertPool, error) {
+func (s *Subject) roots() (roots *x509.CertPool, err error) {
 	if s.CAFile == "" {
 		return nil, nil
 	}
-	return certs.ReadRoots(s.CAFile, true)
+	err = rights.AsCaller(func() (err error) { roots, err = certs.ReadRoots(s.CAFile, true); return err })
+	return roots, err
 }
 
 func presented(ctx context.Context, u *url.URL) ([]*x509.Certificate, error) {

@@ -20,7 +20,7 @@ func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|nonBlocking, 0) // a pipe of another user waits for a writer
 	if err != nil {
 		return err
 	}

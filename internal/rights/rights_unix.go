@@ -1,11 +1,11 @@
 //go:build unix
 
-// Package rights lets a command of root work with the rights of the user who owns a server's data.
+// Package rights lets root work in directories of other users with the rights of those.
 //
-// That user can replace each file in its directory by a link at any moment, and could so lead root to any file of the
-// machine. What root makes there would also be closed to the server. So the effective user of the process changes; its
-// real user stays root, to whom it returns for files that the caller named. All of that is a state of the process: its
-// functions must not be called at the same time.
+// Such a user can replace each file there by a link at any moment, and could so lead root to any file of the machine. What
+// root makes there would also be closed to the server. So the effective user of the process changes, while its real user
+// stays root. That is a state of the whole process: these functions must not be called at the same time. For other users
+// they change nothing.
 package rights
 
 import (
@@ -16,164 +16,199 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
-const root = 0 // the ID of the user and of the group
+const (
+	root     = 0  // the ID of the user and of the group
+	maxLinks = 40 // in a path, as Linux allows
+)
 
-// taken is the owner whose rights Take took; nil: none.
-var taken *Owner
+// taken is the user as whom this process works since Take, and now that of this moment; nil: the caller.
+var taken, now *Owner
 
-// An Owner is the user to whom the files of a server belong.
+// An Owner is a user of the machine who can replace files in a directory.
 type Owner struct {
-	Dir      string // that belongs to it
+	At       string // what belongs to that user
 	uid, gid int
-	former   []int // the groups of this process before
 }
 
 // String returns the name of the user, for messages.
 func (o *Owner) String() string {
-	id := strconv.Itoa(o.uid)
-	if u, err := user.LookupId(id); err == nil {
+	if u, err := user.LookupId(strconv.Itoa(o.uid)); err == nil {
 		return "the user " + u.Username
 	}
-	return "the user " + id
+	return fmt.Sprintf("the user %d", o.uid)
 }
 
-// Foreign returns the owner of the first of the directories that exists, if this process is root and the owner is
-// another user; otherwise nil.
-func Foreign(dirs ...string) (*Owner, error) {
-	if os.Geteuid() != root {
-		return nil, nil
-	}
-	for _, dir := range dirs {
-		info, err := os.Stat(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		id, known := info.Sys().(*syscall.Stat_t)
-		if !known || id.Uid == root {
-			return nil, nil
-		}
-		return &Owner{Dir: dir, uid: int(id.Uid), gid: int(id.Gid)}, nil
-	}
-	return nil, nil
-}
+// Of returns the user who can replace files in a directory, or lead its path elsewhere, if this process is root, and that is
+// another user; otherwise nil. The directory need not exist.
+func Of(dir string) (*Owner, error) { return find(dir, true) }
 
-// Take makes this process work with the rights of the owner that Foreign returns, if there is one. After an error it has
-// the rights of the caller, or fewer.
-func Take(dirs ...string) error {
-	if taken != nil {
-		return nil
-	}
-	o, err := Foreign(dirs...)
-	if err != nil || o == nil {
-		return err
-	}
-	if err := o.act(); err != nil {
+// Take makes this process work with the rights of the user that Of returns, if there is one, from now on.
+func Take(dir string) error {
+	o, err := Of(dir)
+	if err != nil || o == nil || taken != nil {
 		return err
 	}
 	taken = o
-	return nil
+	return become(o)
 }
 
-// Taken returns the owner with whose rights this process works; nil: with those of the caller.
+// Taken returns the user with whose rights this process works since Take; nil: the caller.
 func Taken() *Owner { return taken }
 
 // AsCaller does something with the rights that this process was started with: reading and writing files that the caller
 // named.
-func AsCaller(do func() error) error {
-	if taken == nil || os.Geteuid() == root {
-		return do()
-	}
-	err := stop(taken.former)
+func AsCaller(do func() error) error { return Access{}.Do(do) }
+
+// An Access is the user with whose rights files are read and written; the zero value is the caller.
+type Access struct{ by *Owner }
+
+// At returns the access to a file and others beside it: that of the user who can replace files there.
+func At(path string) (a Access, err error) {
+	err = AsCaller(func() (err error) { a.by, err = find(path, false); return err })
+	return a, err
+}
+
+// Do does something with that access.
+func (a Access) Do(do func() error) error {
+	before := now
+	err := become(a.by)
 	if err == nil {
 		err = do()
 	}
-	return errors.Join(err, taken.act())
+	return errors.Join(err, become(before))
 }
 
-// Beside does something with a file and others in its directory: with the rights of the caller, if only root can replace
-// files there.
+// Beside is At and Do.
 func Beside(path string, do func() error) error {
-	if taken == nil || os.Geteuid() == root {
-		return do()
-	}
-	of := false
-	err := AsCaller(func() (err error) {
-		if of, err = ofRootAlone(path); of {
-			err = do()
-		}
-		return err
-	})
-	if err != nil || of {
+	a, err := At(path)
+	if err != nil {
 		return err
 	}
-	return do()
+	return a.Do(do)
 }
 
-const othersWrite = 0o022
-
-// ofRootAlone reports whether no other user than root can change where a path leads.
-func ofRootAlone(path string) (bool, error) {
-	at, err := filepath.Abs(path)
-	if err != nil {
-		return false, err
+// find returns the first user other than root who owns a directory or a link on the way to a path; nil if there is none. The
+// last part of the path counts if it is a link, or is set.
+func find(path string, last bool) (*Owner, error) {
+	if os.Geteuid() != root {
+		return nil, nil
 	}
-	if info, err := os.Lstat(at); err == nil && !info.Mode().IsRegular() {
-		return false, nil
-	}
-	dir := filepath.Dir(at)
-	for at = dir; ; at = filepath.Dir(at) {
-		info, err := os.Lstat(at)
+	at, rest, links := "/", path, 0
+	if !filepath.IsAbs(path) {
+		dir, err := os.Getwd()
 		if err != nil {
-			return false, nil // it has no file to work with
+			return nil, err
+		}
+		rest = dir + "/" + path
+	}
+	for rest != "" {
+		var name string
+		switch name, rest, _ = strings.Cut(rest, "/"); name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at) // which has no link, as no part of it has
+			continue
+		}
+		at = filepath.Join(at, name)
+		info, err := os.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		isLink := info.Mode()&fs.ModeSymlink != 0
+		if strings.Trim(rest, "/") == "" && !last && !isLink {
+			return nil, nil
 		}
 		id, known := info.Sys().(*syscall.Stat_t)
-		shared := info.Mode()&othersWrite != 0 && (at == dir || info.Mode()&fs.ModeSticky == 0)
-		if !known || id.Uid != root || !info.IsDir() || shared {
-			return false, nil
+		if !known || id.Uid != root {
+			return newOwner(at, id), nil
 		}
-		if at == filepath.Dir(at) {
-			return true, nil
+		if info.IsDir() && info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+			return nil, fmt.Errorf("every user can replace files in %[1]s: run chmod o-w %[1]s", at)
+		}
+		if !isLink {
+			continue
+		}
+		target, err := os.Readlink(at)
+		if links++; links > maxLinks {
+			err = syscall.ELOOP
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		at, rest = filepath.Dir(at), target+"/"+rest
+		if filepath.IsAbs(target) {
+			at = "/"
 		}
 	}
+	return nil, nil
 }
 
-// act makes the system decide by the rights of the owner what this process may do.
-func (o *Owner) act() (err error) {
-	if o.former, err = syscall.Getgroups(); err != nil {
-		return err
-	}
-	groups := []int{o.gid}
-	if u, err := user.LookupId(strconv.Itoa(o.uid)); err == nil { // a container may not name its users
-		ids, _ := u.GroupIds() // none, if there is no list of groups
-		for _, id := range ids {
-			if n, err := strconv.Atoi(id); err == nil {
-				groups = append(groups, n)
-			}
+// newOwner returns the owner of a file, with the group that the system names for that user. Without a name the group is that
+// of the file, but never root's.
+func newOwner(at string, id *syscall.Stat_t) *Owner {
+	o := &Owner{At: at, uid: int(id.Uid), gid: int(id.Gid)}
+	if u, err := user.LookupId(strconv.Itoa(o.uid)); err == nil {
+		if gid, err := strconv.Atoi(u.Gid); err == nil {
+			o.gid = gid
 		}
 	}
-	if err = syscall.Setgroups(groups); err == nil {
-		err = syscall.Setregid(-1, o.gid)
+	if o.gid == root {
+		o.gid = o.uid
 	}
-	if err == nil {
-		err = syscall.Setreuid(-1, o.uid)
+	return o
+}
+
+// groups returns all groups of the user.
+func (o *Owner) groups() []int {
+	all := []int{o.gid}
+	u, err := user.LookupId(strconv.Itoa(o.uid))
+	if err != nil {
+		return all // a container may not name its users
+	}
+	ids, _ := u.GroupIds() // none, if there is no list of groups
+	for _, id := range ids {
+		if n, err := strconv.Atoi(id); err == nil && n != root && n != o.gid {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// become makes the system decide by the rights of a user what this process may do; nil: by those of root, from which the
+// process began. After an error it has the rights of root, or fewer.
+func become(o *Owner) error {
+	if o == now {
+		return nil
+	}
+	if now != nil {
+		if err := errors.Join(setEffective(root, root), syscall.Setgroups(former)); err != nil {
+			return fmt.Errorf("return to the rights of root: %w", err)
+		}
+		now = nil
+	}
+	if o == nil {
+		return nil
+	}
+	var err error
+	if former, err = syscall.Getgroups(); err != nil {
+		return err
+	}
+	if err = syscall.Setgroups(o.groups()); err == nil {
+		now, err = o, setEffective(o.uid, o.gid)
 	}
 	if err != nil {
-		return fmt.Errorf("%s belongs to %s, and this process cannot work with the rights of that user: %w", o.Dir, o, err)
+		return fmt.Errorf("%s belongs to %s, and this process cannot work with the rights of that user (run the command as that user): %w", o.At, o, err)
 	}
 	return nil
 }
 
-// stop gives this process the rights of root back.
-func stop(groups []int) error {
-	err := syscall.Setreuid(-1, root)
-	if err == nil {
-		err = errors.Join(syscall.Setregid(-1, root), syscall.Setgroups(groups))
-	}
-	return err
-}
+// former has the groups of this process while now is not nil.
+var former []int

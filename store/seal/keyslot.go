@@ -25,15 +25,23 @@ const (
 // beside it, under the same name with .next added, from before anything is sealed under
 // it until it replaces the old one. So at each moment one of the two opens the key
 // ring.
-type KeySlot struct{ path string }
+type KeySlot struct {
+	path   string
+	access rights.Access
+}
 
 // NewKeySlot returns the slot of a key file that exists. It follows a link and keeps
 // it.
 func NewKeySlot(path string) (s KeySlot, err error) {
-	err = rights.Beside(path, func() (err error) { s.path, err = filepath.EvalSymlinks(path); return err })
-	if err == nil {
-		s.path, err = filepath.Abs(s.path)
+	if s.access, err = rights.At(path); err != nil {
+		return s, err
 	}
+	err = s.access.Do(func() (err error) {
+		if s.path, err = filepath.EvalSymlinks(path); err == nil {
+			s.path, err = filepath.Abs(s.path)
+		}
+		return err
+	})
 	return s, err
 }
 
@@ -44,16 +52,21 @@ func (s KeySlot) Path() string { return s.path }
 func (s KeySlot) NextPath() string { return s.path + nextSuffix }
 
 // Key loads the key, as LoadKeyFile does.
-func (s KeySlot) Key() (RootKey, error) { return LoadKeyFile(s.path) }
+func (s KeySlot) Key() (RootKey, error) { return s.load(s.path) }
 
 // Next loads the next key. The error is fs.ErrNotExist if there is none.
-func (s KeySlot) Next() (RootKey, error) { return LoadKeyFile(s.NextPath()) }
+func (s KeySlot) Next() (RootKey, error) { return s.load(s.NextPath()) }
+
+func (s KeySlot) load(path string) (k RootKey, err error) {
+	err = s.access.Do(func() (err error) { k, err = loadKeyFile(path); return err })
+	return k, err
+}
 
 // Stage writes the next key to a file with the owner and the mode of the key file. It is durable
 // when Stage returns nil. The error is fs.ErrExist if there is a next key already, and an
 // explanatory one if it can be foreseen that the key file cannot be replaced.
 func (s KeySlot) Stage(k RootKey) error {
-	return rights.Beside(s.path, func() error { return s.stage(k) })
+	return s.access.Do(func() error { return s.stage(k) })
 }
 
 func (s KeySlot) stage(k RootKey) error {
@@ -91,7 +104,7 @@ func (s KeySlot) probe() error {
 }
 
 // Unstage removes the next key, if there is one, and overwrites it.
-func (s KeySlot) Unstage() error { return rights.Beside(s.path, s.unstage) }
+func (s KeySlot) Unstage() error { return s.access.Do(s.unstage) }
 
 func (s KeySlot) unstage() error {
 	if _, err := os.Lstat(s.NextPath()); errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +117,7 @@ func (s KeySlot) unstage() error {
 // beside it, under a name with the time, and returns that name. It overwrites the replaced file if
 // that has no other name. After an error or a crash the caller may call it again.
 func (s KeySlot) Adopt(at time.Time, discard bool) (old string, err error) {
-	err = rights.Beside(s.path, func() (err error) { old, err = s.adopt(at, discard); return err })
+	err = s.access.Do(func() (err error) { old, err = s.adopt(at, discard); return err })
 	return old, err
 }
 
