@@ -77,6 +77,7 @@ test('a page in another tab does not forget what this one has remembered', async
   await page.reload()
   await other.locator('#encrypt').uncheck()
   await other.reload()
+  await page.waitForFunction(() => !JSON.parse(localStorage.push).encrypt) // another process may see it later
   await page.locator('#views').fill('3')
   await page.locator('#views').blur()
   await page.waitForFunction(() => JSON.parse(localStorage.push).views === '3')
