@@ -14,6 +14,7 @@ import (
 	"filippo.io/age/armor"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/rights"
 )
 
 // Errors of encrypted backups.
@@ -44,7 +45,8 @@ func ParseRecipients(texts, files []string) (Recipients, error) {
 		all = append(all, some...)
 	}
 	for _, name := range files {
-		content, err := durable.ReadBounded(name, maxRecipients)
+		var content []byte
+		err := rights.Beside(name, func() (err error) { content, err = durable.ReadBounded(name, maxRecipients); return err })
 		if err != nil {
 			return nil, err
 		}

@@ -87,13 +87,10 @@ func (a *app) backUp(cmd *cobra.Command, name string, o backupOrder, cfg config.
 		o.recipients = cfg.Backup.Recipients
 	}
 	w := backup.Writer{Replace: o.force, CheckSpace: bolt.CheckSpace}
-	err = rights.AsCaller(func() error {
-		if w.Recipients, err = backup.ParseRecipients(o.recipients, o.recipientFiles); err != nil {
-			return hint.With(usagef("%w", err), "give each recipient as age-keygen -y prints it")
-		}
-		return a.checkTarget(name, o.force, cfg)
-	})
-	if err != nil {
+	if w.Recipients, err = backup.ParseRecipients(o.recipients, o.recipientFiles); err != nil {
+		return hint.With(usagef("%w", err), "give each recipient as age-keygen -y prints it")
+	}
+	if err := rights.Beside(name, func() error { return a.checkTarget(name, o.force, cfg) }); err != nil {
 		return err
 	}
 	made, err := administerWatched(a, cmd, "copying", admin.Backup, admin.None{})
@@ -154,7 +151,7 @@ func (a *app) deliver(ctx context.Context, made store.Backup, cfg config.Config,
 	if name == standard {
 		err = w.Stream(ctx, a.stdout, from, made.Size)
 	} else {
-		err = rights.AsCaller(func() error { return w.File(ctx, name, from, made.Size) })
+		err = rights.Beside(name, func() error { return w.File(ctx, name, from, made.Size) })
 	}
 	p.end()
 	if errors.Is(err, fs.ErrExist) {

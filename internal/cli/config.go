@@ -75,7 +75,7 @@ is never replaced.`,
 			if short {
 				text = config.Short(text)
 			}
-			err := durable.NewFile(args[0], []byte(inComments(text)))
+			err := rights.Beside(args[0], func() error { return durable.NewFile(args[0], []byte(inComments(text))) })
 			return a.done(nameAnother(err), "wrote %s: remove the # before each setting that you change, and before its section", args[0])
 		},
 	}

@@ -184,7 +184,7 @@ address: it may be another person's. The exit code is 3 if anything was left out
 
 func (j *movingJob) run(ctx context.Context) (err error) {
 	var dump *os.File
-	err = rights.AsCaller(func() (err error) { dump, err = os.Open(j.dump); return err })
+	err = rights.Beside(j.dump, func() (err error) { dump, err = os.Open(j.dump); return err })
 	if err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func valueOrFile(vars map[string]string, name string) (secret.Text, error) {
 		return secret.Text{}, hint.With(usagef("%s and %s are both set", name, name+fileSuffix), "unset one of them")
 	}
 	var text []byte
-	err := rights.AsCaller(func() (err error) { text, err = os.ReadFile(path); return err })
+	err := rights.Beside(path, func() (err error) { text, err = os.ReadFile(path); return err })
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("%s: %w", name+fileSuffix, err)
 	}

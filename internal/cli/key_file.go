@@ -77,7 +77,7 @@ not show it on a terminal, which keeps what it shows.`,
 				_, err = a.stdout.Write(key.Paper())
 				return err
 			}
-			err = rights.AsCaller(func() error { return nameAnother(durable.NewFile(file, key.Paper())) })
+			err = rights.Beside(file, func() error { return nameAnother(durable.NewFile(file, key.Paper())) })
 			return a.done(err, "wrote the master key (ID %s) to %s: keep it apart from the database", key.ID(), file)
 		}),
 	}
@@ -182,7 +182,7 @@ func (a *app) typedKey(ctx context.Context, args []string) (key seal.RootKey, er
 	case len(args) == 1 && args[0] == "-":
 		text, err = io.ReadAll(io.LimitReader(a.console.in, maxKeyText)) // what is longer is no key
 	case len(args) == 1:
-		err = rights.AsCaller(func() (err error) { text, err = durable.ReadBounded(args[0], maxKeyText); return err })
+		err = rights.Beside(args[0], func() (err error) { text, err = durable.ReadBounded(args[0], maxKeyText); return err })
 	case a.console.terminal:
 		text, err = a.console.paper(ctx)
 	default:

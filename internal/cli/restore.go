@@ -70,7 +70,7 @@ func (a *app) restoreCommand(cmd *cobra.Command, do func(ctx context.Context, r 
 	cmd.RunE = a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) (err error) {
 		r := &restoreJob{app: a, cfg: cfg, name: args[0]}
 		if *identity != "" {
-			err = rights.AsCaller(func() (err error) { r.with, err = backup.LoadIdentities(*identity); return err })
+			err = rights.Beside(*identity, func() (err error) { r.with, err = backup.LoadIdentities(*identity); return err })
 			if err != nil {
 				return hint.With(err, "give the file that age-keygen wrote, with --identity")
 			}
@@ -106,7 +106,7 @@ func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 func (r *restoreJob) copyBackup(ctx context.Context, stdin io.Reader, path string, prepare func() error) (temp string, err error) {
 	var from io.ReadCloser
 	var size int64
-	err = rights.AsCaller(func() (err error) { from, size, err = r.open(stdin); return err })
+	err = rights.Beside(r.file(), func() (err error) { from, size, err = r.open(stdin); return err })
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (r *restoreJob) copyBackup(ctx context.Context, stdin io.Reader, path strin
 	if encrypted {
 		size = 0 // of what is in it, which is not known
 	} else if err == nil && r.name != standard {
-		err = rights.AsCaller(func() error { return r.wantKey(r.name) })
+		err = rights.Beside(r.file(), func() error { return r.wantKey(r.name) })
 	}
 	if err == nil {
 		err = prepare()
@@ -260,6 +260,14 @@ func (r *restoreJob) makeUsable(ctx context.Context, temp string) (done store.Re
 		err = nil
 	}
 	return done, err
+}
+
+// file returns the path of the backup; empty for standard input.
+func (r *restoreJob) file() string {
+	if r.name == standard {
+		return ""
+	}
+	return r.name
 }
 
 // source returns the name of the backup, for messages.

@@ -38,6 +38,13 @@ once. At SIGHUP it reads its configuration again, as with "pushbox reload".`,
 			if err != nil {
 				return err
 			}
+			if other == nil {
+				key, keyErr := rights.At(loaded.Config.KeyFile())
+				other, err = key.Owner(), keyErr
+			}
+			if err != nil {
+				return err
+			}
 			if other != nil {
 				return hint.With(fmt.Errorf("%s belongs to %s, and this is root", other.At, other), "start the server as that user, or give the directory to root")
 			}

@@ -107,7 +107,7 @@ func (s *Subject) roots() (roots *x509.CertPool, err error) {
 	if s.CAFile == "" {
 		return nil, nil
 	}
-	err = rights.AsCaller(func() (err error) { roots, err = certs.ReadRoots(s.CAFile, true); return err })
+	err = rights.Beside(s.CAFile, func() (err error) { roots, err = certs.ReadRoots(s.CAFile, true); return err })
 	return roots, err
 }
 

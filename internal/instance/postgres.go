@@ -11,6 +11,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/hint"
+	"pushbox/internal/rights"
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/bolt"
@@ -20,8 +21,11 @@ import (
 
 // DatabaseURL returns the address of the PostgreSQL database of a configuration, from its
 // setting or from the file that a setting names. Zero: the database is a file.
-func DatabaseURL(cfg config.Config) (secret.Text, error) {
-	url, err := Secret(cfg.DatabaseURL, cfg.DatabaseURLFile, "the setting database_url_file")
+func DatabaseURL(cfg config.Config) (url secret.Text, err error) {
+	err = rights.Beside(cfg.DatabaseURLFile, func() error { // systemd may pass it to the service from a place of root's
+		url, err = Secret(cfg.DatabaseURL, cfg.DatabaseURLFile, "the setting database_url_file")
+		return err
+	})
 	if err == nil && url.IsZero() && cfg.DatabaseURLFile != "" {
 		err = fmt.Errorf("the setting database_url_file: %s is empty", cfg.DatabaseURLFile)
 	}

@@ -25,12 +25,17 @@ var (
 )
 
 // A Storage is the directory of a server's files: storage in Password Pusher's directory.
-type Storage struct{ root *os.Root }
+type Storage struct {
+	root   *os.Root
+	access rights.Access
+}
 
 // OpenStorage opens the directory.
 func OpenStorage(dir string) (s *Storage, err error) {
 	s = &Storage{}
-	err = rights.AsCaller(func() (err error) { s.root, err = os.OpenRoot(dir); return err })
+	if s.access, err = rights.At(filepath.Join(dir, "file")); err == nil {
+		err = s.access.Do(func() (err error) { s.root, err = os.OpenRoot(dir); return err })
+	}
 	return s, err
 }
 
@@ -50,7 +55,7 @@ func (s *Storage) Open(b Blob) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("the blob %d has no key of a file", b.ID)
 	}
 	var f *os.File
-	err := rights.AsCaller(func() (err error) {
+	err := s.access.Do(func() (err error) {
 		f, err = s.root.Open(filepath.Join(b.Key[:2], b.Key[2:4], b.Key))
 		return err
 	})

@@ -1,6 +1,7 @@
 package rights_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -96,13 +97,16 @@ func TestTheFirstUserOnTheWayToADirectoryOwnsIt(t *testing.T) {
 	for _, dir := range []string{at("service"), at("root", "given")} {
 		env.OK(t, os.Chown(dir, service, service))
 	}
-	env.OK(t, os.Chmod(at("open"), 0o777))
+	env.OK(t, errors.Join(os.Mkdir(at("service", "third"), 0o700), os.Chown(at("service", "third"), service-1, service-1)))
+	env.OK(t, errors.Join(os.Mkdir(at("group"), 0o700), os.Chown(at("group"), 0, service), os.Chmod(at("group"), 0o770)))
+	env.OK(t, errors.Join(os.Chmod(at("open"), 0o777), os.Mkdir(at("sticky"), 0o700), os.Chmod(at("sticky"), 0o777|os.ModeSticky)))
 	for link, target := range map[string]string{
-		at("of-root"):             "root/data",
-		at("to-service"):          at("service", "data"),
-		at("service", "led"):      "../root/data",
-		at("root", "data", "up"):  "../../service/data",
-		at("root", "data", "way"): at("root", "data", "way"),
+		at("of-root"):               "root/data",
+		at("to-service"):            at("service", "data"),
+		at("service", "led"):        "../root/data",
+		at("service", "third", "x"): "../data",
+		at("root", "data", "up"):    "../../service/data",
+		at("root", "data", "way"):   at("root", "data", "way"),
 	} {
 		env.OK(t, os.Symlink(target, link))
 	}
@@ -118,6 +122,9 @@ func TestTheFirstUserOnTheWayToADirectoryOwnsIt(t *testing.T) {
 		at("to-service"):                at("service"),
 		at("root", "data", "up"):        at("service"),
 		at("root") + "/data/up/../data": at("service"),
+		at("service", "third"):          at("service", "third"),
+		at("service", "third", "x"):     at("service", "third"),
+		at("sticky"):                    "",
 	} {
 		got, err := rights.Of(path)
 		env.OK(t, err)
@@ -128,8 +135,15 @@ func TestTheFirstUserOnTheWayToADirectoryOwnsIt(t *testing.T) {
 	for path, want := range map[string]string{
 		at("open", "data"):        "every user can replace files in " + at("open"),
 		at("root", "data", "way"): "too many levels of symbolic links",
+		at("group", "data"):       "the group 65534 can replace files in " + at("group"),
 	} {
 		_, err := rights.Of(path)
 		env.Contains(t, path, fmt.Sprint(err), want)
+	}
+	for name, uid := range map[string]int{"of-root": 0, "of-service": service} {
+		path := at("sticky", name)
+		env.OK(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, uid, uid)))
+		access := env.Must(rights.At(path))(t)
+		env.Equal(t, name, access.Owner() != nil, uid != 0)
 	}
 }

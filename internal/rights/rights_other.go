@@ -27,6 +27,9 @@ type Access struct{}
 // At returns an Access.
 func At(string) (Access, error) { return Access{}, nil }
 
+// Owner returns nil.
+func (Access) Owner() *Owner { return nil }
+
 // Do does something.
 func (Access) Do(do func() error) error { return do() }
 

@@ -43,7 +43,7 @@ func (o *Owner) String() string {
 }
 
 // Of returns the user who can replace files in a directory, or lead its path elsewhere, if this process is root, and that is
-// another user; otherwise nil. The directory need not exist.
+// another user; otherwise nil. The directory need not exist. It returns an error where too many users can do that.
 func Of(dir string) (*Owner, error) { return find(dir, true) }
 
 // Take makes this process work with the rights of the user that Of returns, if there is one, from now on.
@@ -52,25 +52,30 @@ func Take(dir string) error {
 	if err != nil || o == nil || taken != nil {
 		return err
 	}
+	if err := become(o); err != nil {
+		return errors.Join(err, become(nil))
+	}
 	taken = o
-	return become(o)
+	return nil
 }
 
 // Taken returns the user with whose rights this process works since Take; nil: the caller.
 func Taken() *Owner { return taken }
 
-// AsCaller does something with the rights that this process was started with: reading and writing files that the caller
-// named.
+// AsCaller does something with the rights that this process was started with.
 func AsCaller(do func() error) error { return Access{}.Do(do) }
 
 // An Access is the user with whose rights files are read and written; the zero value is the caller.
 type Access struct{ by *Owner }
 
-// At returns the access to a file and others beside it: that of the user who can replace files there.
+// At returns the access to a file and others beside it: that of the user who can replace files there. The error is that of Of.
 func At(path string) (a Access, err error) {
 	err = AsCaller(func() (err error) { a.by, err = find(path, false); return err })
 	return a, err
 }
+
+// Owner returns the user; nil: the caller.
+func (a Access) Owner() *Owner { return a.by }
 
 // Do does something with that access.
 func (a Access) Do(do func() error) error {
@@ -91,10 +96,11 @@ func Beside(path string, do func() error) error {
 	return a.Do(do)
 }
 
-// find returns the first user other than root who owns a directory or a link on the way to a path; nil if there is none. The
-// last part of the path counts if it is a link, or is set.
-func find(path string, last bool) (*Owner, error) {
-	if os.Geteuid() != root {
+// find returns the user with whose rights to work at a path: the last one other than root who owns a directory on the way
+// there, or a link; nil if there is none. The last part of the path counts if it is a link, if every user can replace it, or
+// if last is set.
+func find(path string, last bool) (found *Owner, err error) {
+	if os.Geteuid() != root || path == "" {
 		return nil, nil
 	}
 	at, rest, links := "/", path, 0
@@ -105,7 +111,7 @@ func find(path string, last bool) (*Owner, error) {
 		}
 		rest = dir + "/" + path
 	}
-	for rest != "" {
+	for open := false; rest != ""; {
 		var name string
 		switch name, rest, _ = strings.Cut(rest, "/"); name {
 		case "", ".":
@@ -117,44 +123,65 @@ func find(path string, last bool) (*Owner, error) {
 		at = filepath.Join(at, name)
 		info, err := os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
+			return found, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		isLink := info.Mode()&fs.ModeSymlink != 0
-		if strings.Trim(rest, "/") == "" && !last && !isLink {
-			return nil, nil
-		}
 		id, known := info.Sys().(*syscall.Stat_t)
-		if !known || id.Uid != root {
-			return newOwner(at, id), nil
+		isLink := info.Mode()&fs.ModeSymlink != 0
+		if !known || strings.Trim(rest, "/") == "" && !last && !isLink && !open {
+			return found, nil
 		}
-		if info.IsDir() && info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
-			return nil, fmt.Errorf("every user can replace files in %[1]s: run chmod o-w %[1]s", at)
+		if id.Uid != root {
+			found = newOwner(at, id)
 		}
-		if !isLink {
-			continue
-		}
-		target, err := os.Readlink(at)
-		if links++; links > maxLinks {
-			err = syscall.ELOOP
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		at, rest = filepath.Dir(at), target+"/"+rest
-		if filepath.IsAbs(target) {
-			at = "/"
+		switch {
+		case isLink && found != nil: // wherever it leads
+			return found, nil
+		case isLink:
+			links++
+			if at, rest, err = follow(at, rest, links); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+		case info.IsDir():
+			if open, err = isOpen(at, info.Mode(), id); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return nil, nil
+	return found, nil
 }
 
-// newOwner returns the owner of a file, with the group that the system names for that user. Without a name the group is that
-// of the file, but never root's.
+// isOpen reports whether every user can make files in a directory, but replace none of others. If others than the owner can
+// replace files, it returns an error: no user's rights would be few enough.
+func isOpen(dir string, mode fs.FileMode, id *syscall.Stat_t) (bool, error) {
+	switch sticky := mode&fs.ModeSticky != 0; {
+	case mode&0o002 != 0 && !sticky:
+		return false, fmt.Errorf("every user can replace files in %[1]s: run chmod o-w %[1]s", dir)
+	case mode&0o020 != 0 && !sticky && id.Uid == root && id.Gid != root:
+		return false, fmt.Errorf("the group %d can replace files in %[2]s: run chmod g-w %[2]s, or the command as the user of the server", id.Gid, dir)
+	default:
+		return mode&0o022 != 0, nil
+	}
+}
+
+// follow replaces a link at the end of at by where it leads.
+func follow(at, rest string, links int) (string, string, error) {
+	if links > maxLinks {
+		return "", "", syscall.ELOOP
+	}
+	target, err := os.Readlink(at)
+	if filepath.IsAbs(target) {
+		return "/", target + "/" + rest, err
+	}
+	return filepath.Dir(at), target + "/" + rest, err
+}
+
+// newOwner returns the owner of a file, with the group that the system names for that user. A user without a name, as in a
+// container, has the group of the same number.
 func newOwner(at string, id *syscall.Stat_t) *Owner {
-	o := &Owner{At: at, uid: int(id.Uid), gid: int(id.Gid)}
+	o := &Owner{At: at, uid: int(id.Uid), gid: int(id.Uid)}
 	if u, err := user.LookupId(strconv.Itoa(o.uid)); err == nil {
 		if gid, err := strconv.Atoi(u.Gid); err == nil {
 			o.gid = gid

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"pushbox/internal/rights"
 	"pushbox/internal/secret"
 	"pushbox/store/record"
 )
@@ -159,8 +160,11 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 // (QueryExecModeCacheDescribe): one round trip, and nothing stays on a server connection, so
 // PgBouncer may give each transaction a different one. Without a pooler, frequent statements are
 // prepared under a name. The URL may choose one way for all statements.
-func poolConfig(o Options) (*pgxpool.Config, error) {
-	c, err := pgxpool.ParseConfig(o.URL.Reveal())
+func poolConfig(o Options) (c *pgxpool.Config, err error) {
+	err = rights.AsCaller(func() error { // whose .pgpass and certificates it reads
+		c, err = pgxpool.ParseConfig(o.URL.Reveal())
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("database_url is not valid: %s", fault(err, o.URL))
 	}
