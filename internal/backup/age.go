@@ -45,8 +45,7 @@ func ParseRecipients(texts, files []string) (Recipients, error) {
 		all = append(all, some...)
 	}
 	for _, name := range files {
-		var content []byte
-		err := rights.Beside(name, func() (err error) { content, err = durable.ReadBounded(name, maxRecipients); return err })
+		content, err := rights.Read(name, func() ([]byte, error) { return durable.ReadBounded(name, maxRecipients) })
 		if err != nil {
 			return nil, err
 		}

@@ -183,8 +183,7 @@ address: it may be another person's. The exit code is 3 if anything was left out
 }
 
 func (j *movingJob) run(ctx context.Context) (err error) {
-	var dump *os.File
-	err = rights.Beside(j.dump, func() (err error) { dump, err = os.Open(j.dump); return err })
+	dump, err := rights.Read(j.dump, func() (*os.File, error) { return os.Open(j.dump) })
 	if err != nil {
 		return err
 	}
@@ -264,8 +263,7 @@ func valueOrFile(vars map[string]string, name string) (secret.Text, error) {
 	case vars[name] != "":
 		return secret.Text{}, hint.With(usagef("%s and %s are both set", name, name+fileSuffix), "unset one of them")
 	}
-	var text []byte
-	err := rights.Beside(path, func() (err error) { text, err = os.ReadFile(path); return err })
+	text, err := rights.Read(path, func() ([]byte, error) { return os.ReadFile(path) })
 	if err != nil {
 		return secret.Text{}, fmt.Errorf("%s: %w", name+fileSuffix, err)
 	}

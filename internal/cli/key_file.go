@@ -182,7 +182,7 @@ func (a *app) typedKey(ctx context.Context, args []string) (key seal.RootKey, er
 	case len(args) == 1 && args[0] == "-":
 		text, err = io.ReadAll(io.LimitReader(a.console.in, maxKeyText)) // what is longer is no key
 	case len(args) == 1:
-		err = rights.Beside(args[0], func() (err error) { text, err = durable.ReadBounded(args[0], maxKeyText); return err })
+		text, err = rights.Read(args[0], func() ([]byte, error) { return durable.ReadBounded(args[0], maxKeyText) })
 	case a.console.terminal:
 		text, err = a.console.paper(ctx)
 	default:

@@ -70,7 +70,7 @@ func (a *app) restoreCommand(cmd *cobra.Command, do func(ctx context.Context, r 
 	cmd.RunE = a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) (err error) {
 		r := &restoreJob{app: a, cfg: cfg, name: args[0]}
 		if *identity != "" {
-			err = rights.Beside(*identity, func() (err error) { r.with, err = backup.LoadIdentities(*identity); return err })
+			r.with, err = rights.Read(*identity, func() (backup.Identities, error) { return backup.LoadIdentities(*identity) })
 			if err != nil {
 				return hint.With(err, "give the file that age-keygen wrote, with --identity")
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,17 +36,11 @@ once. At SIGHUP it reads its configuration again, as with "pushbox reload".`,
 				return err
 			}
 			other, err := rights.Of(loaded.Config.DataDir)
-			if err != nil {
+			key, keyErr := rights.At(loaded.Config.KeyFile())
+			if err := errors.Join(err, keyErr); err != nil {
 				return err
 			}
-			if other == nil {
-				key, keyErr := rights.At(loaded.Config.KeyFile())
-				other, err = key.Owner(), keyErr
-			}
-			if err != nil {
-				return err
-			}
-			if other != nil {
+			if other = cmp.Or(other, key.Owner()); other != nil {
 				return hint.With(fmt.Errorf("%s belongs to %s, and this is root", other.At, other), "start the server as that user, or give the directory to root")
 			}
 			return daemon.Run(cmd.Context(), daemon.Options{Config: loaded.Config, Values: loaded.Values, Source: src, Stderr: a.stderr, Version: release})

@@ -103,12 +103,11 @@ func (s *Subject) nameURL() Finding {
 }
 
 // roots returns the certificate authorities to trust; nil: those that the system trusts.
-func (s *Subject) roots() (roots *x509.CertPool, err error) {
+func (s *Subject) roots() (*x509.CertPool, error) {
 	if s.CAFile == "" {
 		return nil, nil
 	}
-	err = rights.Beside(s.CAFile, func() (err error) { roots, err = certs.ReadRoots(s.CAFile, true); return err })
-	return roots, err
+	return rights.Read(s.CAFile, func() (*x509.CertPool, error) { return certs.ReadRoots(s.CAFile, true) })
 }
 
 func presented(ctx context.Context, u *url.URL) ([]*x509.Certificate, error) {

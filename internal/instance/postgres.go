@@ -22,9 +22,8 @@ import (
 // DatabaseURL returns the address of the PostgreSQL database of a configuration, from its
 // setting or from the file that a setting names. Zero: the database is a file.
 func DatabaseURL(cfg config.Config) (url secret.Text, err error) {
-	err = rights.Beside(cfg.DatabaseURLFile, func() error { // systemd may pass it to the service from a place of root's
-		url, err = Secret(cfg.DatabaseURL, cfg.DatabaseURLFile, "the setting database_url_file")
-		return err
+	url, err = rights.Read(cfg.DatabaseURLFile, func() (secret.Text, error) { // systemd may pass it to the service from a place of root's
+		return Secret(cfg.DatabaseURL, cfg.DatabaseURLFile, "the setting database_url_file")
 	})
 	if err == nil && url.IsZero() && cfg.DatabaseURLFile != "" {
 		err = fmt.Errorf("the setting database_url_file: %s is empty", cfg.DatabaseURLFile)

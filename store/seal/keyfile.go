@@ -21,9 +21,8 @@ const (
 // file of at most 4 KiB, does not hold a whole key, or is open to all users of the
 // machine (not checked on Windows, whose modes do not say); fs.ErrNotExist if there is
 // no file.
-func LoadKeyFile(path string) (k RootKey, err error) {
-	err = rights.Beside(path, func() (err error) { k, err = loadKeyFile(path); return err })
-	return k, err
+func LoadKeyFile(path string) (RootKey, error) {
+	return rights.Read(path, func() (RootKey, error) { return loadKeyFile(path) })
 }
 
 func loadKeyFile(path string) (RootKey, error) {
