@@ -63,7 +63,7 @@ func (w *watch) observed(e record.Engine) record.Engine {
 }
 
 // committed returns the function to call for each commit; nil: metrics are off.
-func (w *watch) committed() func(operations int, took time.Duration) {
+func (w *watch) committed() func(record.Commit) {
 	if w.metrics == nil {
 		return nil
 	}

@@ -33,7 +33,7 @@ type Options struct {
 	// Trouble is called when a database of several servers cannot be used, with the reason, and
 	// with nil when it can be again. It may be nil.
 	Trouble   func(why error, lasted time.Duration)
-	Committed func(operations int, took time.Duration) // called for each commit; may be nil
+	Committed func(record.Commit) // called after each commit; may be nil
 }
 
 // Database returns the path of the database.

@@ -67,7 +67,7 @@ func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
 	p.Compacted(record.ErrFull)
 	m.Swept(time.UnixMilli(1_700_000_000_500), nil)
 	m.Swept(time.UnixMilli(1_800_000_000_000), errors.New("no"))
-	m.Committed(3, 2*time.Millisecond)
+	m.Committed(record.Commit{Work: record.WorkFold, Operations: 3, Took: 2 * time.Millisecond})
 	wantSamples(t, m, `
 		pushbox_http_requests_in_flight 1
 		pushbox_http_requests_total{class="2xx",method="GET",route="show"} 1
@@ -93,8 +93,8 @@ func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
 		pushbox_sweeps_total{outcome="done"} 1
 		pushbox_sweeps_total{outcome="failed"} 1
 		pushbox_sweep_last_success_timestamp_seconds 1.7000000005e+09
-		pushbox_store_commit_duration_seconds_bucket{le="0.001"} 0
-		pushbox_store_commit_duration_seconds_bucket{le="0.0025"} 1
+		pushbox_store_commit_duration_seconds_bucket{work="fold",le="0.001"} 0
+		pushbox_store_commit_duration_seconds_bucket{work="fold",le="0.0025"} 1
 		pushbox_store_commit_operations_bucket{le="2"} 0
 		pushbox_store_commit_operations_bucket{le="4"} 1
 		pushbox_live_pushes 7

@@ -88,25 +88,33 @@ func (m *Metrics) Swept(at time.Time, err error) {
 	m.pushes.lastSweep.Set(seconds(at))
 }
 
-type engine struct{ took, operations prometheus.Histogram }
+type engine struct {
+	took       *prometheus.HistogramVec
+	operations prometheus.Histogram
+}
 
 func newEngine() engine {
-	return engine{
-		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "store_commit_duration_seconds", Help: "Duration of commits, until they are on the disk." + fileOnly,
+	e := engine{
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "store_commit_duration_seconds",
+			Help:    "Duration of commits, until they are on the disk, by what they did beside their operations." + fileOnly,
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
-		}),
+		}, []string{"work"}),
 		operations: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "store_commit_operations", Help: "Operations in a commit." + fileOnly,
 			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
 		}),
 	}
+	for _, w := range record.CommitWorks() {
+		e.took.WithLabelValues(string(w))
+	}
+	return e
 }
 
 func (e engine) all() []prometheus.Collector { return []prometheus.Collector{e.took, e.operations} }
 
-// Committed counts a commit of that many operations.
-func (m *Metrics) Committed(operations int, took time.Duration) {
-	m.engine.took.Observe(took.Seconds())
-	m.engine.operations.Observe(float64(operations))
+// Committed counts a commit.
+func (m *Metrics) Committed(c record.Commit) {
+	m.engine.took.WithLabelValues(string(c.Work)).Observe(c.Took.Seconds())
+	m.engine.operations.Observe(float64(c.Operations))
 }

@@ -52,8 +52,10 @@ func (db *DB) commit(batch []*op) bool {
 // outcome yet. The error is record.ErrFull if nothing was committed because the disk is
 // full; after any other error, the DB has failed.
 func (db *DB) attempt(batch []*op) (bad *op, err error) {
+	asked := time.Now()
 	db.writing.Lock()
 	defer db.writing.Unlock()
+	begun := time.Now()
 	select {
 	case <-db.failed: // in a compaction, and the file may have a different name by now
 		return nil, db.failure
@@ -62,7 +64,6 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	h := db.current.Load()
 	h.chooseFreeList()
 	var txid int
-	begun := time.Now()
 	err = guard(func() error {
 		return h.bolt.Update(func(b *bbolt.Tx) error {
 			txid = b.ID()
@@ -90,7 +91,11 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 		db.journal.publish(&db.tx)
 		h.unlisted = h.bolt.NoFreelistSync
 		h.noteWritten(db.tx.writes, db.tx.bytes+db.tx.touched)
-		db.observe(len(batch), time.Since(begun))
+		c := record.Commit{Work: db.tx.work, Operations: len(batch), Took: time.Since(asked)}
+		if begun.Sub(asked) >= c.Took/2 {
+			c.Work = record.WorkWait
+		}
+		db.observe(c)
 		return nil, nil
 	case db.undone(err, txid):
 		h.eraser.all = true // the failed commit may have written pages that are still free

@@ -33,9 +33,9 @@ type DB struct {
 	tx          tx          // the committer's
 	writing     sync.Mutex  // held while a batch runs: no page changes without it, nor the handle
 	journal     *journal
-	mappingUsed bool                                     // there was a commit since the mapping was released. Guarded by writing
-	observe     func(operations int, took time.Duration) // never nil
-	changes     *changes                                 // rows that a compaction must copy again; nil: no compaction runs. Guarded by writing
+	mappingUsed bool                // there was a commit since the mapping was released. Guarded by writing
+	observe     func(record.Commit) // never nil
+	changes     *changes            // rows that a compaction must copy again; nil: no compaction runs. Guarded by writing
 
 	compacting chan struct{}  // holds a value while a compaction runs, and after Close
 	replaced   sync.WaitGroup // goroutines that close replaced handles

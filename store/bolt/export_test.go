@@ -257,6 +257,24 @@ func (db *DB) StepJournal(t *testing.T, steps int) {
 	db.KeepJournal(t, 100)
 }
 
+// Unfolded makes a commit, and returns how many pushes of the journal were still to be folded before it,
+// and how many of its rows were to be removed.
+func (db *DB) Unfolded(t *testing.T) (pushes, rows int) {
+	t.Helper()
+	env.OK(t, db.do(t.Context(), 0, func(t *tx) error {
+		pushes, rows = len(t.journal.fold), int(t.journal.sealed-t.journal.first)
+		return nil
+	}))
+	return pushes, rows
+}
+
+// GatherJournal has a generation sealed with the next commit, and none when nothing happens.
+func (db *DB) GatherJournal(t *testing.T) {
+	b := usualJournal()
+	b.gather, b.idle, b.ends = 1, time.Hour, time.Hour
+	db.boundJournal(t, b)
+}
+
 // LeafPage is the page with a bucket's first rows, depth levels below its root.
 func (db *DB) LeafPage(t *testing.T, name string, depth int) (id uint64) {
 	t.Helper()

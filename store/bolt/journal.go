@@ -35,7 +35,7 @@ type journalBounds struct {
 // usualJournal is small enough that a start can read it fast, and large enough to gather several
 // views of the same page of records.
 func usualJournal() journalBounds {
-	return journalBounds{gather: 8192, most: 32768, fold: 512, cut: 2048, idle: 5 * time.Second, ends: time.Second}
+	return journalBounds{gather: 8192, most: 32768, fold: 16, cut: 64, idle: 5 * time.Second, ends: time.Second}
 }
 
 // A delta is the state of a push in the journal: its counts after the last row, and whether it has

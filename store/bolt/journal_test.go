@@ -325,6 +325,31 @@ func TestTheJournalStaysWithinItsBoundsUnderLoad(t *testing.T) {
 	}
 }
 
+// A commit may take a little longer for the work on the journal, and not many times as long.
+func TestACommitOfOneOperationDoesLittleOfTheWorkOnTheJournal(t *testing.T) {
+	t.Parallel()
+	const viewed, folded, removed = 300, 16, 64
+	db := open(t, bolt.Options{Path: newPath(t)})
+	db.NoSync()
+	db.KeepJournal(t, 1<<20)
+	for n := range viewed {
+		createWide(t, db, n)
+		changeAll(t, db, []int{n})
+	}
+	db.GatherJournal(t)
+	pushes, rows := db.Unfolded(t)
+	if pushes != viewed || rows != viewed {
+		t.Fatalf("%d pushes and %d rows are to be folded", pushes, rows)
+	}
+	for rows > 0 {
+		p, r := db.Unfolded(t)
+		if pushes-p > folded || rows-r > removed || p == pushes && r == rows {
+			t.Fatalf("after a commit, %d pushes and %d rows of the journal became %d and %d", pushes, rows, p, r)
+		}
+		pushes, rows = p, r
+	}
+}
+
 // A damaged page must not fail the store before a read or a change reaches it.
 func TestDamageUnderTheJournalFailsOnlyWhatReachesIt(t *testing.T) {
 	t.Parallel()

@@ -23,9 +23,13 @@ type journalWork struct {
 	cuts  uint64 // the first row to keep
 }
 
+// quietOperations is how many operations a commit without any stands for: one that arrives meanwhile
+// has to wait for it.
+const quietOperations = 64
+
 // nextWork returns the work for a commit with that many operations; nil for none. The work grows
-// with the number of operations, so that the journal does not grow. A commit without operations
-// folds all rows that have gathered.
+// with the number of operations: so the journal does not grow, and no commit takes twice as long
+// for it. Commits without operations fold all rows that have gathered.
 func (j *journal) nextWork(operations int) *journalWork {
 	gathered := j.gathered()
 	due := operations == 0 || gathered >= j.bounds.gather || !j.endsDue.IsZero() && !time.Now().Before(j.endsDue)
@@ -39,6 +43,9 @@ func (j *journal) nextWork(operations int) *journalWork {
 	case operations > 0 && j.isPaused():
 		return nil
 	default:
+		if operations == 0 {
+			operations = quietOperations
+		}
 		return j.nextPart(max(j.bounds.fold, 2*operations), max(j.bounds.cut, 4*operations))
 	}
 }
@@ -111,6 +118,10 @@ func (j *journal) nextPart(fold, cut int) *journalWork {
 		w.cuts = max(j.first, min(g.pushes[j.fold[n]].firstRow(), j.first+uint64(cut)))
 	}
 	w.run = func(t *tx) (err error) {
+		t.work = record.WorkCut
+		if len(w.folds) > 0 {
+			t.work = record.WorkFold
+		}
 		for _, id := range w.folds {
 			if j.aside[id] {
 				err = t.carry(id)

@@ -36,9 +36,8 @@ type Options struct {
 	Timeout time.Duration // how long to wait for another process to close the file; 0: a second
 
 	Note func(say string) // Unlock calls it with a sentence when it upgrades a file of an older schema; may be nil
-	// Committed is called after each commit with the number of its operations and the
-	// time that it took. It must be quick, and may be nil.
-	Committed func(operations int, took time.Duration)
+	// Committed is called after each commit. It must be quick, and may be nil.
+	Committed func(record.Commit)
 
 	NoErase bool          // keep deleted data in free pages, so that a test can look for it
 	slack   time.Duration // added to the longest waits of closing and copying, for tests
@@ -96,7 +95,7 @@ func open(o Options) (*DB, error) {
 		db.note = func(string) {}
 	}
 	if db.observe == nil {
-		db.observe = func(int, time.Duration) {}
+		db.observe = func(record.Commit) {}
 	}
 	db.limits.Store(&limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree, room: o.Room})
 	h, err := openNamed(path, o.Timeout)

@@ -119,12 +119,12 @@ func TestEachCommitIsObserved(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	commits, operations := 0, 0
-	db := open(t, bolt.Options{Path: newPath(t), NoErase: true, Committed: func(n int, took time.Duration) {
+	db := open(t, bolt.Options{Path: newPath(t), NoErase: true, Committed: func(c record.Commit) {
 		mu.Lock()
 		defer mu.Unlock()
-		commits, operations = commits+1, operations+n
-		if took <= 0 || n < 1 {
-			t.Errorf("%d operations in %v", n, took)
+		commits, operations = commits+1, operations+c.Operations
+		if c.Took <= 0 || c.Operations < 1 || c.Work != record.WorkNone {
+			t.Errorf("%+v", c)
 		}
 	}})
 	for n := range 3 {

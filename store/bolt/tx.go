@@ -38,6 +38,7 @@ type tx struct {
 	changes   *changes              // records each row written; nil: no compaction runs
 	buckets   [mostBuckets]*bbolt.Bucket
 	cursors   [mostBuckets]*bbolt.Cursor
+	work      record.CommitWork
 	arena     []byte // the records written: bbolt needs them unchanged until the end
 	writes    int    // attempts to write
 	bytes     int    // in the values written
@@ -56,7 +57,7 @@ func (t *tx) reset(b *bbolt.Tx) {
 	}
 	*l = ledger{}
 	clear(t.local)
-	*t = tx{bolt: b, arena: arena, local: t.local, ledger: l}
+	*t = tx{bolt: b, arena: arena, local: t.local, ledger: l, work: record.WorkNone}
 }
 
 func (t *tx) bucket(b bucket) *bbolt.Bucket {

@@ -39,6 +39,27 @@ type SharedStats struct {
 	LeftUnknown      uint64        // steps whose outcome stayed unknown
 }
 
+// A Commit is one commit to a file of the engine's own.
+type Commit struct {
+	Work       CommitWork
+	Operations int
+	Took       time.Duration // until it was on the disk
+}
+
+// A CommitWork is what a commit had to do beside its operations.
+type CommitWork string
+
+// The works of commits.
+const (
+	WorkNone CommitWork = "none"
+	WorkFold CommitWork = "fold" // it wrote changes of the journal to their places
+	WorkCut  CommitWork = "cut"  // it removed such changes from the journal
+	WorkWait CommitWork = "wait" // for at least half of the time it waited for an erasure, a backup or a compaction
+)
+
+// CommitWorks are all works of commits.
+func CommitWorks() []CommitWork { return []CommitWork{WorkNone, WorkFold, WorkCut, WorkWait} }
+
 // Coverage is what CheckDeep read.
 type Coverage struct {
 	Payloads, Chunks int64 // compared with their digests

@@ -127,12 +127,16 @@ func (c *rawClient) do(r request) (int, []byte, error) {
 	return read(res, &c.body)
 }
 
+// percentiles are those of the durations of requests in a report; the last is the longest.
+var percentiles = [...]float64{50, 99, 99.9, 100}
+
 // A lap is the result of one operation in one round.
 type lap struct {
 	requests  int
 	took      time.Duration
-	p50, p99  float64 // ms
-	server    usage   // in this lap and the rest after it; the memory is that at the end
+	times     [len(percentiles)]float64 // ms, by percentiles
+	commits   map[string]float64        // seconds: the longest of the server, with --commits
+	server    usage                     // in this lap and the rest after it; the memory is that at the end
 	generator usage
 }
 
@@ -141,12 +145,9 @@ func (l lap) cpu() float64  { return l.server[cpu] + l.generator[cpu] }
 
 // lap measures the operation for the length of time, over new connections. The first request of each does not count.
 // Checking a passphrase keeps a core busy, so it gets fewer connections. A lap is shorter if the stock of the operation
-// ends. Then the server rests: what it put off counts for this lap. The bare handler and this process put nothing off.
+// ends. Then the server rests: what it put off counts for this lap.
 func (op operation) lap(ctx context.Context, b *bench, conns int) (l lap, err error) {
-	s, rest := op.subject, b.rest
-	if s.name == bareWord || s.local != nil {
-		rest = 0
-	}
+	s, rest := op.subject, b.restOf(op.subject)
 	if op.name == wrongWord || op.name == rightWord {
 		conns = min(conns, mostSlow)
 	}
@@ -157,6 +158,10 @@ func (op operation) lap(ctx context.Context, b *bench, conns int) (l lap, err er
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.round+rest+2*tool.Patience)
 	defer cancel()
+	before, err := s.commits(ctx, b)
+	if err != nil {
+		return l, err
+	}
 	var group errgroup.Group
 	var connecting sync.WaitGroup
 	connecting.Add(conns)
@@ -189,13 +194,33 @@ func (op operation) lap(ctx context.Context, b *bench, conns int) (l lap, err er
 		l.generator = usage{}
 	}
 	all := slices.Concat(times...)
-	l.requests, l.p50, l.p99 = len(all), percentile(all, 50).Seconds()*1e3, percentile(all, 99).Seconds()*1e3
+	l.requests, l.times = len(all), timesOf(all)
 	tool.Pause(ctx, rest)
+	after, err := s.commits(ctx, b)
+	if err != nil {
+		return l, err
+	}
+	l.commits = after.longest(before)
 	l.server = usageOf(s.pids, server)
 	if op.stock != nil { // its rate says how many pushes a whole lap takes; the next one may take half as many more
 		op.stock.size = max(op.stock.size, int(1.5*l.rate()*b.round.Seconds())/op.stock.each)
 	}
 	return l, ctx.Err()
+}
+
+// restOf is how long a subject rests. The bare handler and this process put nothing off.
+func (b *bench) restOf(s *subject) time.Duration {
+	if s.name == bareWord || s.local != nil {
+		return 0
+	}
+	return b.rest
+}
+
+func timesOf(all []time.Duration) (times [len(percentiles)]float64) {
+	for i, p := range percentiles {
+		times[i] = percentile(all, p).Seconds() * 1e3
+	}
+	return times
 }
 
 var errEmpty = errors.New("no push is left")
@@ -228,12 +253,12 @@ func (op operation) repeat(c client, end time.Time) (times []time.Duration, err 
 }
 
 // percentile is the smallest of the values that p percent of them do not exceed; zero if there are none. It sorts them.
-func percentile[T float64 | time.Duration](values []T, p int) (v T) {
+func percentile[T float64 | time.Duration](values []T, p float64) (v T) {
 	if len(values) == 0 {
 		return v
 	}
 	slices.Sort(values)
-	return values[max((len(values)*p+99)/100, 1)-1] // rounded up
+	return values[max(int(math.Ceil(float64(len(values))*p/100)), 1)-1]
 }
 
 // A usage is what processes have used since they began, or within a time. A figure that the system does not tell is NaN.

@@ -185,18 +185,18 @@ func TestTheSystemTellsWhatAProcessUses(t *testing.T) {
 func TestRatiosAreMediansOfRoundsAndCPUTimesSumsOverThem(t *testing.T) {
 	t.Parallel()
 	made := func(n int, p50, server float64) lap {
-		return lap{requests: n, took: time.Second, p50: p50, server: usage{server, 100}, generator: usage{1}}
+		return lap{requests: n, took: time.Second, times: [4]float64{p50}, server: usage{server, 100}, generator: usage{1}}
 	}
 	bare := &subject{name: bareWord}
 	ops := []operation{{name: bareWord, subject: bare}, {name: lastView, beside: plainView, subject: &subject{name: "a", path: "a"}}}
 	laps := [][]lap{{made(100, 1, 0), made(50, 1, 1), made(200, 1, 0)}, {made(25, 3, 1), made(15, 2, 1), made(10, 7, 0)}}
 	r := &report{bench: &bench{client: "raw"}, to: []string{bareWord, besideWord}}
 	r.add(64, ops, laps)
-	want := strings.Split("64,a,last view,15,0.25 < 0.27,0.11,,,3.000,0.000,40000.0,60000.0,6,0,0.0", ",")
+	want := strings.Split("64,a,last view,15,0.25 < 0.27,0.11,,,3.000,0.000,0.000,0.000,40000.0,60000.0,6,0,0.0", ",")
 	if len(r.Rows) != 2 || !slices.Equal(r.Rows[1], want) {
 		t.Errorf("got %q, want %q", r.Rows, want)
 	}
-	if ten := []float64{1, 9, 2, 3, 4, 5, 6, 7, 8, 10}; percentile(ten, 99) != 10 || percentile(ten, 50) != 5 || percentile(ten[:9], 50) != 5 {
+	if ten := []float64{1, 9, 2, 3, 4, 5, 6, 7, 8, 10}; percentile(ten, 99) != 10 || percentile(ten, 50) != 5 || percentile(ten, 99.9) != 10 || percentile(ten, 100) != 10 || percentile(ten[:9], 50) != 5 {
 		t.Error("percentiles are other values")
 	}
 	if cell(math.NaN(), 1) != "?" || cell(1234567, 0) != "1,234,567" || cell(999, 0) != "999" || cell(1.25, 1) != "1.2" {

@@ -128,6 +128,7 @@ type bench struct {
 	client      string        // raw or net
 	dir         string        // for data; the run makes its own in it
 	json        bool
+	commits     bool // report the longest commits of the servers that are started
 
 	notes io.Writer
 	ends  []func() error // to call at the end of the run, the last one first
@@ -172,6 +173,7 @@ func parse(args []string, notes io.Writer) (b *bench, err error) {
 	f.IntVar(&b.payload, "payload", 200, "`bytes` of each payload")
 	f.StringVar(&b.client, "client", "raw", "`raw` for a minimal client, net for net/http's")
 	f.StringVar(&b.dir, "dir", "/var/tmp", "`directory` for the data of the servers that are started: in memory a sync would cost nothing")
+	f.BoolVar(&b.commits, "commits", false, "add the longest commits of the servers that are started, by what these did beside their operations; turns on their metrics")
 	f.BoolVar(&b.json, "json", false, "print JSON, not tables")
 	f.StringVar(&b.database, "database", "", "with postgres: `URL` of a PostgreSQL database in which to make schemas")
 	f.IntVar(&b.many, "many", 0, "with postgres: `number` of pushes to store in a further server over it (0: none)")

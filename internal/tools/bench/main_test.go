@@ -152,6 +152,19 @@ func TestTheTableHasALineForEachOperationAndItsMarks(t *testing.T) {
 	}
 }
 
+func TestTheLongestCommitsAreNamedByTheirWork(t *testing.T) {
+	t.Parallel()
+	rows := measure(t, "--commits", "--pushbox", os.Args[0], "--connections", "2", "--only", "last view,create")
+	for _, name := range []string{createPush, lastView} {
+		if cell := rows["2 pushbox "+name]["longest commits ms"]; !strings.Contains(cell, "none ≤ ") {
+			t.Errorf("%s: %q", name, cell)
+		}
+	}
+	if cell := rows["2 bare bare"]["longest commits ms"]; cell != "" {
+		t.Errorf("the bare handler has commits: %q", cell)
+	}
+}
+
 func TestOneConnectionIsComparedToBareCommits(t *testing.T) {
 	t.Parallel()
 	rows := measure(t, "bolt", "--pushbox", os.Args[0])

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os/exec"
 	"runtime"
@@ -60,16 +61,18 @@ func newReport(b *bench) *report {
 	for _, to := range r.to {
 		r.Columns = append(r.Columns, title+to, "by CPU")
 	}
-	r.Columns = append(r.Columns, "p50 ms", "p99 ms", "CPU µs", "client's CPU µs", "written B", "handed B", "memory MiB")
+	r.Columns = append(r.Columns, "p50 ms", "p99 ms", "p99.9 ms", "longest ms", "CPU µs", "client's CPU µs", "written B", "handed B", "memory MiB")
+	if b.commits {
+		r.Columns = append(r.Columns, "longest commits ms")
+	}
 	return r
 }
 
 // add adds the results of the operations. With bolt, ratios are those of the times of a request, else those of rates.
 func (r *report) add(conns int, ops []operation, laps [][]lap) {
-	p50, p99 := func(l lap) float64 { return l.p50 }, func(l lap) float64 { return l.p99 }
 	compared := lap.rate
 	if r.bench.command == boltCommand {
-		compared = p50
+		compared = func(l lap) float64 { return l.times[0] }
 	}
 	for i, op := range ops {
 		mine := laps[i]
@@ -85,9 +88,31 @@ func (r *report) add(conns int, ops []operation, laps [][]lap) {
 		}
 		server := func(n int) float64 { return perRequest(mine, func(l lap) float64 { return l.server[n] }) }
 		generator := perRequest(mine, func(l lap) float64 { return l.generator[cpu] })
-		r.Rows = append(r.Rows, append(row, cell(median(mine, nil, p50), 3), cell(median(mine, nil, p99), 3), cell(server(cpu)*1e6, 1),
-			cell(generator*1e6, 1), cell(server(written), 0), cell(server(handed), 0), cell(mine[len(mine)-1].server[resident]/(1<<20), 1)))
+		for i := range percentiles {
+			row = append(row, cell(median(mine, nil, func(l lap) float64 { return l.times[i] }), 3))
+		}
+		row = append(row, cell(server(cpu)*1e6, 1), cell(generator*1e6, 1), cell(server(written), 0), cell(server(handed), 0),
+			cell(mine[len(mine)-1].server[resident]/(1<<20), 1))
+		if r.bench.commits {
+			row = append(row, longestOf(mine))
+		}
+		r.Rows = append(r.Rows, row)
 	}
+}
+
+// longestOf names for each work the time that no commit of the laps exceeded, as far as the buckets of the metrics tell.
+func longestOf(laps []lap) string {
+	longest := make(map[string]float64)
+	for _, l := range laps {
+		for work, took := range l.commits {
+			longest[work] = max(longest[work], took)
+		}
+	}
+	words := make([]string, 0, len(longest))
+	for _, work := range slices.Sorted(maps.Keys(longest)) {
+		words = append(words, fmt.Sprintf("%s ≤ %g", work, longest[work]*1e3))
+	}
+	return strings.Join(words, ", ")
 }
 
 // compares reports whether the report compares an operation with another one under that name.

@@ -79,6 +79,9 @@ func startPushbox(ctx context.Context, b *bench, s *subject) error {
 			environ = append(environ, "PUSHBOX_"+strings.ToUpper(strings.ReplaceAll(name, ".", "_"))+"="+value)
 		}
 	}
+	if b.commits {
+		environ = append(environ, "PUSHBOX_METRICS_TOKEN="+metricsToken)
+	}
 	for n := range max(s.servers, 1) {
 		name := s.name + strings.Repeat("-2", n)
 		if err := b.launch(ctx, s, name, environ, path, "serve", "--listen", "127.0.0.1:0", "--data-dir", name); err != nil {
