@@ -23,8 +23,8 @@ type journalWork struct {
 	cuts  uint64 // the first row to keep
 }
 
-// quietOperations is how many operations a commit without any stands for: one that arrives meanwhile
-// has to wait for it.
+// quietOperations has a commit without operations do as much as one with that many. An operation that
+// arrives meanwhile has to wait for it.
 const quietOperations = 64
 
 // nextWork returns the work for a commit with that many operations; nil for none. The work grows
