@@ -134,7 +134,7 @@ func (s *Server) run(r *action.Request) (rep answer, err error) {
 			return answer{}, err
 		}
 	}
-	rep.Reply, err = r.Route.Action(r)
+	rep.Reply, err = s.act(r)
 	err = s.countUnknown(r, err)
 	if err == nil {
 		err = s.render(r, &rep)

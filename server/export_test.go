@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"pushbox/server/action"
 	"pushbox/server/pages"
@@ -82,3 +83,6 @@ func (s *Server) BreakPages(panics bool) {
 
 // IsExpected reports whether an error is no fault of the server.
 func IsExpected(err error) bool { return isExpected(err) }
+
+// ParkFor sets how long an upload waits for its next piece.
+func (s *Server) ParkFor(d time.Duration) { s.pieces.time = d }

@@ -61,6 +61,7 @@ type Server struct {
 	hosts   hosts
 
 	limits     *limits
+	pieces     *pieces
 	monitoring Monitoring
 
 	full, recipients door // all routes, and only those for recipients
@@ -88,8 +89,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		latest: new(atomic.Pointer[Server]), probes: newProbes(o.Clock.Elapsed),
 		store: o.Store.Snapshot(), log: o.Log, release: o.Version,
-		limits: newLimits(o.Config.Limits, o.Clock.Elapsed),
-		words:  lang.New(), clock: o.Clock,
+		limits: newLimits(o.Config.Limits, o.Clock.Elapsed), pieces: newPieces(),
+		words: lang.New(), clock: o.Clock,
 	}
 	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
 		s.monitoring.Observer = unobserved{}

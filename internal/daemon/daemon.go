@@ -48,8 +48,9 @@ type daemon struct {
 	events   *follower // nil: the instance log is not followed
 	lost     bool      // the log has that the database file was deleted; the sweeper's
 
-	newProbe func() (path string, err error) // server.Server.NewProbe
-	dumpable error                           // why a crash may write secrets to a core dump; nil: it cannot
+	newProbe   func() (path string, err error) // server.Server.NewProbe
+	endUploads func()                          // server.Server.EndUploads; nil: there are none
+	dumpable   error                           // why a crash may write secrets to a core dump; nil: it cannot
 
 	reloads      *reloader
 	hangups      <-chan os.Signal // SIGHUP; nil: none
@@ -101,7 +102,11 @@ func (d *daemon) run(ctx context.Context) error {
 		defer cut.Stop()
 	}
 	d.watch.stopping()
-	err := errors.Join(web.stop(), tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop(), events.stop())
+	err := web.stop()
+	if d.endUploads != nil {
+		d.endUploads()
+	}
+	err = errors.Join(err, tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop(), events.stop())
 	if failed != nil {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", failed))
 	}

@@ -107,7 +107,7 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 		parts, expiry = append(parts, func(config.Config) (func(), error) { return func() {}, c.Reload() }), c.Expiry
 	}
 	d.watch.attach(handler, d.sources(handler, expiry))
-	d.newProbe = handler.NewProbe
+	d.newProbe, d.endUploads = handler.NewProbe, handler.EndUploads
 	d.reloads = newReloader(o, log, parts...)
 	d.reloads.watch, d.reloads.note = d.watch, d.store.NoteReload
 	return d, nil

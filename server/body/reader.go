@@ -56,6 +56,9 @@ func NewReader(hr *http.Request, p Pace) Reader {
 // cannot be used for another request.
 func (r *Reader) Abandoned() bool { return r.abandoned }
 
+// Abandon has the connection not used for another request.
+func (r *Reader) Abandon() { r.abandoned = true }
+
 // begin sets the bounds of what is read.
 func (r *Reader) begin(ctx context.Context, o Options) {
 	r.ctx, r.options = ctx, o

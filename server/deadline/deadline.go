@@ -22,6 +22,7 @@ type Deadlines struct {
 	stall   time.Duration // without progress of a file
 	request time.Duration // for the rest of a request
 	end     time.Time     // of the request
+	inFile  bool          // a file is being read
 	files   Pace          // progress of all files of the request so far
 	rested  time.Time     // when the last file ended; zero: there was none
 	between time.Duration // time that passed between files
@@ -59,6 +60,7 @@ func (d *Deadlines) Sending(p Pace) { _ = d.control.SetWriteDeadline(p.deadline(
 // time that passed between earlier files.
 func (d *Deadlines) FileDone() {
 	now := time.Now()
+	d.inFile = false
 	d.files.Took, d.rested, d.end = now.Sub(d.files.Begin), now, now.Add(d.request-d.between)
 	_ = d.control.SetReadDeadline(d.end)
 	_ = d.control.SetWriteDeadline(now.Add(d.request))
@@ -70,6 +72,27 @@ func (d *Deadlines) Arrived() {
 		d.between += time.Since(d.rested)
 	}
 }
+
+// Continue moves the deadlines of another connection from now on: there the request continues, after it has waited for
+// that long.
+func (d *Deadlines) Continue(on *Deadlines, waited time.Duration) {
+	d.control = on.control
+	d.end, d.files.Begin = d.end.Add(waited), d.files.Begin.Add(waited)
+	if !d.rested.IsZero() {
+		d.rested = d.rested.Add(waited)
+	}
+	until := d.end
+	if d.inFile {
+		until = d.files.deadline(time.Now(), d.stall)
+	}
+	_ = d.control.SetReadDeadline(until)
+}
+
+// End is when the request must have ended, if it is not in a file.
+func (d *Deadlines) End() time.Time { return d.end }
+
+// StopReading ends a read that waits for the client.
+func (d *Deadlines) StopReading() { _ = d.control.SetReadDeadline(time.Unix(1, 0)) }
 
 // Cut stops the sending of the answer.
 func (d *Deadlines) Cut() { _ = d.control.SetWriteDeadline(time.Unix(1, 0)) }
@@ -111,6 +134,7 @@ type progressReader struct {
 // NewProgressReader begins to read a file.
 func NewProgressReader(r io.Reader, d *Deadlines) *progressReader {
 	p := &progressReader{r: r, deadlines: d}
+	d.inFile = true
 	d.files.Next()
 	p.progress()
 	return p

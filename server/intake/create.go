@@ -47,7 +47,6 @@ type Draft struct {
 	Spelling
 	Fields   Fields
 	Files    *store.Upload // nil before the first file
-	deadline time.Time     // for the body without the content of files
 	BodyRead bool          // the body was read to its end
 
 	content int64 // bytes of the files so far
@@ -75,10 +74,7 @@ type Spelling struct {
 func (how Spelling) Answers() bool { return !how.Answering.IsZero() }
 
 func (s *Desk) newCreateRequest(r *action.Request, how Spelling) *Draft {
-	return &Draft{
-		desk: s, Request: r, Spelling: how, Fields: make(Fields),
-		deadline: time.Now().Add(s.Config.Limits.RequestTimeout),
-	}
+	return &Draft{desk: s, Request: r, Spelling: how, Fields: make(Fields)}
 }
 
 // ReceivePush reads a request to create a push and creates it in the store. Even with an error it
@@ -101,7 +97,7 @@ func (s *Desk) ReceivePush(r *action.Request, how Spelling) (*Draft, store.PushI
 	if err != nil {
 		return c, store.PushInfo{}, err
 	}
-	ctx, cancel := context.WithDeadline(r.Context(), c.deadline)
+	ctx, cancel := context.WithDeadline(r.Context(), r.Deadlines.End())
 	defer cancel()
 	p, err := s.Store.CreatePush(ctx, r.Actor, push)
 	return c, p, err
@@ -229,7 +225,6 @@ func (c *Draft) File(f *body.File) error {
 	}
 	c.content = content.Done
 	d.FileDone()
-	c.deadline = time.Now().Add(c.desk.Config.Limits.RequestTimeout)
 	return nil
 }
 

@@ -89,8 +89,8 @@ func TestTheDeadlineMovesAsAFileArrives(t *testing.T) {
 		if !slices.Equal(d.read, slices.Repeat(want, 2)) || !slices.Equal(d.write, []time.Duration{rest, rest}) {
 			t.Errorf("%d bytes: to read %v, to answer %v", size, d.read, d.write)
 		}
-		if c.deadline.Before(begun.Add(rest)) {
-			t.Errorf("%d bytes: the rest must be done by %v", size, c.deadline)
+		if end := c.Request.Deadlines.End(); end.Before(begun.Add(rest)) {
+			t.Errorf("%d bytes: the rest must be done by %v", size, end)
 		}
 		c.close()
 		cut, d := recorded(t, s, "multipart/form-data; boundary=b", file)
