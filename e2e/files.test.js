@@ -137,6 +137,62 @@ test('an upload shows its progress, can be stopped, and sent again', async (t) =
   assert.equal(size, 8 << 20)
 })
 
+// Sends a large file slowly, and returns it with what changes the connection.
+async function sendSlowly(guest) {
+  const content = randomBytes(20 << 20)
+  await fillPush(guest, { files: [{ name: 'large.bin', mimeType: 'application/octet-stream', buffer: content }], payload: 'two\nlines' })
+  await guest.devtools.send('Network.enable')
+  const connect = (uploadThroughput, offline = false) =>
+    guest.devtools.send('Network.emulateNetworkConditions', { offline, latency: 0, downloadThroughput: -1, uploadThroughput })
+  await connect(2 << 20)
+  await sendPush(guest)
+  await guest.page.waitForFunction(() => document.querySelector('progress').value > 0.45) // in the second piece
+  return { content, connect }
+}
+
+async function wantSent(guest, content) {
+  const link = await madeLink(guest)
+  const push = await (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()
+  assert.equal(push.payload, 'two\nlines')
+  const [{ url, filename, content_type }] = push.files
+  assert.deepEqual([filename, content_type], ['large.bin', 'application/octet-stream'])
+  assert.ok(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content))
+}
+
+test('a large upload continues where it was paused', async (t) => {
+  const { guest, account } = await arrive(t)
+  const { content, connect } = await sendSlowly(guest)
+  await guest.press(say('create_pause'))
+  const resume = guest.page.getByRole('button', { name: say('create_resume') })
+  await resume.waitFor()
+  await connect(-1)
+  const at = await guest.page.locator('progress').evaluate((el) => el.value)
+  assert.ok(at > 0.4 && at < 1, at)
+  assert.deepEqual(await scene.pushbox.active(account), [])
+  await resume.click()
+  await wantSent(guest, content)
+})
+
+test('a large upload continues when its connection is back', async (t) => {
+  const { guest } = await arrive(t)
+  guest.foresee(/ERR_INTERNET_DISCONNECTED/)
+  const { content, connect } = await sendSlowly(guest)
+  await connect(-1, true)
+  await guest.page.getByText(say('create_lost')).waitFor()
+  await connect(-1)
+  await wantSent(guest, content)
+})
+
+test('a large upload is stopped while it is paused', async (t) => {
+  const { guest, account } = await arrive(t)
+  await sendSlowly(guest)
+  await guest.press(say('create_pause'))
+  await guest.press(say('create_cancel'))
+  await guest.page.getByRole('status').getByText(say('create_stopped')).waitFor()
+  assert.deepEqual(await scene.pushbox.active(account), [])
+  assert.deepEqual(await chosen(guest), ['large.bin'])
+})
+
 test('too many or too large files are reported before they are sent', async (t) => {
   const { guest, account } = await arrive(t)
   const posts = () => guest.guard.requests.entries.filter(({ method, kind }) => method === 'POST' && kind === 'xhr').length

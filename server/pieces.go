@@ -23,13 +23,13 @@ import (
 //
 //	Upload-Token   names the upload; the browser chooses it at random
 //	Upload-Length  the length of the whole body, in bytes
-//	Upload-Offset  where in it the piece begins
+//	Upload-Offset  where in it the piece begins; none if the browser gives the upload up
 //
 // The action of the route runs once for all pieces, as a coroutine: where one piece ends, it waits for the next. It is
 // the action that a whole request has, with the same limits, and it stores files while they arrive. When it returns, even
 // before the last piece, that piece gets its reply. Any other piece gets 202 and, in the header Upload-Offset, where the
-// next one begins; 409 and the same header if it begins elsewhere, so an empty piece asks where to continue; and 410 if
-// there is no such upload, or no longer.
+// next one begins, which an empty piece asks for; 409 and the same header if it begins elsewhere; and 410 if there is no
+// such upload, or no longer.
 //
 // tus 1.0, the open protocol for this, has four requests of its own and stores a file before its push is created. So the
 // server would have files without a push, with an owner, a size and an end of their own, which this way it has not.
@@ -37,6 +37,8 @@ const (
 	uploadToken  = "Upload-Token"
 	uploadLength = "Upload-Length"
 	uploadOffset = "Upload-Offset"
+
+	givenUp = "none"
 
 	minUploadToken = 16 // characters
 	maxUploadToken = 64
@@ -89,10 +91,17 @@ func (s *Server) act(r *action.Request) (action.Reply, error) {
 		return r.Route.Action(r)
 	}
 	u, offset, err := s.pieces.find(r)
-	if err != nil || u == nil {
+	switch {
+	case err != nil || u == nil:
 		return action.Reply{Status: http.StatusGone}, err
+	case r.Header.Get(uploadOffset) == givenUp:
+		u.takeTurn()
+		u.turn.Unlock()
+		s.pieces.expire(u, 0)
+		return action.Reply{Status: http.StatusAccepted}, nil
+	default:
+		return s.pieces.take(u, r, offset)
 	}
-	return s.pieces.take(u, r, offset)
 }
 
 const errPiece = action.BadRequest("A piece of an upload needs a length of its own, and valid headers Upload-Token, Upload-Length and Upload-Offset.")
@@ -102,6 +111,9 @@ func (p *pieces) find(r *action.Request) (u *piecewise, offset int64, err error)
 	token := r.Header.Get(uploadToken)
 	length, lengthErr := strconv.ParseInt(r.Header.Get(uploadLength), 10, 64)
 	offset, offsetErr := strconv.ParseInt(r.Header.Get(uploadOffset), 10, 64)
+	if r.Header.Get(uploadOffset) == givenUp {
+		offset, offsetErr = length, nil
+	}
 	own := r.Request.ContentLength
 	if len(token) < minUploadToken || len(token) > maxUploadToken || errors.Join(lengthErr, offsetErr) != nil || own < 0 || offset < 0 || length < 1 || offset > length-own {
 		return nil, 0, errPiece
@@ -156,20 +168,27 @@ func (u *piecewise) Read(b []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// take reads a piece.
-func (p *pieces) take(u *piecewise, r *action.Request, offset int64) (action.Reply, error) {
-	u.waiting.Add(1) // the client has sent this piece, so it has given up the one that is being read
+// takeTurn ends the piece that is being read, if one is: its client has sent another request, so it has given that one up.
+func (u *piecewise) takeTurn() {
+	u.waiting.Add(1)
 	if reading := u.read.Load(); reading != nil {
 		reading.StopReading()
 	}
 	u.turn.Lock()
-	defer u.turn.Unlock()
 	u.waiting.Add(-1)
+}
+
+// take reads a piece.
+func (p *pieces) take(u *piecewise, r *action.Request, offset int64) (action.Reply, error) {
+	u.takeTurn()
+	defer u.turn.Unlock()
 	switch {
 	case u.ended && u.reply.To != "": // the client did not get the reply
 		return u.reply, nil
 	case u.ended: // while this piece waited for its turn
 		return action.Reply{Status: http.StatusGone}, nil
+	case offset != u.offset && r.Request.ContentLength == 0:
+		return u.waits(http.StatusAccepted), nil
 	case offset != u.offset:
 		return u.waits(http.StatusConflict), nil
 	}

@@ -11,6 +11,7 @@ let good // the form may be sent; one that may be encrypted only once its own sc
 let files = [] // to be sent
 let upload // that is running, or the encryption before it
 let leaving = false // what was typed is sent
+const inOne = 8 << 20 // bytes of files that one request sends; more are sent in pieces
 let fragment // with the keys of what is being sent, if that is encrypted here
 
 const size = (n) => {
@@ -150,22 +151,48 @@ async function send() {
       return signal.aborted ? end(stopped, 'told') : end(one('[data-module]').dataset.failed)
     }
   }
-  upload = new XMLHttpRequest()
-  upload.open('POST', form.action)
-  upload.responseType = 'document'
   const tell = (done, all) => {
     one('progress').value = all && done / all
     one('#sent').textContent = sent && done < all ? fill(sent, { done: size(done), all: size(all) }) : stored
   }
-  upload.upload.onprogress = ({ loaded, total }) => tell(loaded, total)
-  upload.onload = ({ target: { status, response, responseURL } }) => answered(status, response, new URL(responseURL))
-  upload.onerror = () => end(cut)
-  upload.onabort = () => end(stopped, 'told')
-  upload.onloadend = () => { upload = undefined }
+  const ended = (then) => (...args) => {
+    upload = undefined
+    then(...args)
+  }
+  const ends = {
+    answered: ended(({ status, response, responseURL }) => answered(status, response, new URL(responseURL))),
+    failed: ended(() => end(cut)),
+    stopped: ended(() => end(stopped, 'told')),
+  }
   busy(true)
   tell(0, total(sending))
   if (sending.length) one('#sending button').focus() // a text is sent before it could be stopped on purpose
+  const bytes = total(data.getAll('push[files][]'))
+  const { pieces, lost } = form.dataset
+  one('#pause').hidden = bytes <= inOne
+  if (bytes > inOne) {
+    upload = { abort: ends.stopped } // until the script has come
+    const { sendInPieces } = await import(pieces).catch(() => ({}))
+    if (!upload) return
+    if (!sendInPieces) return ends.failed()
+    upload = sendInPieces(form.action, data, { ...ends, told: tell, lost: () => { one('#sent').textContent = lost } })
+    return
+  }
+  upload = new XMLHttpRequest()
+  upload.open('POST', form.action)
+  upload.responseType = 'document'
+  upload.upload.onprogress = ({ loaded, total }) => tell(loaded, total)
+  upload.onload = ({ target }) => ends.answered(target)
+  upload.onerror = ends.failed
+  upload.onabort = ends.stopped
   upload.send(data)
+}
+
+// Pauses the upload, or continues it.
+function pause(button) {
+  const { paused } = upload
+  upload[paused ? 'resume' : 'pause']?.()
+  button.textContent = paused ? button.dataset.pause : button.dataset.resume
 }
 
 // What was typed, and a page that is shown again may lack.
@@ -233,7 +260,8 @@ function start() {
     say()
   })
   form.addEventListener('click', ({ target }) => {
-    if (target.matches('#sending button')) upload?.abort()
+    if (target.matches('#pause')) pause(target)
+    else if (target.matches('#sending button')) upload?.abort()
   })
   form.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.isComposing) form.requestSubmit(one('.send button'))
