@@ -119,8 +119,7 @@ for (const script of [true, false])
     const { page } = guest
     const login = { user: 'ann <b>', password: ' two  words ', seed: 'jbsw y3dp ehpk 3pxp', note: 'first\nsecond' }
     await guest.go('/')
-    await page.getByText(say('create_options')).click()
-    await page.getByLabel(say('create_login')).check()
+    await chooseKind(guest, 'login')
     assert.equal(await page.locator('#payload').isVisible(), false)
     for (const [name, value] of Object.entries(login)) await page.getByLabel(say(`login_${name}`), { exact: true }).fill(value)
     await sendPush(guest)
@@ -148,27 +147,27 @@ for (const script of [true, false])
 test('a text that was typed before goes along into a login, and back', async (t) => {
   const guest = await scene.guest(t)
   const { page } = guest
-  const login = page.getByLabel(say('create_login'))
   const typed = async () => Promise.all(['#payload', '#login-password', '#login-note'].map((field) => page.locator(field).inputValue()))
   await guest.go('/')
-  await page.getByText(say('create_options')).click()
   for (const [text, password, note] of [
     ['hunter2\n', 'hunter2', ''],
     ['two words\n\nand more', '', 'two words\n\nand more'],
   ]) {
     await page.locator('#payload').fill(text)
-    await login.check()
+    await chooseKind(guest, 'login')
     assert.deepEqual(await typed(), ['', password, note])
-    await login.uncheck()
+    await chooseKind(guest, 'text')
     assert.deepEqual(await typed(), [text, '', ''])
   }
-  await login.check()
-  await chooseKind(guest, 'qr')
-  await page.locator('#payload').fill('typed beside it')
-  await chooseKind(guest, 'text')
+  await chooseKind(guest, 'login')
   await page.locator('#login-user').fill('ann')
+  await chooseKind(guest, 'qr')
+  const lines = 'User name: ann\nNote: two words\n\nand more'
+  assert.deepEqual(await typed(), [lines, '', ''])
+  await chooseKind(guest, 'login')
+  assert.equal(await page.locator('#login-user').inputValue(), 'ann')
   await sendPush(guest)
-  assert.equal((await shown(await madeLink(guest))).payload, 'User name: ann\nNote: two words\n\nand more\ntyped beside it')
+  assert.equal((await shown(await madeLink(guest))).payload, lines)
 })
 
 test('sending files needs an account', async (t) => {
@@ -352,7 +351,7 @@ test('the generator makes a new password of the chosen characters each time', as
   await guest.press(say('create_generate'))
   await guest.press(say('create_use_passphrase'))
   assert.match(await guest.page.locator('#passphrase').inputValue(), /^[a-z]+(-[a-z]+){3}$/)
-  await guest.page.getByLabel(say('create_login')).check()
+  await chooseKind(guest, 'login')
   await guest.page.locator('[data-generate=login-password]').click()
   await guest.press(say('create_use_password'))
   assert.match(await guest.page.locator('#login-password').inputValue(), /^[a-z]+(-[a-z]+){3}$/)
@@ -476,4 +475,19 @@ test('the browser warns before typed text is lost, and not after it was sent', a
   await makePush(guest, { payload: 'typed' })
   await guest.go('/')
   assert.equal(guest.guard.asked, 1)
+})
+
+test('the kinds stand in one row in every language, also on a small phone', async (t) => {
+  const guest = await scene.guest(t)
+  for (const width of [320, 375]) {
+    await guest.page.setViewportSize({ width, height: 667 })
+    for (const tag of languages) {
+      await guest.go(`/?lang=${tag}`)
+      const { tops, over } = await guest.page.locator('.kinds').evaluate((kinds) => ({
+        tops: [...new Set([...kinds.querySelectorAll('label')].map((label) => label.offsetTop))],
+        over: [kinds.scrollWidth - kinds.clientWidth, ...[...kinds.querySelectorAll('label')].map((label) => label.scrollWidth - label.clientWidth)],
+      }))
+      assert.ok(tops.length === 1 && over.every((n) => n <= 0), `${tag} at ${width}: ${tops}, ${over}`)
+    }
+  }
 })

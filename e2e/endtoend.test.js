@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { arriveSignedIn, fillPush, madeLink, opened, openPush, sendPush, tokenOf, unveil } from './lib/acts.js'
+import { arriveSignedIn, chooseKind, fillPush, madeLink, opened, openPush, sendPush, tokenOf, unveil } from './lib/acts.js'
 import { differing, differingKeys, examples, requestExamples } from './lib/examples.js'
 import { scanned } from './lib/qr.js'
 import { setScene } from './lib/scene.js'
@@ -48,7 +48,7 @@ test('a text is encrypted, and opens with the whole link alone', async (t) => {
   await sender.page.getByText(say('made_encrypted')).waitFor()
   assert.ok((await sender.page.locator('#words').inputValue()).includes(link))
   assert.equal(await sender.page.locator('a[target]').getAttribute('href').then((href) => new URL(href, link).hash), `#${key}`)
-  await sender.page.getByText(say('made_qr'), { exact: true }).click()
+  await sender.page.locator('.ways summary').click()
   assert.equal(await scanned(sender), link)
 
   // a link without its key, or with a part of it, spends no view
@@ -100,7 +100,7 @@ test('a login is shown in fields, and covered again', async (t) => {
   const login = { user: 'ann <b>', password: ' two  words ', seed: 'jbsw y3dp ehpk 3pxp', note: 'first\nsecond' }
   await sender.go('/')
   await fillPush(sender, { encrypt: true })
-  await sender.page.getByLabel(say('create_login')).check()
+  await chooseKind(sender, 'login')
   for (const [name, value] of Object.entries(login)) await sender.page.locator(`#login-${name}`).fill(value)
   await sendPush(sender)
   const { page } = recipient

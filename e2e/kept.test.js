@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { arriveSignedIn, fillPush, madeLink, sendPush, skipChecks } from './lib/acts.js'
+import { arriveSignedIn, chooseKind, fillPush, madeLink, sendPush, skipChecks } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
@@ -122,11 +122,11 @@ test('an encrypted login stays in its fields when the form comes back', async (t
   guest.foresee(422)
   await skipChecks(guest)
   await fillPush(guest, { views: 1000, encrypt: true })
-  await guest.page.getByLabel(say('create_login')).check()
+  await chooseKind(guest, 'login')
   await guest.page.locator('#login-user').fill('ann')
   await guest.page.locator('#login-password').fill('two words')
   await sendPush(guest)
   await guest.page.locator('.problems').getByText(say('create_bad_views', { min: 1, max: 100 })).waitFor()
-  assert.equal(await guest.page.getByLabel(say('create_login')).isChecked(), true)
+  assert.equal(await guest.page.locator('#kind-login').isChecked(), true)
   assert.deepEqual(await Promise.all(['user', 'password'].map((part) => guest.page.locator(`#login-${part}`).inputValue())), ['ann', 'two words'])
 })

@@ -4,6 +4,7 @@ import { answer, arriveSignedIn, askFor, chooseKind, fillPush, makePush, openPus
 import { addDevice, addPasskey, touches } from './lib/device.js'
 import { look } from './lib/look.js'
 import { setScene } from './lib/scene.js'
+import { goToStyleguide } from './lib/styleguide.js'
 import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
@@ -53,6 +54,7 @@ async function withPasskey(guest, name) {
 
 // How to open every page in each of its states.
 const pages = {
+  styleguide: goToStyleguide,
   create: async (guest) => {
     await guest.go('/')
   },
@@ -75,8 +77,7 @@ const pages = {
   },
   'create-login': async (guest) => {
     await guest.go('/')
-    await guest.page.getByText(say('create_options')).click()
-    await guest.page.getByLabel(say('create_login')).check()
+    await chooseKind(guest, 'login')
     await guest.page.locator('[data-generate=login-password]').click()
     await guest.page.waitForFunction(() => document.querySelector('#made').value)
   },
@@ -108,7 +109,7 @@ const pages = {
   },
   made: async (guest) => {
     await makePush(guest, { payload: 'text', passphrase: 'open sesame' })
-    await guest.page.getByText(say('made_qr'), { exact: true }).click()
+    await guest.page.locator('.ways summary').click()
   },
   'receipt-opened': async (guest) => {
     await signedIn(guest, 'busy')
@@ -116,11 +117,11 @@ const pages = {
     for (const passphrase of ['wrong', 'open sesame'])
       await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`, { headers: { 'X-Push-Passphrase': passphrase } })
     await guest.page.reload()
-    await guest.page.locator('.receipt summary').click()
+    await guest.page.locator('.danger summary').click()
   },
   'receipt-ended': async (guest) => {
     await makePush(guest, { payload: 'text' })
-    await guest.page.locator('.receipt summary').click()
+    await guest.page.locator('.danger summary').click()
     await guest.press(say('list_expire_now'))
     await guest.page.getByRole('heading', { name: say('list_state_deleted') }).waitFor()
   },
@@ -215,6 +216,7 @@ const pages = {
     await guest.page.getByText(say('list_delete_chosen'), { exact: true }).click()
     await guest.press(say('list_delete_chosen_now'))
     await guest.page.getByText(say('notice_deleted', { name: long })).waitFor()
+    await guest.page.getByRole('checkbox', { name: say('list_choose', { name: 'brief' }) }).check()
     await guest.page.getByText(say('list_delete_chosen'), { exact: true }).click()
   },
   'own-search': async (guest) => {
@@ -354,7 +356,7 @@ const pages = {
   },
   'made-encrypted': async (guest) => {
     await makePush(guest, { payload: 'text', encrypt: true })
-    await guest.page.getByText(say('made_qr'), { exact: true }).click()
+    await guest.page.locator('.ways summary').click()
   },
   'login-encrypted': async (guest) => {
     const payload = `User name: ann\nPassword: ${long}\nOne-time code seed: JBSWY3DPEHPK3PXP`

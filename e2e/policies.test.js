@@ -22,7 +22,7 @@ for (const script of [true, false]) {
     const guest = await scene.guest(t, { script })
     const { page } = guest
     await guest.go('/')
-    assert.deepEqual(await kindsOf(page), ['text', 'url'])
+    assert.deepEqual(await kindsOf(page), ['text', 'login', 'url'])
     assert.equal(await page.locator('#views').getAttribute('max'), '4')
     const passphrase = page.getByLabel(say('create_passphrase_required'), { exact: true })
     assert.ok(await passphrase.isVisible())
@@ -55,7 +55,7 @@ test('the form always encrypts where the policy of the account says so', async (
   await arriveSignedIn(guest, account)
   const { page } = guest
   await guest.go('/')
-  assert.deepEqual(await kindsOf(page), ['text', 'file'])
+  assert.deepEqual(await kindsOf(page), ['text', 'login', 'file'])
   await page.getByText(say('create_options')).click()
   assert.ok((await page.locator('#encrypt').isChecked()) && (await page.locator('#encrypt').isDisabled()))
   await fillPush(guest, { payload: 'for your eyes only' })

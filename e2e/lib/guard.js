@@ -51,6 +51,7 @@ export class Guard {
   }
 
   #fail({ message, stack }) {
+    if (message.startsWith('Transition was ')) return // the style of a page came too late for its animation
     if (!this.#foresaw(message)) this.#wrong.push(`an error of a script: ${stack}`)
   }
 

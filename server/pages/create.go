@@ -52,7 +52,7 @@ const (
 // Names of fields that only the form has.
 const (
 	urlField  = "url"   // the address of a url push
-	loginName = "login" // a box: the text is a login; also the start of the names of its parts
+	loginName = "login" // a kind of the form alone: a text with the lines of a login; also the start of the names of its parts
 	byField   = "by"    // the address of the account whose form it was; empty: there was none
 )
 
@@ -84,6 +84,8 @@ func (s *Set) convertForm(c *intake.Draft) error {
 	}
 	var bad record.InvalidError
 	if sendsLogin(f) {
+		f[store.FieldKind] = intake.TextValue(record.Text.String())
+		f[loginName] = intake.TextValue("on") // the page shows the form again as a login
 		if noteText(f) {
 			bad.Add(besideField, "was typed beside a login")
 		}
@@ -108,9 +110,11 @@ func (s *Set) convertForm(c *intake.Draft) error {
 	return s.agrees(c, bad)
 }
 
-// sendsLogin reports whether the form has a login instead of a text.
+// sendsLogin reports whether the form has a login instead of a text. Forms that were open when this program
+// took the place of an older one have a box for that.
 func sendsLogin(f intake.Fields) bool {
-	return f.Text(store.FieldKind) == record.Text.String() && isOn(f, loginName)
+	kind := f.Text(store.FieldKind)
+	return kind == loginName || kind == record.Text.String() && isOn(f, loginName)
 }
 
 // noteText moves a text that was typed beside a login into its note, where the sender sees it, and

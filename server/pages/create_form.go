@@ -20,7 +20,6 @@ type createView struct {
 	NoFiles     bool // file pushes need an account, and the reader is not signed in
 	Payload     secret.Text
 	URL         secret.Text // replaces Payload
-	AsLogin     bool        // Login replaces Payload
 	Login       []loginPart
 	Days, Views intake.NumberField
 	Units       []string
@@ -55,7 +54,7 @@ func newUploadView(r *action.Request, p store.Policy) uploadView {
 // A kindChoice is a kind that can be chosen, with its terms in the form that the script
 // reads.
 type kindChoice struct {
-	Name            string
+	Name, Icon      string
 	Chosen          bool
 	Days, Views     string // default, least and most
 	Step, Deletable string // on, off, or empty: never
@@ -64,8 +63,10 @@ type kindChoice struct {
 // emptyCreateView returns the form before it is filled in.
 func (s *Set) emptyCreateView(r *action.Request, p store.Policy) createView {
 	all := intake.KindsOf(p)
-	t := named(all, r.URL.Query().Get(kindName))
+	kind := r.URL.Query().Get(kindName)
+	t := named(all, kind)
 	return s.newCreateView(r, p, t, intake.Fields{
+		store.FieldKind:          intake.TextValue(kind),
 		store.FieldDays:          intake.TextValue(strconv.Itoa(t.Days.Default)),
 		store.FieldDuration:      intake.TextValue(codeOf(t.Days.Default)),
 		store.FieldViews:         intake.TextValue(strconv.Itoa(t.Views.Default)),
@@ -130,7 +131,6 @@ func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.Kin
 	page := createView{
 		NoFiles:    p.Terms[record.File].Enabled && r.Actor.Account == 0,
 		Payload:    f[store.FieldPayload].Text,
-		AsLogin:    sendsLogin(f),
 		Login:      loginOf(f),
 		Days:       intake.NewNumberField(all, intake.KindTerms.DaysRange, f.Text(store.FieldDays)),
 		Units:      []string{"minutes", "hours", "days"},
@@ -149,20 +149,27 @@ func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.Kin
 	if chosen.Kind == record.URL {
 		page.Payload, page.URL = secret.Text{}, page.Payload
 	}
-	if page.AsLogin && len(loginText(page.Login)) <= store.MaxText {
+	asLogin := sendsLogin(f) && chosen.Kind == record.Text // Login replaces Payload
+	if asLogin && len(loginText(page.Login)) <= store.MaxText {
 		page.Payload = secret.Text{}
 	} else {
 		page.Login = loginOf(intake.Fields{})
 	}
 	page.Times = newTimes(all, page.Days, f.Text(store.FieldDuration))
 	for _, t := range all {
-		page.Kinds = append(page.Kinds, kindChoice{
-			Name: t.Kind.String(), Chosen: t.Kind == chosen.Kind,
-			Days: rangeText(t.Days), Views: rangeText(t.Views),
-			Step: choiceText(t.RetrievalStep), Deletable: choiceText(t.Deletable),
-		})
+		page.Kinds = append(page.Kinds, newKindChoice(t.Kind.String(), t.Kind == chosen.Kind && !asLogin, t))
+		if t.Kind == record.Text {
+			page.Kinds = append(page.Kinds, newKindChoice(loginName, asLogin, t))
+		}
 	}
 	return page
+}
+
+func newKindChoice(name string, chosen bool, t intake.KindTerms) kindChoice {
+	return kindChoice{
+		Name: name, Icon: kindIcons[name], Chosen: chosen, Days: rangeText(t.Days), Views: rangeText(t.Views),
+		Step: choiceText(t.RetrievalStep), Deletable: choiceText(t.Deletable),
+	}
 }
 
 // fillIn sets the text of a field that was not sent.

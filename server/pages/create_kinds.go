@@ -14,8 +14,16 @@ import (
 	"pushbox/store/record"
 )
 
+// kindIcons are the drawings of the kinds, by their names in the form.
+var kindIcons = map[string]string{
+	record.Text.String(): "text", loginName: "key", record.File.String(): "file", record.URL.String(): "link", record.QR.String(): "qr",
+}
+
 // named returns the kind of that name; the first one if it is not among them.
 func named(all []intake.KindTerms, name string) intake.KindTerms {
+	if name == loginName {
+		name = record.Text.String()
+	}
 	return all[max(0, slices.IndexFunc(all, func(t intake.KindTerms) bool { return t.Kind.String() == name }))]
 }
 
@@ -30,6 +38,9 @@ func newCheckbox(all []intake.KindTerms, of func(intake.KindTerms) store.Choice,
 	for _, t := range all {
 		if of(t).Enabled {
 			names = append(names, t.Kind.String())
+			if t.Kind == record.Text {
+				names = append(names, loginName)
+			}
 		}
 	}
 	return checkbox{strings.Join(names, " "), on}

@@ -140,7 +140,7 @@ func TestATextBesideALoginIsNotDropped(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	for note, want := range map[string]string{"": "typed\nbefore", "of\r\nthe login": "of\nthe login\ntyped\nbefore"} {
-		typed := map[string]string{"login": "on", "login_user": "ann", "login_note": note, "payload": "typed\r\nbefore"}
+		typed := map[string]string{"kind": "login", "login_user": "ann", "login_note": note, "payload": "typed\r\nbefore"}
 		again := a.SendForm(servertest.Typed(typed)).Want(http.StatusUnprocessableEntity)
 		if told := again.Problems(); len(told) != 1 || !strings.Contains(told[0], "It is in the note now") || !strings.Contains(again.Tag("login-note"), `aria-invalid="true"`) {
 			t.Errorf("it tells %q", told)
@@ -156,7 +156,7 @@ func TestATextBesideALoginIsNotDropped(t *testing.T) {
 func TestALoginIsSentAsOneText(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
-	login := map[string]string{"login": "on", "login_user": "ann", "login_password": " p&w ", "login_address": "", "login_seed": "JBSWY3DPEHPK3PXP", "login_note": "a\r\nb", "payload": ""}
+	login := map[string]string{"kind": "login", "login_user": "ann", "login_password": " p&w ", "login_address": "", "login_seed": "JBSWY3DPEHPK3PXP", "login_note": "a\r\nb", "payload": ""}
 	const text = "User name: ann\nPassword:  p&w \nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: a\nb"
 	got := a.SendForm(servertest.Typed(login))
 	a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"kind": "text", "payload": text})
@@ -168,7 +168,7 @@ func TestALoginIsSentAsOneText(t *testing.T) {
 	}
 	login["expire_after_views"] = "0"
 	again := a.SendForm(servertest.Typed(login))
-	if again.Problems(); again.TypedInto("login-password") != " p&w " || again.TypedInto("login-note") != "a\nb" || !strings.Contains(again.Tag("login"), " checked") || again.TypedInto("payload") != "" {
+	if again.Problems(); again.TypedInto("login-password") != " p&w " || again.TypedInto("login-note") != "a\nb" || !strings.Contains(again.Tag("kind-login"), " checked") || again.TypedInto("payload") != "" {
 		t.Error(again.Body)
 	}
 	login["login_note"] = strings.Repeat("x", 1<<20)
@@ -176,12 +176,12 @@ func TestALoginIsSentAsOneText(t *testing.T) {
 		t.Errorf("a page of %d bytes: %q", len(long.Body), long.Problems())
 	}
 	delete(login, "login_note")
-	empty := a.SendForm(servertest.Typed(map[string]string{"login": "on", "payload": " "}))
+	empty := a.SendForm(servertest.Typed(map[string]string{"kind": "login", "payload": " "}))
 	if told := empty.Problems(); len(told) != 1 || !strings.Contains(empty.Tag("login-user"), `aria-invalid="true"`) {
 		t.Errorf("%q", told)
 	}
 	without := servertest.Typed(login)
-	delete(without, "login")
+	without["kind"] = "text"
 	without["expire_after_views"], without["payload"] = "1", "another text"
 	a.Get(pushes + "/" + a.SendForm(without).PushToken()).Has(map[string]string{"payload": "another text"})
 }
@@ -342,7 +342,7 @@ func TestTheFormHasTheTermsOfEachKind(t *testing.T) {
 	}
 	for _, want := range []string{
 		`<option value="9" data-days="4" selected>4 days</option>`,
-		`<div class="for unencrypted text file url"><label class="check switch">`, `<div class="for text file"><label class="check switch">`,
+		`<div class="for unencrypted text login file url"><label class="check switch">`, `<div class="for text login file"><label class="check switch">`,
 	} {
 		if !strings.Contains(form.Body, want) {
 			t.Errorf("no %s", want)

@@ -185,7 +185,7 @@ func (v ownView) Filtered() bool { return v.Kind != 0 || v.News != 0 }
 // An ownRow is a push in that list.
 type ownRow struct {
 	Name         string
-	Kind         string // of a message, list_kind_...
+	Kind, Icon   string // of a message, list_kind_..., and of its drawing
 	State        string // of a message, list_state_...
 	Live         bool
 	News         []news
@@ -247,7 +247,7 @@ func newOwnView(found store.Found, l listing, base string) ownView {
 func newOwnRow(p store.PushInfo, base string) ownRow {
 	path := ownerPath(p)
 	row := ownRow{
-		Name: p.Name.Reveal(), Kind: p.Kind.String(), State: stateName(p.Push), Live: p.Live(), News: newsOf(p),
+		Name: p.Name.Reveal(), Kind: p.Kind.String(), Icon: kindIcons[p.Kind.String()], State: stateName(p.Push), Live: p.Live(), News: newsOf(p),
 		Created: display.NewTime(p.CreatedAt), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)),
 		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected, Encrypted: p.ClientEncrypted, Token: p.URLToken(),
 		Link: action.Link(p, base), Audit: path + "/audit", Thaw: path + "/thaw", Frozen: p.Frozen,

@@ -16,7 +16,7 @@ import (
 	"pushbox/store/record"
 )
 
-var rowNames = regexp.MustCompile(`<th scope="row" class="long">\s*<a href="[^"]*">(?:<bdi>)?([^<]*)`)
+var rowNames = regexp.MustCompile(`<div class="line">\s*<span[^\n]*\s*<a href="[^"]*"[^>]*>(?:<bdi>)?([^<]*)`)
 
 // namesOf returns the names in the rows of a list.
 func namesOf(r servertest.Answer) (names []string) {
@@ -252,7 +252,7 @@ func TestTheListTellsWhatIsNewAndIsFiltered(t *testing.T) {
 	for range 2 {
 		a.Get(pushes + "/" + last.Reveal()).Want(200)
 	}
-	a.Get("/p", ann).Want(200).Says("Not opened yet", "Opened 2 times", "Last view left", "Expires within a day", `Active<span class="total"> 3</span>`, `Ended<span class="total"> 0</span>`)
+	a.Get("/p", ann).Want(200).Says("0 of 5", "2 of 3", "Last view left", "Expires within a day", `Active<span class="total"> 3</span>`, `Ended<span class="total"> 0</span>`)
 	for query, want := range map[string]string{
 		"": "brief|last|quiet", "?kind=url": "brief", "?kind=text&news=unopened": "quiet", "?news=last": "last", "?news=soon": "brief", "?news=opened&q=la": "last",
 		"?order=end": "brief|quiet|last", "?kind=&news=&order=&q=": "brief|last|quiet", "?news=guessed": "",

@@ -151,7 +151,7 @@ func TestDeletingOnThePage(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	free, kept := a.Create(`"payload":"x"`), a.Create(`"payload":"x","deletable_by_viewer":false,"expire_after_views":2`)
-	got := a.Send("/p/"+free, nil).Want(http.StatusOK).Page().Has("Delete it now")
+	got := a.Send("/p/"+free, nil).Want(http.StatusOK).Page().Has("Delete for everyone")
 	if want := []string{"post /p/" + free + "/expire"}; !slices.Equal(got.Forms(), want) {
 		t.Errorf("forms %v", got.Forms())
 	}
@@ -163,7 +163,7 @@ func TestDeletingOnThePage(t *testing.T) {
 	if after := a.Trace(free); after.State != record.Deleted {
 		t.Errorf("%v", after)
 	}
-	a.Send("/p/"+kept, nil).Want(http.StatusOK).Page().Lacks("Delete it now")
+	a.Send("/p/"+kept, nil).Want(http.StatusOK).Page().Lacks("Delete for everyone")
 	a.Send("/p/"+kept+"/expire", nil).Want(http.StatusForbidden).Page().Has("This is not yours")
 	a.Send("/p/"+kept, nil).Want(http.StatusOK)
 	a.Send("/p/"+kept+"/expire", nil).Want(http.StatusNotFound) // as one that never was
@@ -254,7 +254,7 @@ func TestAStoreThatDoubtsItsClockOpensNothing(t *testing.T) {
 	a.Store.Clock.Jump(30 * day)
 	a.Send("/p/"+token, nil).Want(http.StatusServiceUnavailable).Page().Lacks("inside it")
 	a.Store.Clock.Jump(-30 * day)
-	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("inside it", "It can be opened 4 more times.")
+	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("inside it", "4 views left")
 }
 
 func TestAPersonFollowsALinkFromAnywhere(t *testing.T) {

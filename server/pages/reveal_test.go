@@ -200,9 +200,9 @@ func TestThePageOfTheLastView(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	token := a.Create(`"payload":"x","expire_after_views":2`)
-	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("It can be opened 1 more time.", "Delete it now").Lacks("last view", "before this")
+	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("1 view left", "Delete for everyone").Lacks("last view", "before this")
 	a.Get("/p/" + token + "/r").Want(http.StatusOK).Page().Has("You can open it once.")
-	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("This was the last view", "It had been opened once before this.").Lacks("It can be opened", "Delete it now")
+	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("This was the last view", "It had been opened once before this.").Lacks("view left", "Delete for everyone")
 	a.Send("/p/"+token, nil).Want(http.StatusNotFound)
 }
 
@@ -219,7 +219,7 @@ func TestFilesOnThePage(t *testing.T) {
 	p := a.PushNamed("ann@example.com", func(in *store.NewPush, _ *store.Upload) {
 		in.Payload, in.Views = secret.New("read me first"), &one
 	}, []byte("hello"), servertest.BytesOf(1536))
-	got := openFiles(a, p).Has("read me first", "5 B", "1.5 KiB", "This was the last view", "The files can still be downloaded", "Delete it now")
+	got := openFiles(a, p).Has("read me first", "5 B", "1.5 KiB", "This was the last view", "The files can still be downloaded", "Delete for everyone")
 	list := got.Find(func(n servertest.Node) bool { return servertest.Attr(n, "class") == "files" })
 	if len(list) != 1 || servertest.Attr(list[0], "data-renew") != "180" {
 		t.Fatalf("%d lists of files", len(list))

@@ -94,7 +94,7 @@ func TestAWrongPassphraseOnThePage(t *testing.T) {
 	a.Send(path, map[string]string{"passphrase": strings.Repeat("x", 1025)}).Want(http.StatusBadRequest)
 	a.Send(path, map[string]string{"passphrase": "\xff"}).Want(http.StatusBadRequest)
 	a.Send(path+"?passphrase=right+p%C3%A4ss", nil).Want(http.StatusForbidden)
-	got := a.Send(path, map[string]string{"passphrase": "right päss"}).Want(http.StatusOK).Page().Has("inside it", "It can be opened 4 more times.")
+	got := a.Send(path, map[string]string{"passphrase": "right päss"}).Want(http.StatusOK).Page().Has("inside it", "4 views left")
 	if strings.Contains(got.Body, "right p") {
 		t.Error("the page has the passphrase")
 	}
@@ -106,7 +106,6 @@ func TestTheStepPageTellsTheTimeLeftInItsUnit(t *testing.T) {
 	for code, left := range map[string]string{"0": "15 minutes", "3": "60 minutes", "4": "6 hours", "6": "24 hours", "8": "3 days"} {
 		token := a.Create(`"payload":"x","expire_after_duration":` + code)
 		a.Get("/p/" + token + "/r").Want(http.StatusOK).Page().Has("(" + left + " left)")
-		a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("(" + left + " left)")
 	}
 }
 

@@ -37,11 +37,28 @@ for (const choice of all('input[name=theme]')) {
   })
 }
 
-// What a time shows: with data-exact also seconds, with data-brief neither year nor time zone.
-function parts({ brief, exact }) {
-  const [minute, second] = ['2-digit', exact === undefined ? undefined : '2-digit']
-  const all = { month: 'short', day: 'numeric', hour: 'numeric', minute, second }
-  return brief === undefined ? { year: 'numeric', ...all, timeZoneName: 'short' } : all
+const written = (when, parts) => new Intl.DateTimeFormat(root.lang, parts).format(when)
+const day = { month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' }
+const minute = 60_000
+
+// How long ago a time was, or how long it is until then; nothing if that is more than a week.
+function ago(when) {
+  const [, unit, size] = [[minute, 'second', 1000], [60 * minute, 'minute', minute], [48 * 60 * minute, 'hour', 60 * minute], [7 * 1440 * minute, 'day', 1440 * minute]]
+    .find(([most]) => Math.abs(when - Date.now()) < most) ?? []
+  const since = (when - Date.now()) / size
+  return unit && new Intl.RelativeTimeFormat(root.lang, { numeric: 'auto' }).format(unit === 'second' ? 0 : Math.trunc(since), unit)
+}
+
+// Writes a time as its reader would: with data-ago how far it is, with data-day the day of the week, with
+// data-exact the seconds. The title has all of it.
+function write(time, when, { ago: far, day: weekday, exact, brief } = time.dataset) {
+  const near = far !== undefined && ago(when)
+  if (near) time.textContent = near
+  else {
+    const year = brief !== undefined || when.getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' }
+    const parts = weekday === undefined ? { ...day, month: 'short', ...(exact !== undefined && { second: '2-digit' }) } : { ...day, weekday: 'long' }
+    time.textContent = written(when, { ...parts, ...year })
+  }
 }
 
 // Completes a page, or what came new to it.
@@ -50,16 +67,20 @@ function complete() {
   for (const time of all('time[datetime]:not([title])')) {
     const when = new Date(time.dateTime)
     if (isNaN(when)) continue
-    time.title = time.textContent
-    time.textContent = new Intl.DateTimeFormat(root.lang, parts(time.dataset)).format(when)
+    time.title = written(when, { dateStyle: 'full', timeStyle: 'long' })
+    write(time, when)
   }
 }
 
-// A message to pass on has a time in UTC: puts that of the sender in front of it.
+setInterval(() => {
+  for (const time of all('time[data-ago][title]')) write(time, new Date(time.dateTime))
+}, minute)
+
+// A message to pass on has a time in UTC: that of the sender takes its place, with its zone.
 function addZone() {
   const [words, time, mail] = ['#words', '#ends time', '[href^="mailto:"]'].map(one)
-  if (!words || !time || !new Date(time.dateTime).getTimezoneOffset()) return
-  words.value = words.value.replace(time.title, () => `${time.textContent} (${time.title})`)
+  if (!words || !time) return
+  words.value = words.value.replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/, () => written(new Date(time.dateTime), { ...day, weekday: 'long', timeZoneName: 'short' }))
   if (mail) mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
 }
 
@@ -68,13 +89,14 @@ if (matchMedia('(hover: hover)').matches) one('[data-focus]')?.focus()
 
 // Shows a button's data-done in place of its text for two seconds, and announces it.
 function done(button) {
-  button.dataset.words ??= button.textContent
+  const label = button.querySelector('span') ?? button // beside an icon
+  button.dataset.words ??= label.textContent
   button.style.minWidth ||= `${button.offsetWidth}px`
   button.classList.add('done')
-  button.textContent = one('#said').textContent = button.dataset.done
+  label.textContent = one('#said').textContent = button.dataset.done
   clearTimeout(button.timer)
   button.timer = setTimeout(() => {
-    button.textContent = button.dataset.words
+    label.textContent = button.dataset.words
     button.classList.remove('done')
     one('#said').textContent = ''
   }, 2000)

@@ -166,25 +166,27 @@ function carry() {
   from.value = ''
 }
 
-// Takes a text along into a login: one word is the password, any other text belongs to the note.
-// Takes it back if the switch is off again before that was changed.
+// Takes a text along into a login: one word is the password, any other text belongs to the note. What was
+// typed into a login goes along as its lines. The way back restores what has not changed since.
 let carried
 
 function carryLogin() {
-  const text = one('#payload')
-  if (one('#login').checked) {
-    if (!text.value.trim()) return
+  const fields = [one('#payload'), ...all('[data-line]')]
+  const [text, ...parts] = fields
+  const state = () => fields.map(({ value }) => value)
+  const before = state()
+  if (carried && String(carried.after) === String(before)) fields.forEach((field, i) => { field.value = carried.before[i] })
+  else if (kind().value !== 'login') {
+    text.value = [text.value, ...parts.filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value)].filter(Boolean).join('\n')
+    for (const part of parts) part.value = ''
+  } else if (text.value.trim()) {
     const [password, note] = [one('#login-password'), one('#login-note')]
     const word = /^\s*\S+\s*$/.test(text.value) && !password.value
-    const field = word ? password : note
-    carried = { field, before: field.value, text: text.value }
-    field.value = word ? text.value.trim() : [note.value, text.value].filter(Boolean).join('\n')
-    carried.after = field.value
+    if (word) password.value = text.value.trim()
+    else note.value = [note.value, text.value].filter(Boolean).join('\n')
     text.value = ''
-  } else if (carried && !text.value && carried.field.value === carried.after) {
-    carried.field.value = carried.before
-    text.value = carried.text
   }
+  carried = { before, after: state() }
 }
 
 function start() {
@@ -192,24 +194,25 @@ function start() {
   carried = undefined
   recall()
   takeTerms()
-  let before = kind().dataset
+  let before = kind()
   form.addEventListener('input', ({ target }) => {
     if (target.id === 'passphrase') showStrength()
     if (target.closest('#generator')) generate()
   })
   form.addEventListener('change', ({ target }) => {
     if (target.type === 'radio') {
-      takeTerms(before)
-      before = kind().dataset
+      takeTerms(before.dataset)
       carry()
+      if ([before, kind()].some(({ value }) => value === 'login')) carryLogin()
+      before = kind()
     }
-    if ((target.type === 'radio' || target.id === 'login') && kind().value === 'text') carryLogin()
     if (target.closest('.limits')) boundTime()
     if (target.id === 'time' && !target.value) one('#days').select()
     remember({ target })
   })
   form.addEventListener('click', ({ target }) => {
-    if (target.dataset.generate) openGenerator(target)
+    const opens = target.closest('[data-generate]')
+    if (opens) openGenerator(opens)
     else if (target.value === 'more') generate()
     else if (target.matches('#generator button')) use(target.value)
   })
@@ -217,7 +220,7 @@ function start() {
 }
 
 start()
-if (kind().value === 'text' && one('#login').checked) carryLogin() // it was switched on before this script came
+if (kind().value === 'login') carryLogin() // it was chosen before this script came
 main.addEventListener('redrawn', start)
 // On a touch screen, a focus would open the keyboard over the form.
-if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one({ url: '#url', file: '#files' }[kind().value] ?? '#payload')?.focus()
+if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one({ url: '#url', file: '#files', login: '#login-user' }[kind().value] ?? '#payload')?.focus()

@@ -10,13 +10,16 @@ function addKey() {
   const link = one('#link')
   const { hash } = location
   if (!/^#[a-z][\w-]{48,}$/.test(hash)) {
-    one('#keyless').hidden = false
+    const box = one('#keyless')
+    box.hidden = false
+    one('h1').textContent = box.dataset.title
     return
   }
   for (const part of main.querySelectorAll('.keyed')) part.hidden = false
   const plain = link.value
   for (const field of [link, words]) field.value = field.value.replace(plain, plain + hash)
-  for (const other of main.querySelectorAll('a[target], #again')) other.hash = hash
+  one('#mail').href = `mailto:?body=${encodeURIComponent(words.value)}`
+  for (const other of main.querySelectorAll('a[target]')) other.hash = hash
   for (const form of main.querySelectorAll('#naming, #thaw')) form.action += hash // they lead back here
   const box = one('#drawn')
   import(box.dataset.draw).then(({ draw }) => draw(box, link.value)).then(() => { box.hidden = false })
@@ -48,7 +51,8 @@ function ask() {
 function redraw(page) {
   const [now, next] = [one('.events'), page.querySelector('.events')]
   const live = page.querySelector('#link')
-  if (!next || (live && next.childElementCount === now.childElementCount)) return
+  const news = (list) => [...list?.children ?? []].filter(({ className }) => className !== 'next')
+  if (!next || (live && news(next).length === news(now).length)) return
   wait = first
   const focused = main.contains(document.activeElement)
   if (live) {
@@ -58,7 +62,7 @@ function redraw(page) {
   } else main.replaceChildren(...page.querySelector('main').childNodes)
   main.dispatchEvent(new Event('redrawn', { bubbles: true }))
   if (focused && !live) one('h1').focus()
-  document.querySelector('#said').textContent = next.lastElementChild.firstElementChild.textContent
+  document.querySelector('#said').textContent = news(next).at(-1).firstElementChild.textContent
 }
 
 document.addEventListener('visibilitychange', () => {

@@ -24,6 +24,10 @@ let covering
 // Covers what is not behind a toggle, and closes toggles.
 function cover() {
   if (one('.keep :checked')) return
+  hide()
+}
+
+function hide() {
   covered = true
   for (const box of boxes) {
     if (fold(box)) {
@@ -71,6 +75,10 @@ if (boxes.some((box) => !fold(box))) {
     document.addEventListener(sign, () => covered || touch(), { capture: true, passive: true })
   }
   document.addEventListener('visibilitychange', () => document.hidden && cover())
+  for (const button of document.querySelectorAll('.hide')) button.addEventListener('click', () => {
+    hide()
+    button.closest('.shown').querySelector('.veil').focus()
+  })
   // Without a clipboard API, copying selects the text, which must not be covered.
   one('[data-copy="#secret"]').addEventListener('click', () => navigator.clipboard ?? uncover())
 }

@@ -37,7 +37,7 @@ function showFiles() {
     const item = part(list, 'li')
     part(item, 'span', 'name', file.name)
     part(item, 'span', 'size', size(file.size))
-    const button = part(item, 'button', 'quiet small', '×')
+    const button = part(item, 'button', 'only', '×')
     button.type = 'button'
     button.ariaLabel = fill(remove, file)
     button.onclick = () => {
@@ -85,12 +85,11 @@ function busy(on) {
   for (const box of all('#failed, #told')) box.hidden = true
 }
 
-const encrypts = () => form.dataset.keys || (one('#encrypt')?.checked && ['text', 'file'].includes(kind()))
+const encrypts = () => form.dataset.keys || (one('#encrypt')?.checked && ['text', 'login', 'file'].includes(kind()))
 
 // Returns the text of the push: what was typed, or the lines of a login.
 function text() {
-  const lines = kind() === 'text' && one('#login')?.checked && [...all('[data-line]')].filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value)
-  if (lines) return lines.join('\n')
+  if (kind() === 'login') return [...all('[data-line]')].filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value).join('\n')
   return one(kind() === 'url' ? '#url' : '#payload')?.value ?? ''
 }
 
@@ -114,6 +113,7 @@ async function encrypt(data, signal) {
   if (asked) data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
   const sending = data.getAll('push[files][]')
   data.set('push[payload]', await seal(key, text(), sending))
+  if (kind() === 'login') data.set('push[kind]', 'text') // the server knows no more of it
   for (const name of [...data.keys()]) if (/^push\[(login|files|notify)/.test(name)) data.delete(name)
   let done = 0
   for (const [i, file] of sending.entries()) {
@@ -132,7 +132,7 @@ async function send() {
   if (why) return end(why)
   const data = form.dataset.keys ? new FormData() : new FormData(form) // what is asked for leaves encrypted alone
   data.delete('push[files][]')
-  const others = kind() === 'url' ? /(payload|login)/ : kind() === 'text' && one('#login')?.checked ? /(payload|url)\]/ : /(login|url)/
+  const others = { url: /(payload|login)/, login: /(payload|url)\]/ }[kind()] ?? /(login|url)/
   for (const name of [...data.keys()]) if (/^push\[/.test(name) && others.test(name)) data.delete(name) // what other kinds have stays here
   const sending = kind() === 'file' ? files : []
   for (const file of sending) data.append('push[files][]', file)
@@ -196,7 +196,7 @@ function pause(button) {
 }
 
 // What was typed, and a page that is shown again may lack.
-const typed = '#payload, #url, #text, #passphrase, #name, #note, .login :is(input, textarea)'
+const typed = '#payload, #url, #text, #passphrase, #name, #note, [data-line]'
 const kept = ':is(input, select, textarea)[id]'
 
 const filled = () => files.length || [...all(typed)].some(({ value }) => value)
