@@ -67,6 +67,7 @@ func allBounds() map[string]bounds {
 		"policy.max_file_size":             {[]string{"0", "1KiB", "1TiB"}, []string{"1", "1023", "1099511627777"}, "must be 0 or from 1KiB to 1TiB"},
 		"policy.account_pushes":            orOff,
 		"policy.account_bytes":             {[]string{"0", "1MiB", "8388607TiB"}, []string{"1", "1048575"}, "must be 0 or at least 1MiB"},
+		"files.anonymous_max_size":         {[]string{"0", "1KiB", "1GiB"}, []string{"1023", "1099511627777"}, "must be 0 or from 1KiB to 1TiB"},
 		"files.max_file_size":              {[]string{"1KiB", "400MiB", "1TiB"}, []string{"0", "1023", "1099511627777"}, "must be from 1KiB to 1TiB"},
 		"files.download_window":            {[]string{"1m", "1d"}, []string{"0", "59s", "24h1ns"}, "must be from 1m to 24h"},
 		"default_locale":                   {[]string{"en", "zh"}, []string{"EN", "xx"}, "must be en, de, fr, es, it, nl, pt, pl, cs, sv, ja or zh"},
@@ -217,17 +218,18 @@ func TestSettingsThatLimitEachOther(t *testing.T) {
 		place  = "file pushbox.yaml, line 1"
 	)
 	for yaml, want := range map[string]string{
-		"limits: {max_body: 1MiB, body_memory: 1MiB}":    "",
-		"limits: {max_body: 1MiB, body_memory: 1048575}": strings.ReplaceAll(memory, "PLACE", place),
-		"limits: {body_memory: 8MiB}":                    "", // as much as the default
-		"limits: {body_memory: 8388607}":                 "limits.body_memory (" + place + "): must not be less than limits.max_body (default)",
-		"limits: {max_body: 64MiB}":                      "",
-		"limits: {max_body: 1, body_memory: 64KiB}":      "limits.max_body (" + place + "): must be from 64KiB to 64MiB",
-		"sessions: {idle_timeout: 1h, max_age: 1h}":      "",
-		"sessions: {idle_timeout: 1h1ns, max_age: 1h}":   strings.ReplaceAll(idle, "PLACE", place),
-		"sessions: {idle_timeout: 30d}":                  "", // as long as the default
-		"sessions: {idle_timeout: 31d}":                  "sessions.idle_timeout (" + place + "): must not be greater than sessions.max_age (default)",
-		"sessions: {max_age: 1m}":                        "sessions.max_age (" + place + "): must be from 5m to 365d",
+		"limits: {max_body: 1MiB, body_memory: 1MiB}":            "",
+		"limits: {max_body: 1MiB, body_memory: 1048575}":         strings.ReplaceAll(memory, "PLACE", place),
+		"limits: {body_memory: 8MiB}":                            "", // as much as the default
+		"limits: {body_memory: 8388607}":                         "limits.body_memory (" + place + "): must not be less than limits.max_body (default)",
+		"limits: {max_body: 64MiB}":                              "",
+		"limits: {max_body: 1, body_memory: 64KiB}":              "limits.max_body (" + place + "): must be from 64KiB to 64MiB",
+		"sessions: {idle_timeout: 1h, max_age: 1h}":              "",
+		"sessions: {idle_timeout: 1h1ns, max_age: 1h}":           strings.ReplaceAll(idle, "PLACE", place),
+		"sessions: {idle_timeout: 30d}":                          "", // as long as the default
+		"files: {max_file_size: 1MiB, anonymous_max_size: 2MiB}": "files.anonymous_max_size (" + place + "): must not be greater than files.max_file_size (" + place + ")",
+		"sessions: {idle_timeout: 31d}":                          "sessions.idle_timeout (" + place + "): must not be greater than sessions.max_age (default)",
+		"sessions: {max_age: 1m}":                                "sessions.max_age (" + place + "): must be from 5m to 365d",
 	} {
 		src := config.Source{File: writeFile(t, yaml+"\n")}
 		if want == "" {

@@ -20,6 +20,7 @@ func (l *loader) check(cfg Config) {
 		}
 	}
 	l.relation(cfg.Limits.BodyMemory < cfg.Limits.MaxBody, "limits.body_memory", "must not be less than", "limits.max_body")
+	l.relation(cfg.Files.AnonymousMaxSize > cfg.Files.MaxFileSize, "files.anonymous_max_size", "must not be greater than", "files.max_file_size")
 	l.relation(cfg.Sessions.IdleTimeout > cfg.Sessions.MaxAge, "sessions.idle_timeout", "must not be greater than", "sessions.max_age")
 	l.checkTLS(cfg)
 	l.checkListeners(cfg)

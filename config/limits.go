@@ -56,8 +56,9 @@ type DeletableTerms struct {
 // FileTerms are the DeletableTerms of pushes that carry files, and the limits of
 // their files.
 type FileTerms struct {
-	DeletableTerms `mapstructure:",squash"`
-	MaxFileUploads int           `mapstructure:"max_file_uploads" min:"1" max:"100" default:"10"`
-	MaxFileSize    Size          `mapstructure:"max_file_size" min:"1KiB" max:"1TiB" default:"1GiB"`
-	DownloadWindow time.Duration `mapstructure:"download_window" min:"1m" max:"24h" default:"15m"`
+	DeletableTerms   `mapstructure:",squash"`
+	MaxFileUploads   int           `mapstructure:"max_file_uploads" min:"1" max:"100" default:"10"`
+	MaxFileSize      Size          `mapstructure:"max_file_size" min:"1KiB" max:"1TiB" default:"1GiB"`
+	AnonymousMaxSize Size          `mapstructure:"anonymous_max_size" min:"1KiB" max:"1TiB" off:"0"`
+	DownloadWindow   time.Duration `mapstructure:"download_window" min:"1m" max:"24h" default:"15m"`
 }

@@ -20,7 +20,7 @@ func sample(k config.Setting) string {
 		"purge_after": "90d", "max_store_size": "1GiB", "client_encryption": "required", "database_url": "postgres:///box", "log.level": "debug", "log.format": "json", "privacy.ipv4_prefix": "24", "privacy.ipv6_prefix": "48",
 		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.connections": "16", "limits.min_free_space": "0", "limits.anonymous_bytes": "1GiB", "limits.account_bytes": "1GiB",
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stop_delay": "5s", "limits.stall_timeout": "5m",
-		"files.max_file_size": "400MiB", "files.download_window": "1h",
+		"files.max_file_size": "400MiB", "files.anonymous_max_size": "1MiB", "files.download_window": "1h",
 		"backup.schedule": "1d", "backup.recipients": "age1abc,age1pq1def", "backup.after": "/bin/true,{}",
 		"require_mfa_tokens_from": "2027-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",

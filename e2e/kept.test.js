@@ -6,7 +6,7 @@ import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
 // An account that has one push may have no other.
-const scene = setScene({ PUSHBOX_ALLOW_ANONYMOUS: 'false', PUSHBOX_LIMITS_ACCOUNT_PUSHES: '1' })
+const scene = setScene({ PUSHBOX_ALLOW_ANONYMOUS: 'false', PUSHBOX_LIMITS_ACCOUNT_PUSHES: '1', PUSHBOX_LIMITS_MAX_BODY: '2MiB' })
 
 // arrive opens the form as a signed-in guest.
 async function arrive(t) {
@@ -51,19 +51,107 @@ test('a text stays when the server has no room for it', async (t) => {
   await madeLink(guest)
 })
 
-for (const status of [503, 507])
-  test(`a text stays when the answer is ${status}`, async (t) => {
+// What one types for each kind, a login among them, and where.
+const typed = {
+  text: { '#payload': payloads.text }, url: { '#url': payloads.url }, qr: { '#payload': payloads.qr },
+  login: { '#login-user': 'ann', '#login-password': 'two words', '#login-note': 'and\nmore' },
+}
+const type = async ({ page }, kind) => {
+  for (const [field, text] of Object.entries(typed[kind])) await page.locator(field).fill(text)
+}
+const assertKept = async ({ page }, kind, when) => {
+  for (const [field, text] of Object.entries(typed[kind])) assert.equal(await page.locator(field).inputValue(), text, `${kind}, ${when}`)
+}
+
+// choose chooses a kind, or the login, which is one or a switch of the text.
+async function choose(guest, kind) {
+  const isKind = await guest.page.locator('#kind-login').count()
+  const [login, more] = [guest.page.locator('#login'), guest.page.locator('#more')]
+  await chooseKind(guest, kind === 'login' && !isKind ? 'text' : kind)
+  if (isKind || !['text', 'login'].includes(kind)) return
+  await more.evaluate((details) => { details.open = true })
+  await login.setChecked(kind === 'login')
+}
+
+for (const status of [413, 429, 503, 507])
+  test(`each kind stays when the answer is ${status}`, async (t) => {
     const { guest } = await arrive(t)
     guest.foresee(status)
-    await guest.page.route(`${guest.at}/`, (route) => route.fulfill({ status, contentType: 'text/html', body: '<main><h1>Not now</h1><p>It is full.</p></main>' }))
-    await fillPush(guest, { payload: payloads.text })
-    await sendPush(guest)
-    await failed(guest, 'Not now. It is full.')
-    assert.equal(await typedIn(guest), payloads.text)
-    await guest.page.unroute(`${guest.at}/`)
+    for (const kind of Object.keys(typed)) {
+      await guest.go('/')
+      await choose(guest, kind)
+      await type(guest, kind)
+      await guest.page.route(`${guest.at}/`, (route) => route.fulfill({ status, contentType: 'text/html', body: '<main><h1>Not now</h1><p>It is full.</p></main>' }))
+      await sendPush(guest)
+      await failed(guest, 'Not now. It is full.')
+      await assertKept(guest, kind, 'refused')
+      await guest.page.unroute(`${guest.at}/`)
+    }
     await sendPush(guest)
     await madeLink(guest)
   })
+
+test('a text that is larger than a whole request may be stays', async (t) => {
+  const { guest } = await arrive(t)
+  guest.foresee(413)
+  await guest.page.locator('#create').evaluate((form) => { form.dataset.longest = 1 << 30 })
+  await fillLong(guest, 'x', 5 << 19)
+  await sendPush(guest)
+  await failed(guest, say('problem_payload_too_large_title'))
+  assert.equal((await typedIn(guest)).length, 5 << 19)
+})
+
+test('a login survives a lost connection', async (t) => {
+  const { guest } = await arrive(t)
+  guest.foresee(/ERR_INTERNET_DISCONNECTED/)
+  await choose(guest, 'login')
+  await type(guest, 'login')
+  await guest.context.setOffline(true)
+  await sendPush(guest)
+  await failed(guest, say('create_connection_lost'))
+  await assertKept(guest, 'login', 'without a connection')
+  await guest.context.setOffline(false)
+  await sendPush(guest)
+  await madeLink(guest)
+})
+
+test('what was typed for a kind is there again when that is chosen again', async (t) => {
+  const { guest } = await arrive(t)
+  for (const kind of Object.keys(typed)) {
+    await guest.go('/')
+    await choose(guest, kind)
+    await type(guest, kind)
+    for (const other of [...Object.keys(typed), 'file']) {
+      await choose(guest, other)
+      await choose(guest, kind)
+      await assertKept(guest, kind, `after ${other}`)
+    }
+  }
+})
+
+test('the browser asks before one goes back or forward from what was typed, which stays', async (t) => {
+  const { guest } = await arrive(t)
+  const { page, guard } = guest
+  await guest.go('/users/sessions')
+  for (const kind of Object.keys(typed)) {
+    await guest.go('/')
+    await guest.go('/users/sessions')
+    await page.goBack({ waitUntil: 'commit' })
+    await guest.wholePage({ level: 1, name: say('create_heading') })
+    await choose(guest, kind)
+    await type(guest, kind)
+    guard.stays = true
+    for (const way of ['back', 'forward']) {
+      const asked = page.waitForEvent('dialog')
+      await page.evaluate((way) => history[way](), way)
+      await asked
+      await assertKept(guest, kind, way)
+    }
+    guard.stays = false
+  }
+  await sendPush(guest)
+  await madeLink(guest)
+})
 
 test('a text stays when its session has ended', async (t) => {
   const { guest, account } = await arrive(t)

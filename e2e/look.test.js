@@ -155,6 +155,14 @@ const pages = {
     await unveil(guest)
     await guest.page.getByText(say('reveal_delete'), { exact: true }).click()
   },
+  'push-copied': async (guest) => {
+    await guest.context.grantPermissions(['clipboard-write'])
+    await openPush(scene, guest, await scene.pushbox.create({ payload: 'copied' }))
+    await unveil(guest)
+    await guest.page.locator('[data-copy]').click()
+    await guest.press(say('reveal_clear'))
+    await guest.page.locator('#clear p').waitFor()
+  },
   'push-last': async (guest) => {
     await openPush(scene, guest, await scene.pushbox.create({ payload: 'last', expire_after_views: 1 }))
     await unveil(guest)

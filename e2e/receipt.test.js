@@ -93,18 +93,24 @@ test('the message tells the time in the zone of the sender', async (t) => {
   }
 })
 
-test('the message is shared where the browser can share', async (t) => {
-  const guest = await scene.guest(t)
-  const button = guest.page.locator('#share')
-  await makePush(guest, { payload: 'x' })
-  assert.equal(await button.isVisible(), false)
-  await guest.page.addInitScript(() => {
-    navigator.share = async (what) => { window.shared = what }
+for (const encrypt of [false, true])
+  test(`the link is shared with its message where the browser can share${encrypt ? ', with its key' : ''}`, async (t) => {
+    const guest = await scene.guest(t)
+    const button = guest.page.locator('#share')
+    await makePush(guest, { payload: 'x', encrypt })
+    assert.equal(await button.isVisible(), false)
+    await guest.page.addInitScript(() => {
+      navigator.share = async (what) => { window.shared = what }
+    })
+    await guest.page.reload()
+    await button.dispatchEvent('click')
+    const { title, text, url } = await guest.page.evaluate(() => window.shared)
+    assert.equal(title, say('step_title'))
+    assert.equal(url, await guest.page.locator('#link').inputValue())
+    assert.equal(new URL(url).hash !== '', encrypt)
+    assert.equal(text.includes('http'), false)
+    assert.equal(text.split('\n')[1], (await guest.page.locator('#words').inputValue()).split('\n')[1])
   })
-  await guest.page.reload()
-  await button.click()
-  assert.deepEqual(await guest.page.evaluate(() => window.shared), { text: await guest.page.locator('#words').inputValue() })
-})
 
 test('back from the receipt the form is empty, so that nothing is sent twice', async (t) => {
   const guest = await scene.guest(t)

@@ -387,3 +387,38 @@ test('addresses of older programs redirect', async (t) => {
   }
   assert.equal(await views(push), 0)
 })
+
+test('for a minute after copying, the clipboard can be cleared', async (t) => {
+  const guest = await scene.guest(t)
+  const { page } = guest
+  await guest.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+  const [clear, cleared] = [page.getByRole('button', { name: say('reveal_clear') }), page.getByText(say('reveal_cleared')).and(page.locator('#clear *'))]
+  await page.clock.install()
+  await openPush(scene, guest, await scene.pushbox.create({ payload: 'copied once' }))
+  await opened(guest)
+  const copies = page.getByRole('button', { name: say('reveal_copy'), exact: true })
+  assert.equal(await clear.isVisible(), false)
+  await copies.click()
+  await clear.waitFor()
+  assert.equal(await clipboard(), 'copied once')
+  await clear.click()
+  await cleared.waitFor()
+  assert.equal(await clipboard(), '')
+  assert.equal(await clear.isVisible(), false)
+  assert.equal(await page.evaluate(() => 'copy' in document.activeElement.dataset), true)
+  await page.clock.runFor(3000) // until the button says again what it does
+  await copies.click()
+  await clear.waitFor()
+  assert.equal(await cleared.isVisible(), false)
+  await page.clock.runFor(61_000)
+  assert.equal(await page.locator('#clear').isVisible(), false)
+})
+
+test('over plain HTTP nothing can clear the clipboard, and no page says so', async (t) => {
+  const guest = await scene.guest(t, { at: scene.plain.url })
+  await openPush(scene, guest, await scene.pushbox.create({ payload: 'copied once' }))
+  await opened(guest)
+  await copy(guest, say('reveal_copy'))
+  assert.equal(await guest.page.locator('#clear').isVisible(), false)
+})

@@ -104,11 +104,14 @@ func TestOutsideTheBasePathOnlyProbesAnswer(t *testing.T) {
 	for _, row := range a.Handler.Rows() {
 		path := strings.NewReplacer(":url_token", "x", ":name", "x", ":grant", "x", ":file", "1").Replace(row.Pattern)
 		for _, at := range []string{path, below + "er" + path, "/x" + below + path, below + below + path} {
-			want := http.StatusNotFound
-			if at == "/healthz" || at == "/readyz" || at == "/up" {
+			want, to := http.StatusNotFound, ""
+			switch at {
+			case "/healthz", "/readyz", "/up":
 				want = http.StatusOK
+			case "/.well-known/change-password":
+				want, to = http.StatusSeeOther, below+"/users/password"
 			}
-			if got := a.Do(row.Method, at, "", servertest.Urlencoded); got.Status != want || got.Header.Get("Location") != "" {
+			if got := a.Do(row.Method, at, "", servertest.Urlencoded); got.Status != want || got.Header.Get("Location") != to {
 				t.Errorf("%s %s: %d", row.Method, at, got.Status)
 			}
 		}

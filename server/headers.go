@@ -27,7 +27,7 @@ var (
 	gzipped      = []string{"gzip"}
 	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
 	nothingRuns  = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"}
-	pageLoads    = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"}
+	pageLoads    = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"}
 	noDevices    = []string{"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()"}
 
 	jsonType = []string{action.JSONType}

@@ -185,17 +185,17 @@ func (s *Store) holder(by Actor, policy Policy) record.Holder {
 }
 
 // HasRoom returns a *RoomError if a push with files of that size would be refused now, so that an
-// upload can be stopped early. CreatePush decides. A caller without an account has room, since only
-// accounts may upload files.
+// upload can be stopped early. CreatePush decides.
 func (s *Store) HasRoom(ctx context.Context, by Actor, bytes int64) error {
-	if by.Account == 0 {
-		return nil
-	}
 	policy, err := s.PolicyOf(ctx, by)
 	if err != nil {
 		return err
 	}
-	return s.hasRoom(ctx, record.Push{Owner: by.Account, Holder: s.holder(by, policy)}, record.Room{Pushes: 1, Bytes: bytes}, policy.Room)
+	of := record.Push{Owner: by.Account, Holder: s.holder(by, policy)}
+	if of.RoomOf() == record.RoomOfAnonymous { // no client is known whose room it could be
+		return nil
+	}
+	return s.hasRoom(ctx, of, record.Room{Pushes: 1, Bytes: bytes}, policy.Room)
 }
 
 // hasRoom returns a *RoomError if another push of that Owner and Holder with that size would be

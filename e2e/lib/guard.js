@@ -5,6 +5,7 @@ import { Journal } from './journal.js'
 // origins, dialogs.
 export class Guard {
   asked = 0 // how often the browser asked whether to leave a page
+  stays = false // the answer: to stay
   requests = new Journal() // of method, url and kind
   #wrong = []
   #foreseen = [] // statuses, and patterns of words
@@ -38,12 +39,14 @@ export class Guard {
     return this.#wrong
   }
 
-  // #answer leaves the page if the browser asks: that question is not a dialog of the
-  // page.
+  // #answer leaves the page if the browser asks, unless the test stays: that question is
+  // not a dialog of the page.
   #answer(dialog) {
-    if (dialog.type() === 'beforeunload') this.asked++
+    const leaving = dialog.type() === 'beforeunload'
+    if (leaving) this.asked++
     else this.#wrong.push(`a dialog: ${dialog.message()}`)
-    dialog.accept().catch(() => {}) // a page that is closed has taken it along
+    const answered = leaving && this.stays ? dialog.dismiss() : dialog.accept()
+    answered.catch(() => {}) // a page that is closed has taken it along
   }
 
   #foresaw(text, status) {

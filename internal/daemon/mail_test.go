@@ -92,7 +92,7 @@ func TestMailOfAnAccountThatSignedUp(t *testing.T) {
 		m.want(http.StatusForbidden, path, "passphrase", "wrong")
 	}
 	news := m.mail(4, eve)
-	if !strings.Contains(news, "Subject: One of your secrets is frozen") || !strings.Contains(news, "https://push.example.com/p\r\n") || strings.Contains(news, path) {
+	if !strings.Contains(news, "Subject: One of your secrets is locked") || !strings.Contains(news, "https://push.example.com/p\r\n") || strings.Contains(news, path) {
 		t.Errorf("the news is\n%s", news)
 	}
 	log := m.end()

@@ -168,7 +168,7 @@ func TestCodesAndNewsOfAFreezeAreSent(t *testing.T) {
 	second := s.Wait(t, 2)[1]
 	w.drained()
 	text := parts(t, second)["text/plain"]
-	if second.To != "ann@example.com" || subject(t, second) != "One of your secrets is frozen" || !strings.Contains(text, "\n\nhttps://push.example/p\n\n") || strings.Contains(string(second.Raw), p.Token.Reveal()) || strings.Contains(text, "marker") {
+	if second.To != "ann@example.com" || subject(t, second) != "One of your secrets is locked" || !strings.Contains(text, "\n\nhttps://push.example/p\n\n") || strings.Contains(string(second.Raw), p.Token.Reveal()) || strings.Contains(text, "marker") {
 		t.Errorf("it is to %s:\n%s", second.To, second.Raw)
 	}
 	w.wantLog()

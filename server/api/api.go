@@ -96,7 +96,7 @@ func (s *Service) features() featuresJSON {
 		Pushes: pushFeaturesJSON{
 			Enabled:           true,
 			EmailAutoDispatch: s.Config.Mail.Enabled() && !policy.NoMail,
-			FileAttachments:   attachmentJSON{Enabled: enabled(record.File), RequiresAuthentication: true},
+			FileAttachments:   attachmentJSON{Enabled: enabled(record.File), RequiresAuthentication: s.Config.Files.AnonymousMaxSize == 0},
 			URLPushes:         switchJSON{enabled(record.URL)},
 			QRCodePushes:      switchJSON{enabled(record.QR)},
 		},

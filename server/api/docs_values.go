@@ -31,8 +31,9 @@ func (s *Service) readAPI(v1 bool) (*openapi.API, error) {
 		"durations": durationCodes(), "codes": numberText{Max: len(intake.Durations) - 1, Bounds: "0 to " + strconv.Itoa(len(intake.Durations)-1)},
 		"mail": s.Config.Mail.Enabled(), "max_recipients": s.Config.Mail.MaxRecipients, "languages": lang.Tags(), "language": s.Config.DefaultLocale,
 		"max_files": s.Store.Policy("").Files.MaxCount, "max_file_size": config.Size(s.Store.Policy("").Files.MaxSize),
-		"pushes":  s.newPushes(v1),
-		"answers": newNumberText(store.Range{Min: 1, Max: record.MaxAnswers, Default: 1}), "answer_kinds": []string{intake.TextsOnly, intake.FilesOnly, intake.TextsAndFiles},
+		"anonymous_file_size": s.anonymousFileSize(),
+		"pushes":              s.newPushes(v1),
+		"answers":             newNumberText(store.Range{Min: 1, Max: record.MaxAnswers, Default: 1}), "answer_kinds": []string{intake.TextsOnly, intake.FilesOnly, intake.TextsAndFiles},
 		"request_days": newNumberText(store.RequestDays), "requests": s.newRequests(), "accounts": formsOf(accountWrapper, "NewAccount"),
 
 		// of the push in examples
@@ -44,6 +45,14 @@ func (s *Service) readAPI(v1 bool) (*openapi.API, error) {
 		values["api_version"] = apiVersion1
 	}
 	return openapi.Read(values)
+}
+
+// anonymousFileSize returns the greatest size of a file without an API token in words; empty: it needs one.
+func (s *Service) anonymousFileSize() string {
+	if most := s.Config.Files.AnonymousMaxSize; most != 0 && s.Config.AllowAnonymous {
+		return min(most, config.Size(s.Store.Policy("").Files.MaxSize)).String()
+	}
+	return ""
 }
 
 // A byteLimit is the most bytes that a text may have.

@@ -3,6 +3,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -91,7 +92,7 @@ func (s *Desk) ReceivePush(r *action.Request, how Spelling) (*Draft, store.PushI
 	}
 	push, err := c.newPush()
 	push.Receipt = c.Page
-	if err == nil && push.Files != nil && !c.Answers() {
+	if err == nil && push.Files != nil && c.Request.Actor.Account != 0 && !c.Answers() {
 		err = c.identifyAgain()
 	}
 	if err != nil {
@@ -106,12 +107,22 @@ func (s *Desk) ReceivePush(r *action.Request, how Spelling) (*Draft, store.PushI
 // findPolicy finds the request that the push answers, and the policy, before anything is read.
 func (c *Draft) findPolicy() (err error) {
 	if !c.Answers() {
-		c.Policy, err = c.desk.Store.PolicyOf(c.Request.Context(), c.Request.Actor)
+		c.Policy, err = c.desk.PolicyOf(c.Request)
 		return err
 	}
 	c.asked, err = c.desk.Store.FindRequest(c.Request.Context(), c.Answering)
 	c.Policy = c.asked.Policy
 	return err
+}
+
+// PolicyOf returns the policy of who sends a request. A client without an account may send smaller
+// files, or none: then their greatest size is 0.
+func (s *Desk) PolicyOf(r *action.Request) (store.Policy, error) {
+	p, err := s.Store.PolicyOf(r.Context(), r.Actor)
+	if r.Actor.Account == 0 {
+		p.Files.MaxSize = min(p.Files.MaxSize, int64(s.Config.Files.AnonymousMaxSize))
+	}
+	return p, err
 }
 
 // hold sets the holder of the memory and the upload slot of the request.
@@ -134,10 +145,12 @@ func (c *Draft) close() {
 // read reads the body, and maps body errors to the API's field errors.
 func (c *Draft) read() error {
 	cfg := &c.desk.Config
+	// Who may send no files is told so when they come, whatever their length.
+	most := cmp.Or(c.Policy.Files.MaxSize, int64(cfg.Files.MaxFileSize))
 	err := body.Read(c.Request.Context(), &c.Request.Body, body.Options{
 		Object: c.Wrapper, JSON: !c.Page, Query: !c.Page,
 		MaxText: int64(cfg.Limits.MaxBody), Memory: &c.Request.Memory,
-		Files: c, FilesField: store.FieldFiles, MaxFiles: c.Policy.Files.MaxCount, MaxFileSize: c.Policy.Files.MaxSize,
+		Files: c, FilesField: store.FieldFiles, MaxFiles: c.Policy.Files.MaxCount, MaxFileSize: most,
 	}, c)
 	if !c.Page { // a page may show its form again
 		c.Request.Memory.Release()
@@ -169,8 +182,8 @@ func (c *Draft) refuseFiles(message string) error {
 	return bad.Err()
 }
 
-// Field keeps a field. It returns action.ErrUnauthorized as soon as a caller without an
-// account asks for a push with files that answers no request.
+// Field keeps a field. It returns action.ErrUnauthorized as soon as a caller who may send no
+// files asks for a push with files.
 func (c *Draft) Field(name string, v body.Value) error {
 	if _, has := c.Fields[name]; has {
 		switch v.Shape {
@@ -181,7 +194,7 @@ func (c *Draft) Field(name string, v body.Value) error {
 		}
 	}
 	c.Fields[name] = v
-	if c.Request.Actor.Account == 0 && !c.Answers() && c.Fields.wantsFiles() {
+	if c.Policy.Files.MaxSize == 0 && c.Fields.wantsFiles() {
 		return action.ErrUnauthorized
 	}
 	return nil

@@ -56,8 +56,8 @@ func (f Fields) parse(files, typed bool) (store.NewPush, error) {
 	return in, r.Bad.Err()
 }
 
-// wantsFiles reports whether the fields ask for a push with files, which needs an
-// account: the files' field holds something, or the kind says so.
+// wantsFiles reports whether the fields ask for a push with files: the files' field holds something,
+// or the kind says so.
 func (f Fields) wantsFiles() bool {
 	return f[store.FieldFiles].Shape == body.List || f.KindName() == record.File.String()
 }

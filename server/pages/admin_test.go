@@ -187,8 +187,8 @@ func TestAccountsAreFoundByTheirAddresses(t *testing.T) {
 		t.Errorf("there are more at %s", older)
 	}
 	admin.Get("/admin?q=BOB").Says("1 account").Says(bobEmail).Lacks("example.net")
-	admin.Get("/admin?q=bob&before=2").Says("No account has such an address")
-	if got := admin.Get("/admin?q=%3Cb%3E").Says("No account has such an address"); strings.Contains(got.Body, "<b>") {
+	admin.Get("/admin?q=bob&before=2").Says("No match")
+	if got := admin.Get("/admin?q=%3Cb%3E").Says("No match"); strings.Contains(got.Body, "<b>") {
 		t.Error("the words are in the page as they are")
 	}
 	admin.Get("/admin?q=example.net").Says("50 accounts").Lacks("before=")
@@ -207,7 +207,7 @@ func TestTheInstanceLogIsShownFromItsEnd(t *testing.T) {
 	rows := func(got servertest.Answer) int {
 		return strings.Count(got.Want(http.StatusOK).Body, `<th scope="row">`)
 	}
-	page := admin.Get("/admin/log").Says("Account enabled").Says("command on the server").Says(bobEmail)
+	page := admin.Get("/admin/log").Says("Account enabled").Says("command line").Says(bobEmail)
 	if rows(page) != store.PageSize {
 		t.Errorf("%d rows", rows(page))
 	}
@@ -255,8 +255,8 @@ func TestTheActivityIsShownAsChartsAndAsATable(t *testing.T) {
 	}
 	a.Create(`"payload":"marker-text"`)
 	today := a.Store.Clock.Now().UTC().Format(time.DateOnly)
-	page := admin.Get("/admin/activity").Want(http.StatusOK).Says("Secrets created by accounts").Says("at most 3 a day").Lacks("marker").Lacks("Some numbers are missing")
-	for _, want := range []string{"<title>" + today + ": 3</title>", `<title id="chart-0">Secrets created by accounts: 3</title>`, `<th scope="row">` + today + `</th>`} {
+	page := admin.Get("/admin/activity").Want(http.StatusOK).Says("Secrets created").Says("at most 3 a day").Lacks("marker").Lacks("Some numbers are missing")
+	for _, want := range []string{"<title>" + today + ": 3</title>", `<title id="chart-0">Secrets created: 3</title>`, `<th scope="row">` + today + `</th>`} {
 		if !strings.Contains(page.Body, want) {
 			t.Errorf("the page lacks %s", want)
 		}

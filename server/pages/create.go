@@ -14,7 +14,7 @@ import (
 )
 
 func (s *Set) pushForm(r *action.Request) (action.Reply, error) {
-	p, err := s.Store.PolicyOf(r.Context(), r.Actor)
+	p, err := s.Intake.PolicyOf(r)
 	if err != nil {
 		return action.Reply{}, err
 	}

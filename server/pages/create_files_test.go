@@ -46,6 +46,18 @@ func TestAnEmptyFieldForFilesIsIgnored(t *testing.T) {
 	}
 }
 
+func TestSmallFilesNeedNoSignInWhereTheSettingsSaySo(t *testing.T) {
+	t.Parallel()
+	const small = 10_000
+	a := servertest.New(t, servertest.AnonymousFiles(small))
+	a.Get("/", http.Header{}).Want(http.StatusOK).Page().Has("Choose files", "each up to 9.8").Lacks("Sign in to send files")
+	for size, want := range map[int]int{small: http.StatusSeeOther, small + 1: http.StatusRequestEntityTooLarge} {
+		file := servertest.File{Name: "a.bin", Media: "a/b", Content: servertest.BytesOf(size)}
+		_, body := servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": "file", "payload": ""}), Files: []servertest.File{file}}.Multipart()
+		a.Do("POST", "/", body, servertest.Multi).Want(want)
+	}
+}
+
 func TestFilesNeedASignIn(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)

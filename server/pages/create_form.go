@@ -62,9 +62,12 @@ type kindChoice struct {
 
 // emptyCreateView returns the form before it is filled in.
 func (s *Set) emptyCreateView(r *action.Request, p store.Policy) createView {
-	all := intake.KindsOf(p)
 	kind := r.URL.Query().Get(kindName)
-	t := named(all, kind)
+	return s.createViewOf(r, p, named(intake.KindsOf(p), kind), kind)
+}
+
+// createViewOf returns the form for a kind, by the name that the form has for it, before it is filled in.
+func (s *Set) createViewOf(r *action.Request, p store.Policy, t intake.KindTerms, kind string) createView {
 	return s.newCreateView(r, p, t, intake.Fields{
 		store.FieldKind:          intake.TextValue(kind),
 		store.FieldDays:          intake.TextValue(strconv.Itoa(t.Days.Default)),
@@ -129,7 +132,7 @@ func (s *Set) tooLong(c *intake.Draft, k record.Kind) (long []string) {
 func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.KindTerms, f intake.Fields) createView {
 	all := intake.KindsOf(p)
 	page := createView{
-		NoFiles:    p.Terms[record.File].Enabled && r.Actor.Account == 0,
+		NoFiles:    p.Terms[record.File].Enabled && p.Files.MaxSize == 0,
 		Payload:    f[store.FieldPayload].Text,
 		Login:      loginOf(f),
 		Days:       intake.NewNumberField(all, intake.KindTerms.DaysRange, f.Text(store.FieldDays)),

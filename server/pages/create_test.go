@@ -222,9 +222,9 @@ func TestBothSidesOfEachBound(t *testing.T) {
 		{"passphrase", "text", []string{"p", x("p", 1024), " "}, map[string]string{x("p", 1025): "at most 1024 bytes"}},
 		{"name", "text", []string{"", x("n", 255)}, map[string]string{x("n", 256): "at most 255 bytes"}},
 		{"note", "text", []string{"", x("n", 10<<10), x("\r\n", 10<<10)}, map[string]string{x("n", 10<<10+1): "at most 10\u00a0KiB"}},
-		{"payload", "text", []string{"x", x("x", 1<<20)}, map[string]string{"": "nothing to send", " \r\n": "nothing to send", x("x", 1<<20+1): "at most 1\u00a0MiB"}},
-		{"payload", "qr", []string{"x", x("ü", 1024)}, map[string]string{"": "nothing to send", x("ü", 1025): "at most 1024 characters"}},
-		{"payload", "url", []string{"http://a"}, map[string]string{"": "nothing to send", "ftp://a": "begins with http", "https://u:p@a": "begins with http", "a\r\nb": "begins with http", "https://a/" + x("x", 1<<20): "at most 1\u00a0MiB"}},
+		{"payload", "text", []string{"x", x("x", 1<<20)}, map[string]string{"": "paste your secret", " \r\n": "paste your secret", x("x", 1<<20+1): "at most 1\u00a0MiB"}},
+		{"payload", "qr", []string{"x", x("ü", 1024)}, map[string]string{"": "paste your secret", x("ü", 1025): "at most 1024 characters"}},
+		{"payload", "url", []string{"http://a"}, map[string]string{"": "paste your secret", "ftp://a": "begins with http", "https://u:p@a": "begins with http", "a\r\nb": "begins with http", "https://a/" + x("x", 1<<20): "at most 1\u00a0MiB"}},
 		{"kind", "text", []string{"text", ""}, map[string]string{"secret": "cannot be sent here", "File": "cannot be sent here"}},
 	} {
 		fields := map[string]string{"kind": test.kind, "name": "", "note": ""}

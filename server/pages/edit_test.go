@@ -71,7 +71,7 @@ func TestEditingAPushWithATimeInHoursOrAnEndedOne(t *testing.T) {
 	a.Store.Clock.Advance(day)
 	ann = a.SignInAgain("ann@example.com")
 	a.SendOwn(path+"/edit", map[string]string{"days": "9"}, ann).Want(303)
-	a.Get(path+"/audit", ann).Says("Time is up").Lacks(`name="days"`)
+	a.Get(path+"/audit", ann).Says("Expired").Lacks(`name="days"`)
 	a.SendOwn(path+"/edit", map[string]string{"days": "x"}, ann).Want(303)
 	if got := a.Do(http.MethodPost, path+"/edit", `{"days":3}`, ann, http.Header{"Sec-Fetch-Site": {"same-origin"}}); got.Status != 415 {
 		t.Errorf("JSON: %d", got.Status)
@@ -87,7 +87,7 @@ func TestANameIsGivenAfterwards(t *testing.T) {
 	receipt := a.NewReceipt(ann)
 	path := strings.Split(receipt, "/receipt/")[0]
 	code := strings.TrimPrefix(receipt, path+"/receipt/")
-	a.Get(receipt, ann).Says("Name it, to find it again", `action="`+path+`/edit"`)
+	a.Get(receipt, ann).Says("Add a name", `action="`+path+`/edit"`)
 	a.Get(receipt).Lacks("Name it", "See it in my pushes")
 	saved := a.SendOwn(path+"/edit", map[string]string{"name": "root <of> web-03", "note": "first\r\nsecond", "receipt": code}, ann).Want(303)
 	if at := saved.Header.Get("Location"); at != receipt {

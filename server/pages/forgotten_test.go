@@ -63,7 +63,7 @@ func TestLinksForPasswordsAreAskedForWithALimit(t *testing.T) {
 	}
 	ask(1).Want(http.StatusOK)
 	ask(1).Want(http.StatusOK)
-	if got := ask(1).Want(http.StatusTooManyRequests).Says("too many tries"); got.Header.Get("Retry-After") != "20" {
+	if got := ask(1).Want(http.StatusTooManyRequests).Says("Too many attempts"); got.Header.Get("Retry-After") != "20" {
 		t.Errorf("Retry-After %s", got.Header.Get("Retry-After"))
 	}
 	ask(2).Want(http.StatusOK)
@@ -197,7 +197,7 @@ func TestWrongOldPasswordsAreLimited(t *testing.T) {
 	for range 2 {
 		b.Post("/users/password", "old", "wrong", "new", good, "again", good).Want(http.StatusForbidden)
 	}
-	got := b.Post("/users/password", "old", servertest.AnnPassword, "new", good, "again", good).Want(http.StatusTooManyRequests).Says("too many tries")
+	got := b.Post("/users/password", "old", servertest.AnnPassword, "new", good, "again", good).Want(http.StatusTooManyRequests).Says("Too many attempts")
 	if got.Header.Get("Retry-After") != "3600" {
 		t.Errorf("Retry-After %s", got.Header.Get("Retry-After"))
 	}

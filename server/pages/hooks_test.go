@@ -16,7 +16,7 @@ func TestUsersManageTheirWebhooks(t *testing.T) {
 	a := servertest.NewSite(t)
 	a.AddAccount("bob@example.com", servertest.AnnPassword)
 	ann, bob := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.SignedIn("bob@example.com", servertest.AnnPassword)
-	ann.Get("/users/webhooks").Want(http.StatusOK).Says("You have no webhooks.")
+	ann.Get("/users/webhooks").Want(http.StatusOK).Says("No webhooks yet.")
 	add := func(address string, more ...string) servertest.Answer {
 		return ann.Post("/users/webhooks", append([]string{"url", address, "password", servertest.AnnPassword}, more...)...)
 	}
@@ -33,7 +33,7 @@ func TestUsersManageTheirWebhooks(t *testing.T) {
 	ann.Post("/users/webhooks/test", "id", "1").To("/users/webhooks")
 	ann.Get("/users/webhooks").Says("The receiver took the test.", "Status 204")
 	ann.Post("/users/webhooks/test", "id", "2").To("/users/webhooks")
-	ann.Get("/users/webhooks").Says("did not take the test", "It cannot be reached")
+	ann.Get("/users/webhooks").Says("The test failed", "It cannot be reached")
 
 	ann.Get("/users/account/export").Says(`"event":"test","status":204`)
 

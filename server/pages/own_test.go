@@ -110,7 +110,7 @@ func TestTheListShowsOwnPushesNewestFirstWithTheirRemainingLimits(t *testing.T) 
 	a.Get("/p", ann).Says("15 minutes")
 	a.Store.Clock.Advance(15 * time.Minute)
 	a.Get("/p", ann).Says("No active secrets")
-	a.Get("/p?state=expired", ann).Says("Deleted", "All views used", "Time is up", "5 of 5").Lacks(`name="push-`)
+	a.Get("/p?state=expired", ann).Says("Deleted", "All views used", "Expired", "5 of 5").Lacks(`name="push-`)
 }
 
 func TestThePagesOfAList(t *testing.T) {
@@ -235,7 +235,7 @@ func TestTheAuditPageShowsWhatHappenedWhenAndFromWhere(t *testing.T) {
 	a.Get(path+"?page=2", ann).Want(200).Says("Opened by you").Lacks(`rel="next"`)
 	a.Get(path+"?page=3", ann).Want(200).Says("There is nothing on this page")
 	a.Store.Clock.Advance(7*day - time.Second)
-	a.Get(path, a.SignInAgain("ann@example.com")).Want(200).Says("Time is up", "Database", "Opened").Lacks(`action="/p/`, `id="link"`, `class="qr"`)
+	a.Get(path, a.SignInAgain("ann@example.com")).Want(200).Says("Expired", "Database", "Opened").Lacks(`action="/p/`, `id="link"`, `class="qr"`)
 }
 
 func TestTheListTellsWhatIsNewAndIsFiltered(t *testing.T) {

@@ -33,6 +33,12 @@ func (s *Set) passwordForm(r *action.Request) (action.Reply, error) {
 	return action.Show(http.StatusOK, "password", passwordView{Email: r.Session.Email}), nil
 }
 
+// movePassword leads a manager of passwords to the page that changes one. Who is not signed in comes
+// there by way of the sign-in.
+func (s *Set) movePassword(*action.Request) (action.Reply, error) {
+	return action.GoTo(passwordPath), nil
+}
+
 // changePassword replaces the password of the account, and ends its other sessions, and
 // its API tokens if that box is ticked.
 func (s *Set) changePassword(r *action.Request, f webForm) (action.Reply, error) {

@@ -155,7 +155,7 @@ func TestDeletingOnThePage(t *testing.T) {
 	if want := []string{"post /p/" + free + "/expire"}; !slices.Equal(got.Forms(), want) {
 		t.Errorf("forms %v", got.Forms())
 	}
-	a.Send("/p/"+free+"/expire", nil).Want(http.StatusOK).Page().Has("Nobody can open this link any more.")
+	a.Send("/p/"+free+"/expire", nil).Want(http.StatusOK).Page().Has("No one can open this link any more.")
 	again, unknown := a.Send("/p/"+free+"/expire", nil), a.Send("/p/"+strings.Repeat("a", len(free))+"/expire", nil)
 	if again.Want(http.StatusNotFound).Body != unknown.Want(http.StatusNotFound).Body {
 		t.Error("what was deleted is not as what never was")

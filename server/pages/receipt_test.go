@@ -125,7 +125,7 @@ func TestWhatThePageOfANewPushSays(t *testing.T) {
 		"plain":        {nil, nil, []string{button, deadly, "Passphrase: none", "The link works 5 times, until", "uses up a view", "0 of 5 views used"}, []string{apart, other, audit, "uses no view", "encrypted in this browser"}},
 		"a passphrase": {map[string]string{"passphrase": "open sesame"}, nil, []string{apart, other, "Passphrase: set"}, []string{"open sesame", audit}},
 		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "under My secrets", "uses no view"}, []string{apart, "uses up a view"}},
-		"encrypted":    {map[string]string{"payload": envelope}, nil, []string{"encrypted in this browser", "Only this link and the address of this page have the key", "uses up a view"}, []string{"nothing can show it again"}},
+		"encrypted":    {map[string]string{"payload": envelope}, nil, []string{"encrypted in this browser", "The server never sees the key", "uses up a view"}, []string{"nothing can show it again"}},
 		"its owner's":  {map[string]string{"payload": envelope}, ann, []string{"encrypted in this browser", "uses no view"}, []string{"uses up a view", "under My secrets"}},
 		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once, "0 of 1 view used"}, nil},
 		"no button":    {map[string]string{"retrieval_step": servertest.Unticked, "deletable_by_viewer": servertest.Unticked}, nil, nil, []string{button, deadly}},

@@ -44,7 +44,7 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 	ann.Get(own).Page().Has("The password of web-03 <b>and</b> the codes", "No answer yet.", "or after 2 more answers")
 
 	a.Get(link).Want(http.StatusOK).Page().
-		Has("ann@example.com asks you for this:", "<b>and</b> the codes", "What you send goes to ann@example.com alone.").
+		Has("ann@example.com asks you for a secret", "<b>and</b> the codes", "Only ann@example.com gets what you send.").
 		Lacks("My secrets", "Sign in")
 	sent := a.AnswerRequest(link, "hunter2\r\n")
 	sent.To("/q/sent")
@@ -71,7 +71,7 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 		}
 	}
 
-	a.Get(link).Want(http.StatusNotFound).Says("This request has ended")
+	a.Get(link).Want(http.StatusNotFound).Says("This request is closed")
 	a.AnswerRequest(link, "too late").Want(http.StatusNotFound)
 	for _, path := range append(answers, link) {
 		token := strings.Split(path, "/")[2]
@@ -100,7 +100,7 @@ func TestAnAnswerIsShownAsOne(t *testing.T) {
 	audit := opens[0] + "/audit"
 	details := ann.Get(audit).Says(own).Page().
 		Has("Answer to your request: The password of web-03", "Sent as an answer to your request", "Not read yet",
-			"Active 0 of 5 views used", "(7 days left) or after 5 views, whichever comes first.", "Text Passphrase: none “Open” button first").Lacks("Not opened yet", "Key in the link")
+			"Active 0 of 5 views used", "(7 days left) or after 5 views, whichever comes first.", "Text Passphrase: none “Open” button first").Lacks("Not opened yet", "End-to-end encrypted")
 	if got := answersOn(details); !slices.Equal(got, opens[:1]) {
 		t.Errorf("the page of the answer opens %v", got)
 	}
@@ -257,7 +257,7 @@ func TestTriesOfUnknownLinksOfRequestsAreLimited(t *testing.T) {
 	own, ended := ann.AskFor()
 	ann.Post(own + "/end").To(own)
 	for range 30 { // one that was there counts for nothing
-		a.Get(ended).Want(http.StatusNotFound).Says("This request has ended")
+		a.Get(ended).Want(http.StatusNotFound).Says("This request is closed")
 	}
 	for range 20 {
 		a.Get("/q/" + store.NewToken(a.Store.Clock.Now()).Reveal()).Want(http.StatusNotFound)
@@ -348,8 +348,8 @@ func TestTheFormForAnAnswerSaysWhatIsWrong(t *testing.T) {
 		files      []servertest.File
 		want       string
 	}{
-		"nothing":               {both, " ", nil, "Type a text or choose a file."},
-		"no text":               {texts, "", nil, "Type or paste it."},
+		"nothing":               {both, " ", nil, "Type a text or choose a file first."},
+		"no text":               {texts, "", nil, "Type or paste your secret first."},
 		"no file":               {files, "", nil, "Choose at least one file."},
 		"a text in their place": {files, "x", nil, "Choose at least one file."},
 		"files for a text":      {texts, "kept & shown", []servertest.File{file}, ""},

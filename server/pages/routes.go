@@ -19,6 +19,10 @@ const (
 	hooksPath      = "/users/webhooks"
 	adminPath      = "/admin"
 
+	// Where managers of passwords look for the page that changes one (A Well-Known URL for Changing
+	// Passwords).
+	changePasswordPath = "/.well-known/change-password"
+
 	forgottenPath = passwordPath + "/forgotten"
 	passkeysPath  = action.MFAPath + "/passkeys"
 )
@@ -34,8 +38,12 @@ func (s *Set) Routes() []action.Route {
 		{Name: "asset", Method: get, Pattern: web.AssetPrefix + ":" + action.NameParam, Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.NotCounted, Action: s.asset},
 		{Name: "favicon", Method: get, Pattern: "/favicon.ico", Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.NotCounted, Action: s.favicon},
 
+		{Name: "manifest", Method: get, Pattern: manifestPath, Access: action.Public, Traits: action.IsPage, Action: s.manifest},
+		{Name: "change_password", Method: get, Pattern: changePasswordPath, Access: action.Public, Traits: action.IsPage | action.AtRoot, Action: s.movePassword},
+
 		{Name: "push_form", Method: get, Pattern: "/", Access: action.Creating, Traits: action.IsPage | action.Compressed, Nav: "create", Action: s.pushForm},
 		{Name: "push_made", Method: post, Pattern: "/", Access: action.Creating, Traits: action.IsPage | action.HasLinks | action.HasFiles, Nav: "create", Action: s.makePush},
+		{Name: "push_shared", Method: post, Pattern: sharePath, Access: action.Creating, Traits: action.IsPage, Nav: "create", Action: s.withForm(s.shareForm)},
 		{Name: "step", Method: get, Pattern: page + "/r", Access: action.Optional, Traits: action.IsPage | action.ForRecipients, Action: s.stepPage},
 		{Name: "receipt", Method: get, Pattern: page + "/receipt/:" + action.NameParam, Access: action.Optional, Traits: action.IsPage | action.HasLinks, Action: s.receiptPage},
 		{Name: "receipt_ended", Method: post, Pattern: page + "/receipt/:" + action.NameParam, Access: action.Optional, Traits: action.IsPage, Action: s.endByReceipt},

@@ -117,7 +117,11 @@ func (s *Set) signIn(r *action.Request, f webForm) (action.Reply, error) {
 		rep.Status = http.StatusServiceUnavailable
 		return rep, err
 	}
-	if page.Error, err = s.newFormError(err, "sign_in_wrong"); err != nil {
+	wrong := "sign_in_wrong"
+	if page.Names {
+		wrong = "sign_in_wrong_name"
+	}
+	if page.Error, err = s.newFormError(err, wrong); err != nil {
 		return action.Reply{}, err
 	}
 	return s.showSignIn(r, page)

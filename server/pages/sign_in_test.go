@@ -152,7 +152,7 @@ func TestTooManySignInsOfAClient(t *testing.T) {
 	b.SignIn(servertest.AnnEmail, "wrong").Want(http.StatusForbidden)
 	a.Store.Clock.Advance(time.Second)
 	b.SignIn(servertest.AnnEmail, "wrong").Want(http.StatusForbidden)
-	got := b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusTooManyRequests).Says("too many tries").Says("What you typed was not checked.")
+	got := b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusTooManyRequests).Says("Too many attempts").Says("What you typed was not checked.")
 	if got.Header.Get("Retry-After") != "19" || !strings.Contains(got.Body, `<time datetime="2026-01-01T00:01:19Z">`) {
 		t.Errorf("Retry-After %s: %s", got.Header.Get("Retry-After"), got.Body)
 	}
@@ -166,9 +166,9 @@ func TestTooManyWrongCodes(t *testing.T) {
 	b := a.Browser()
 	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
 	for range 2 {
-		b.Post("/users/sign_in/code", "code", "not it").Want(http.StatusForbidden).Says("That code is not right")
+		b.Post("/users/sign_in/code", "code", "not it").Want(http.StatusForbidden).Says("Wrong code")
 	}
-	b.Post("/users/sign_in/code", "code", a.Code(totpSecret, 0)).Want(http.StatusTooManyRequests).Says("too many tries")
+	b.Post("/users/sign_in/code", "code", a.Code(totpSecret, 0)).Want(http.StatusTooManyRequests).Says("Too many attempts")
 }
 
 func TestTheAPIIgnoresCookies(t *testing.T) {

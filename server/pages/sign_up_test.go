@@ -117,7 +117,7 @@ func TestSignUpsAreLimited(t *testing.T) {
 	good := func(b *servertest.Browser) servertest.Answer {
 		return b.Post("/users/sign_up", "email", "eve@example.com", "password", "a good password")
 	}
-	got := good(b).Want(http.StatusTooManyRequests).Says("too many tries")
+	got := good(b).Want(http.StatusTooManyRequests).Says("Too many attempts")
 	if got.Header.Get("Retry-After") != "20" {
 		t.Errorf("Retry-After %s", got.Header.Get("Retry-After"))
 	}

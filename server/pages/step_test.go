@@ -25,7 +25,7 @@ func TestTheStepPageDescribesThePushAndLeavesNoTrace(t *testing.T) {
 		before := a.Trace(token)
 		for _, path := range []string{"/p/" + token + "/r", "/p/" + token, "/p/" + strings.ToUpper(token) + "/r"} {
 			got := a.Get(path).Want(http.StatusOK).Page()
-			got.Has("A secret is waiting", kind, "It can be opened 5 more times.", "It expires on 2026-01-08 00:00 UTC (7 days left).", "It has not been opened yet.")
+			got.Has("A secret is waiting", kind, "5 views left.", "Expires on 2026-01-08 00:00 UTC (7 days left).", "It has not been opened yet.")
 			_, asks := got.Field("passphrase")
 			if asks != strings.Contains(members, "passphrase") {
 				t.Errorf("%s: it asks for a passphrase: %v", members, asks)
@@ -115,7 +115,7 @@ func TestTheStepPageAsksForThePassphraseFirst(t *testing.T) {
 	path := "/p/" + a.Create(`"payload":"x","passphrase":"open sesame"`)
 	words := a.Send(path, map[string]string{"passphrase": "wrong"}).Want(http.StatusForbidden).Page().Words()
 	at := 0
-	for _, part := range []string{"A secret is waiting", "confidential text", "needs a passphrase", "Wrong passphrase.", "4 tries left", "Open", "It can be opened", "It has not been opened yet."} {
+	for _, part := range []string{"A secret is waiting", "confidential text", "Ask the sender for the passphrase", "Wrong passphrase.", "4 tries left", "Open", "views left", "It has not been opened yet."} {
 		next := strings.Index(words[at:], part)
 		if next < 0 {
 			t.Fatalf("%q is not where it belongs: %s", part, words)

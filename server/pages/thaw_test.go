@@ -41,12 +41,12 @@ func TestAFrozenPushIsThawedByItsOwner(t *testing.T) {
 					t.Errorf("%s: %s", query, got.Body)
 				}
 			}
-			a.Get("/p/" + token + "/r").Want(http.StatusOK).Says("This secret is frozen")
-			a.Send("/p/"+token, map[string]string{"passphrase": "right"}).Want(http.StatusForbidden).Says("This secret is frozen")
-			a.Get("/p", session).Says("Frozen")
-			a.Get("/p/"+token+"/audit", session).Says("This secret is frozen", "Wrong passphrase; frozen after it", "Let it be opened again")
+			a.Get("/p/" + token + "/r").Want(http.StatusOK).Says("This secret is locked")
+			a.Send("/p/"+token, map[string]string{"passphrase": "right"}).Want(http.StatusForbidden).Says("This secret is locked")
+			a.Get("/p", session).Says("Locked")
+			a.Get("/p/"+token+"/audit", session).Says("This secret is locked", "Wrong passphrase; locked after it", ">Unlock<")
 			thaw(a, token, session, bearer)
-			a.Get("/p/"+token+"/audit", session).Says("Opened again after a freeze").Lacks("Let it be opened again")
+			a.Get("/p/"+token+"/audit", session).Says("Unlocked by you").Lacks(">Unlock<")
 			a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusOK)
 		})
 	}
@@ -70,7 +70,7 @@ func TestAFrozenPushIsThawedOnItsReceipt(t *testing.T) {
 	if got := a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusForbidden); got.Problem() != "frozen" || !frozen() {
 		t.Errorf("after too many: %s", got.Body)
 	}
-	a.Get(receipt).Says("Wrong passphrase; frozen after it")
+	a.Get(receipt).Says("Wrong passphrase; locked after it")
 	for _, thaw := range []string{"/p/" + token + "/receipt/" + strings.Repeat("a", 26) + "/thaw", "/p/" + a.Create(`"payload":"x"`) + receipt[strings.Index(receipt, "/receipt/"):] + "/thaw"} {
 		a.Send(thaw, nil).Want(http.StatusNotFound)
 	}
@@ -83,7 +83,7 @@ func TestAFrozenPushIsThawedOnItsReceipt(t *testing.T) {
 			t.Errorf("its sender thaws it, and is led to %s", to)
 		}
 	}
-	a.Get(receipt).Says("Opened again after a freeze")
+	a.Get(receipt).Says("Unlocked by you")
 	a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusOK).Has(map[string]string{"payload": "the secret"})
 }
 

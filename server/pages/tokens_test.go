@@ -17,7 +17,7 @@ func TestATokenIsMadeListedAndRevoked(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	b.Get("/users/token").Want(http.StatusOK).Says("You have none.")
+	b.Get("/users/token").Want(http.StatusOK).Says("No tokens yet.")
 	made := b.Post("/users/token", "password", servertest.AnnPassword, "label", `Backup <b> & "more"`, "days", "30").Want(http.StatusCreated)
 	made.Says(`Backup <b> & "more"`).Says("2026-01-31 00:00 UTC")
 	token := made.Inner("token")
@@ -28,14 +28,14 @@ func TestATokenIsMadeListedAndRevoked(t *testing.T) {
 	id := list.Inputs("id")[0]
 	a.AddAccount(bobEmail, servertest.AnnPassword)
 	bob := a.SignedIn(bobEmail, servertest.AnnPassword)
-	bob.Get("/users/token").Says("You have none.")
+	bob.Get("/users/token").Says("No tokens yet.")
 	bob.Post("/users/token/revoke", "id", id).To("/users/token")
 	a.Store.Clock.Advance(time.Hour)
 	a.Get(pushes+"/active", servertest.Bearer(token)).Want(http.StatusOK)
 	b.Get("/users/token").Says("2026-01-01 01:00 UTC")
 	b.Post("/users/token/revoke", "id", id).To("/users/token")
 	a.Get(pushes+"/active", servertest.Bearer(token)).Want(http.StatusUnauthorized)
-	b.Get("/users/token").Says("You have none.")
+	b.Get("/users/token").Says("No tokens yet.")
 	for _, gone := range []string{id, "0", "-1", "x", "", "99999999999999999999"} {
 		b.Post("/users/token/revoke", "id", gone).To("/users/token")
 	}
@@ -66,7 +66,7 @@ func TestATokenTakesThePassword(t *testing.T) {
 		t.Error(got.Body)
 	}
 	b.Post("/users/token", "days", "0").Want(http.StatusForbidden)
-	b.Get("/users/token").Says("You have none.")
+	b.Get("/users/token").Says("No tokens yet.")
 }
 
 func TestAnAccountHasNoMoreTokensThanItMay(t *testing.T) {

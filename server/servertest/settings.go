@@ -32,5 +32,10 @@ func FileLimits(count, size int) func(*config.Config) {
 	}
 }
 
+// AnonymousFiles returns a change that lets clients without an account send files up to a size.
+func AnonymousFiles(size int) func(*config.Config) {
+	return func(c *config.Config) { c.Files.AnonymousMaxSize = config.Size(size) }
+}
+
 // TakesRequests enables requests for secrets.
 func TakesRequests(c *config.Config) { c.EnableRequests = true }

@@ -197,7 +197,7 @@ func drillTokenBeyondItsSession(t *testing.T) {
 	pending.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").To("/users/sign_in")
 	pending.Get("/users/token").To("/users/sign_in")
 	pending.Post("/users/sign_in/code", "code", a.Code(totpSecret, 0)).To("/users/token")
-	if !pending.Get("/users/token").Want(http.StatusOK).Shows("You have none.") {
+	if !pending.Get("/users/token").Want(http.StatusOK).Shows("No tokens yet.") {
 		t.Error("there is a token")
 	}
 	pending.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").Want(http.StatusForbidden)

@@ -113,6 +113,7 @@ async function copy(button) {
     if (!document.execCommand('copy')) return
   }
   done(button)
+  button.dispatchEvent(new Event('copied', { bubbles: true }))
 }
 
 // Shows or hides a passphrase; data-done is the button's text in the other state.

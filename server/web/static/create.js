@@ -72,8 +72,8 @@ function recall() {
   if (!last) return
   one('#remember').checked = true
   if (one('.problems')) return
-  // The address may name the kind.
-  if (!location.search.includes('kind=')) for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === last.kind
+  // The address may name the kind, and a text that was shared into the form has one.
+  if (!location.search.includes('kind=') && !one('#payload').defaultValue) for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === last.kind
   for (const input of all(settings)) input[what(input)] = last[input.id] ?? input[what(input)]
   one('#more').open ||= last.more
 }
@@ -202,8 +202,9 @@ function start() {
   form.addEventListener('change', ({ target }) => {
     if (target.type === 'radio') {
       takeTerms(before.dataset)
+      if (before.value === 'login') carryLogin()
       carry()
-      if ([before, kind()].some(({ value }) => value === 'login')) carryLogin()
+      if (kind().value === 'login') carryLogin()
       before = kind()
     }
     if (target.closest('.limits')) boundTime()

@@ -76,7 +76,13 @@ if (one('#keyless')) {
 }
 look()
 
+// Apps put the link, with its key, behind the text themselves.
 if (navigator.share) {
-  one('#share').hidden = false
-  one('#share').addEventListener('click', () => navigator.share({ text: words.value }).catch(() => undefined)) // the sender closed the dialog
+  const button = one('#share')
+  button.hidden = false
+  button.addEventListener('click', () => {
+    const url = one('#link').value
+    const text = words.value.replace(url, '').replace(/ +$/gm, '')
+    navigator.share({ title: button.dataset.title, text, url }).catch(() => undefined) // the sender closed the dialog
+  })
 }

@@ -91,6 +91,30 @@ document.addEventListener('copy', (event) => {
   event.preventDefault()
 })
 
+// For a minute after something was copied, the clipboard can be cleared. Only what it has now goes: so
+// the page says what may have a copy. Without a clipboard API, nothing can clear it.
+const clear = one('#clear')
+const [empty, cleared] = clear.children
+let clearing
+
+document.addEventListener('copied', ({ target }) => {
+  if (!navigator.clipboard) return
+  const hide = () => {
+    if (clear.contains(document.activeElement)) target.focus()
+    clear.hidden = true
+  }
+  clearTimeout(clearing)
+  clearing = setTimeout(hide, 60_000)
+  clear.hidden = empty.hidden = false
+  cleared.hidden = true
+  empty.onclick = () => navigator.clipboard.writeText('').then(() => {
+    target.focus()
+    empty.hidden = true
+    cleared.hidden = false
+    one('#said').textContent = cleared.textContent
+  }, () => {}) // the browser lets the page write no more, and nothing is said
+})
+
 // The address of the page that it was opened on may have a key, which the link lacks.
 one('#back')?.addEventListener('click', (event) => {
   event.preventDefault()
