@@ -137,11 +137,15 @@ for (const script of [true, false]) {
     await elsewhere.page.getByLabel(say('sign_in_code'), { exact: true }).fill(wrong)
     await elsewhere.press(say('sign_in_code_go'))
     await elsewhere.page.getByText(say('sign_in_code_wrong')).waitFor()
+    const code = elsewhere.page.locator('[name=code][aria-invalid=true]')
+    assert.match(await code.getAttribute('aria-describedby'), /code-error/)
+    assert.ok(await code.evaluate((field) => field === document.activeElement))
     await elsewhere.page.getByLabel(say('sign_in_code'), { exact: true }).fill(codeOf(secret, 1)) // the one before is used up
     await elsewhere.press(say('sign_in_code_go'))
     await elsewhere.page.getByRole('link', { name: say('frame_pushes') }).waitFor()
 
     await guest.go('/users/mfa')
+    await guest.page.locator('summary', { hasText: say('mfa_off_go') }).click()
     await guest.page.locator('#off-password').fill(account.password)
     await guest.page.locator('[action$="/mfa/off"] [name=code]').fill(codes[0])
     await guest.press(say('mfa_off_go'))
@@ -177,6 +181,7 @@ test('new recovery codes replace the old ones', async (t) => {
   await arriveSignedIn(guest, account)
   const { codes } = await turnOnMFA(guest)
   await guest.go('/users/mfa')
+  await guest.page.locator('summary', { hasText: say('mfa_codes_new') }).click()
   await guest.page.locator('#codes-password').fill(account.password)
   await guest.page.locator('[action$="/mfa/codes"] [name=code]').fill(codes[0])
   await guest.press(say('mfa_codes_go'))

@@ -446,12 +446,17 @@ const pages = {
     const account = await scene.administrator()
     await scene.pushbox.govern(account, 'finance')
     await arriveSignedIn(guest, account)
+    await guest.go('/admin/accounts')
+  },
+  'admin-overview': async (guest) => {
+    await arriveSignedIn(guest, await scene.administrator())
     await guest.go('/admin')
   },
   'admin-account': async (guest) => {
     guest.foresee(422)
     await arriveSignedIn(guest, await scene.administrator())
     await guest.go('/admin/accounts/1')
+    await guest.page.locator('#do-remove summary').click()
     await guest.page.locator('#email').fill('another account')
     await guest.page.locator('#do-remove button').click()
     await guest.page.getByRole('alert').waitFor()
@@ -459,7 +464,7 @@ const pages = {
   },
   'admin-link': async (guest) => {
     await arriveSignedIn(guest, await scene.administrator())
-    await guest.go('/admin')
+    await guest.go('/admin/invite')
     await guest.page.locator('#email').fill(`${long.slice(0, 60)}@example.com`)
     await guest.press(say('invite_go'))
     await guest.wholePage({ name: say('link_made_title') })
@@ -486,6 +491,7 @@ const pages = {
   'admin-health': async (guest) => {
     await arriveSignedIn(guest, await scene.administrator())
     await guest.go('/admin/health')
+    for (const part of await guest.page.locator('main summary').all()) await part.click()
   },
   'admin-settings': async (guest) => {
     await arriveSignedIn(guest, await scene.administrator())

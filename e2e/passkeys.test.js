@@ -118,6 +118,7 @@ test('an authenticator app and a passkey are each enough', async (t) => {
   await guest.press(say('sign_in_code_go'))
   await signedIn(guest)
   await guest.go('/users/mfa')
+  await guest.page.locator('summary', { hasText: say('mfa_app_off') }).click()
   await guest.page.locator('#off-password').fill(password)
   await guest.page.locator('[action$="/mfa/off"] [name=code]').fill(codes[1])
   await guest.press(say('mfa_app_off'))

@@ -39,10 +39,10 @@ for (const script of [true, false]) {
     const account = await scene.account()
     await arriveSignedIn(guest, await scene.administrator())
     const { page } = guest
-    await guest.go('/admin')
+    await guest.go('/admin/accounts')
     await page.getByRole('link', { name: account.email, exact: true }).click()
     await page.getByLabel(say('account_policy'), { exact: true }).selectOption('sealed')
-    await guest.press(say('account_do_policy'))
+    await guest.press(say('account_verb_policy'))
     await page.getByText(say('notice_account_policy'), { exact: true }).waitFor()
     await page.locator('dd').getByText('sealed', { exact: true }).waitFor()
   })
@@ -56,6 +56,7 @@ test('the form always encrypts where the policy of the account says so', async (
   const { page } = guest
   await guest.go('/')
   assert.deepEqual(await kindsOf(page), ['text', 'login', 'file'])
+  await page.getByText(say('create_policy', { name: 'sealed' })).waitFor()
   await page.getByText(say('create_options')).click()
   assert.ok((await page.locator('#encrypt').isChecked()) && (await page.locator('#encrypt').isDisabled()))
   await fillPush(guest, { payload: 'for your eyes only' })

@@ -82,6 +82,7 @@ test('an allowed address signs up, and must set up a second factor first', async
   await guest.go('/users/sign_up')
   await fillAccount(guest, 'eve@example.com')
   await guest.page.getByText(say('notice_signed_up')).waitFor()
+  assert.equal(await guest.page.locator('#email').inputValue(), 'eve@example.com')
   await signIn(guest, { email: 'eve@example.com', password })
   const secret = await setUpMFA(guest)
   await guest.go('/users/mfa')

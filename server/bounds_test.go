@@ -213,7 +213,7 @@ func TestEachTextOfOtherRecordsIsBoundedAtEachDoor(t *testing.T) {
 			"page with a file": func(text string) servertest.Answer { return a.AnswerRequest(link, text) },
 		}},
 		{"email", addressText(), record.MaxEmail, with(api("/api/v2/admin/accounts", "account", "email"), func(text string) servertest.Answer {
-			return ann.Post("/admin", "email", text)
+			return ann.Post("/admin/invite", "email", text)
 		})},
 		{"email at sign-up", signUps, record.MaxEmail, only(func(text string) servertest.Answer {
 			return a.Browser().Post("/users/sign_up", "email", text, "password", "a good password")

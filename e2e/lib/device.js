@@ -22,6 +22,8 @@ export const touches = (guest, enabled) => guest.devtools.send('WebAuthn.setAuto
 // passkey is proved by that.
 export async function addPasskey(guest, name, code) {
   await guest.go('/users/mfa')
+  const folded = guest.page.locator('details:has(#passkey-name) > summary')
+  if (await folded.count()) await folded.click()
   await guest.page.getByLabel(say('passkey_name_new')).fill(name)
   await guest.page.locator('#passkey-password').fill('correct horse battery')
   if (code) await guest.page.locator('[name=proof_code]').fill(code)

@@ -23,6 +23,7 @@ type problemView struct {
 	Key     string // key of its messages, without _title and _text
 	Request string // the request's ID; empty: the log has no further details
 	Seconds int    // to wait before the next try; 0: not known
+	Again   bool   // the same address can be tried again
 }
 
 // A Problem is an error as a client sees it. An error becomes an answer in these steps:
@@ -231,12 +232,21 @@ func (p Problem) Page(r *Request) Reply {
 	if p.message == "" {
 		page.Request = r.ID
 	}
+	if p.err == record.ErrNotFound && !r.leadsToSecret() {
+		page.Key = "problem_no_page"
+	}
+	page.Again = r.Method == http.MethodGet && (p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable)
 	if p.Status == http.StatusTooManyRequests {
 		page.Seconds = p.Seconds()
 	}
 	rep := Show(p.Status, "problem", page)
 	rep.Header = p.Headers()
 	return rep
+}
+
+// leadsToSecret reports whether the address may be a link that a sender passed on.
+func (r *Request) leadsToSecret() bool {
+	return r.Entry.Recipients || r.Route != nil && r.Route.Has(ForRequests) && r.Route.Has(ForRecipients) || strings.HasPrefix(strings.TrimPrefix(r.URL.Path, r.Entry.BasePath), "/p/")
 }
 
 // Headers returns the Headers of a problem, in addition to those of every answer.

@@ -26,7 +26,7 @@ type Route struct {
 	Scope   record.Scopes // scopes that an API token needs; 0: the route accepts no token
 	Traits  Traits
 	Nav     string // the page's name in the navigation
-	Menu    string // the message that names the page in the menu of the account; empty: it is not there
+	Menu    string // the message that names the page in the list of the settings; empty: it is not there
 	Action  Func
 }
 

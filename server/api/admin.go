@@ -210,7 +210,11 @@ type logJSON struct {
 
 // logAPI lists events of the instance log, newest first.
 func (s *Service) logAPI(r *action.Request) (action.Reply, error) {
-	_, found, rest, err := s.Manage.FindEvents(r)
+	q, err := manage.ReadLogQuery(r.URL.RawQuery)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	found, rest, err := s.Manage.FindEvents(r, q)
 	if err != nil {
 		return action.Reply{}, err
 	}

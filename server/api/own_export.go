@@ -275,7 +275,7 @@ func (s *Service) exportOwnEvents(r *action.Request, a record.Account, write fun
 	if err != nil {
 		return err
 	}
-	return s.Manage.ExportEvents(r, manage.LogQuery{Account: a.ID, Before: last + 1}, func(event store.AdminLine) error {
+	return s.Manage.ExportEvents(r, manage.LogQuery{Account: a.ID, Before: last + 1}, 1, func(event store.AdminLine) error {
 		if event.ActorID != a.ID { // the client of an administrator is the administrator's data
 			event.ActorID, event.IP, event.UserAgent = 0, "", ""
 		}

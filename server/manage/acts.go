@@ -8,11 +8,19 @@ import (
 	"pushbox/store/record"
 )
 
+// Groups of actions, in the order of the page.
+const (
+	GroupAccess = "access"  // what the account may do
+	GroupSignIn = "sign_in" // how its owner signs in
+	GroupDanger = "danger"  // what cannot be undone
+)
+
 // An AccountAct is an action of an administrator on an account. Its messages are account_do_NAME,
-// account_do_NAME_hint, and notice_account_NAME when it is done.
+// account_do_NAME_hint, account_verb_NAME, and notice_account_NAME when it is done.
 type AccountAct struct {
 	Name   string
-	Danger bool // it cannot be undone
+	Group  string
+	Danger bool // it is done only after a confirmation
 	Typed  bool // the address must be typed again
 	Mails  bool // it sends mail
 	Others bool // only for accounts of others, which the store enforces
@@ -23,64 +31,64 @@ type AccountAct struct {
 // AccountActs are in the order of the page.
 var AccountActs = []AccountAct{
 	{
-		Name: "enable", Fits: func(a record.Account) bool { return a.Disabled },
+		Name: "enable", Group: GroupAccess, Fits: func(a record.Account) bool { return a.Disabled },
 		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.SetDisabled(ctx, by, email, false)
 		},
 	},
 	{
-		Name: "confirm", Fits: func(a record.Account) bool { return a.Unconfirmed },
+		Name: "confirm", Group: GroupAccess, Fits: func(a record.Account) bool { return a.Unconfirmed },
 		Do: (*store.Store).ConfirmAccount,
 	},
-	{Name: "password", Others: true, Fits: record.Account.Active},
-	{Name: "mail", Mails: true, Fits: record.Account.Active},
+	{Name: "password", Group: GroupSignIn, Others: true, Fits: record.Account.Active},
+	{Name: "mail", Group: GroupSignIn, Mails: true, Fits: record.Account.Active},
 	{
-		Name: "grant", Fits: func(a record.Account) bool { return !a.Admin },
+		Name: "grant", Group: GroupAccess, Fits: func(a record.Account) bool { return !a.Admin },
 		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.SetAdmin(ctx, by, email, true, false)
 		},
 	},
 	{
-		Name: "revoke", Fits: func(a record.Account) bool { return a.Admin },
+		Name: "revoke", Group: GroupAccess, Fits: func(a record.Account) bool { return a.Admin },
 		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.SetAdmin(ctx, by, email, false, false)
 		},
 	},
 	{
-		Name: "sign_out", Fits: record.Account.Active,
+		Name: "sign_out", Group: GroupSignIn, Fits: record.Account.Active,
 		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.EndAccess(ctx, by, email, false)
 		},
 	},
 	{
-		Name: "tokens", Danger: true, Fits: record.Account.Active,
+		Name: "tokens", Group: GroupSignIn, Danger: true, Fits: record.Account.Active,
 		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.EndAccess(ctx, by, email, true)
 		},
 	},
 	{
-		Name: "mfa", Danger: true, Others: true, Fits: record.Account.MFA,
+		Name: "mfa", Group: GroupSignIn, Danger: true, Others: true, Fits: record.Account.MFA,
 		Do: (*store.Store).ResetFactors,
 	},
 	{
-		Name: "unlink", Danger: true, Fits: func(a record.Account) bool { return a.Identities != "" },
+		Name: "unlink", Group: GroupSignIn, Danger: true, Fits: func(a record.Account) bool { return a.Identities != "" },
 		Do: (*store.Store).Unlink,
 	},
 	{
-		Name: "disable", Danger: true, Fits: record.Account.Active,
+		Name: "disable", Group: GroupDanger, Danger: true, Fits: record.Account.Active,
 		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			return s.SetDisabled(ctx, by, email, true)
 		},
 	},
 	{
-		Name: "expire", Danger: true, Fits: func(record.Account) bool { return true },
+		Name: "expire", Group: GroupDanger, Danger: true, Fits: func(record.Account) bool { return true },
 		Do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
 			_, err := s.ExpirePushes(ctx, by, email)
 			return err
 		},
 	},
 	{
-		Name: "remove", Danger: true, Typed: true, Fits: func(record.Account) bool { return true },
+		Name: "remove", Group: GroupDanger, Danger: true, Typed: true, Fits: func(record.Account) bool { return true },
 		Do: (*store.Store).RemoveAccount,
 	},
 }

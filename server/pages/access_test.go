@@ -67,7 +67,9 @@ var accountMatrix = []struct {
 	{"POST", "/users/mfa/passkeys/remove", []string{"password", "wrong", "id", "x"}, [people]int{303, 303, 403, 403}},
 	{"POST", "/users/mfa/codes", []string{"password", "wrong"}, [people]int{303, 303, 303, 303}}, // they have none
 	{"GET", "/admin", nil, [people]int{303, 303, 404, 404}},                                      // none of them administers
-	{"POST", "/admin", []string{"email", "eve@example.com"}, [people]int{303, 303, 404, 404}},
+	{"GET", "/admin/accounts", nil, [people]int{303, 303, 404, 404}},
+	{"GET", "/admin/invite", nil, [people]int{303, 303, 404, 404}},
+	{"POST", "/admin/invite", []string{"email", "eve@example.com"}, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/accounts/1", nil, [people]int{303, 303, 404, 404}},
 	{"POST", "/admin/accounts/1", []string{"do", "disable"}, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/log", nil, [people]int{303, 303, 404, 404}},

@@ -19,11 +19,6 @@ type accountsView struct {
 	All   bool   // the list has all results
 	Next  string // the path of older accounts; empty: there are none
 	First string // the path of the newest accounts; empty: the page shows them
-
-	Mails         bool   // invitations can be mailed
-	Invited       string // the address as it was typed
-	Unmailed      bool   // the invitation was not to be mailed
-	Wrong, Exists bool   // the address is not valid, or has an account
 }
 
 // An accountRow is an account in the list.
@@ -49,15 +44,12 @@ func accountsPathOf(q manage.AccountQuery, before record.AccountID) string {
 	if before != 0 {
 		v.Set(manage.BeforeField, strconv.FormatUint(uint64(before), 10))
 	}
-	return pagePath(adminPath, v, 1)
+	return pagePath(accountsPath, v, 1)
 }
 
 // accountsPage lists accounts, newest first, whose addresses contain the words of the query.
 func (s *Set) accountsPage(r *action.Request) (action.Reply, error) {
-	return s.listAccounts(r, http.StatusOK, accountsView{})
-}
-
-func (s *Set) listAccounts(r *action.Request, status int, v accountsView) (action.Reply, error) {
+	var v accountsView
 	q, err := manage.ReadAccountQuery(r.URL.RawQuery)
 	if err != nil {
 		return action.Reply{}, err
@@ -76,8 +68,7 @@ func (s *Set) listAccounts(r *action.Request, status int, v accountsView) (actio
 	if q.Before != 0 {
 		v.First = accountsPathOf(q, 0)
 	}
-	v.Mails = s.Config.Mail.Enabled()
-	return action.Show(status, "admin_accounts", v), nil
+	return action.Show(http.StatusOK, "admin_accounts", v), nil
 }
 
 func newAccountRow(r *action.Request, a record.Account, takes record.Room) accountRow {

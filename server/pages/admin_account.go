@@ -20,11 +20,33 @@ type managedView struct {
 	Created display.Time
 	Tokens  int
 	SignsIn []string // the providers at which its user signs in
-	Acts    []manage.AccountAct
+	Groups  []actGroup
 	Lost    bool     // the settings do not define its policy
 	Choices []string // the available policies
 	Wrong   bool     // the typed address was wrong
 	Last    bool     // it is the last administrator
+}
+
+// An actGroup is a part of the page. The message account_group_NAME names it.
+type actGroup struct {
+	Name string
+	Acts []manage.AccountAct
+}
+
+// groupActs returns the acts that fit an account, in groups.
+func (s *Set) groupActs(r *action.Request, a record.Account, governed bool) (groups []actGroup) {
+	for _, name := range []string{manage.GroupAccess, manage.GroupSignIn, manage.GroupDanger} {
+		g := actGroup{Name: name}
+		for _, act := range manage.AccountActs {
+			if act.Group == name && !a.Removing && act.Fits(a) && (s.Config.Mail.Enabled() || !act.Mails) && (!act.Others || a.ID != r.Actor.Account) {
+				g.Acts = append(g.Acts, act)
+			}
+		}
+		if len(g.Acts) > 0 || name == manage.GroupAccess && governed {
+			groups = append(groups, g)
+		}
+	}
+	return groups
 }
 
 // accountPage shows an account.
@@ -53,11 +75,7 @@ func (s *Set) showAccount(r *action.Request, status int, v managedView) (action.
 		v.Choices = append(v.Choices, p.Name)
 	}
 	v.Lost = a.Policy != "" && !slices.Contains(v.Choices, a.Policy)
-	for _, act := range manage.AccountActs {
-		if !a.Removing && act.Fits(a) && (s.Config.Mail.Enabled() || !act.Mails) && (!act.Others || a.ID != r.Actor.Account) {
-			v.Acts = append(v.Acts, act)
-		}
-	}
+	v.Groups = s.groupActs(r, a, a.Policy != "" || len(v.Choices) > 0)
 	return action.Show(status, "admin_account", v), nil
 }
 
@@ -69,7 +87,7 @@ func (s *Set) changeAccount(r *action.Request, f webForm) (action.Reply, error) 
 	}
 	if f.text("do") == action.PolicyParam {
 		err := s.Manage.SetPolicy(r, a.Email, f.text(action.PolicyParam))
-		return s.goToTell(r, accountsPath+r.Name.Reveal(), noticePolicy), err
+		return s.goToTell(r, accountPath+r.Name.Reveal(), noticePolicy), err
 	}
 	i := slices.IndexFunc(manage.AccountActs, func(act manage.AccountAct) bool { return act.Name == f.text("do") })
 	if i < 0 {
@@ -86,9 +104,9 @@ func (s *Set) changeAccount(r *action.Request, f webForm) (action.Reply, error) 
 	if errors.Is(err, record.ErrLastAdmin) {
 		return s.showAccount(r, http.StatusConflict, managedView{Last: true})
 	}
-	path := accountsPath + r.Name.Reveal()
+	path := accountPath + r.Name.Reveal()
 	if act.Typed { // the account no longer has a page
-		path = adminPath
+		path = accountsPath
 	}
 	return s.goToTell(r, path, noticeOf(act)), err
 }

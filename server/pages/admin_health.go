@@ -54,11 +54,16 @@ type activityDay struct {
 
 // activityPage shows the activity of the last days as charts and as a table.
 func (s *Set) activityPage(r *action.Request) (action.Reply, error) {
+	v, err := s.readActivity(r)
+	slices.Reverse(v.Days) // the table begins with the newest
+	return action.Show(http.StatusOK, "admin_activity", v), err
+}
+
+func (s *Set) readActivity(r *action.Request) (v activityView, err error) {
 	a, err := s.Manage.Recent.Activity(r.Context())
 	if err != nil {
-		return action.Reply{}, err
+		return v, err
 	}
-	var v activityView
 	for i := range manage.ActivityDays {
 		v.Days = append(v.Days, activityDay{Day: a.First.AddDate(0, 0, i).Format(time.DateOnly)})
 	}
@@ -75,8 +80,7 @@ func (s *Set) activityPage(r *action.Request) (action.Reply, error) {
 		}
 		v.Charts = append(v.Charts, newChart(c.name, v.Days, c.numbers))
 	}
-	slices.Reverse(v.Days) // the table begins with the newest
-	return action.Show(http.StatusOK, "admin_activity", v), nil
+	return v, nil
 }
 
 func newChart(name string, days []activityDay, numbers []int) chart {
@@ -92,38 +96,45 @@ func newChart(name string, days []activityDay, numbers []int) chart {
 	return c
 }
 
-// grades are the grades of findings, the worst first.
-var grades = []string{"problem", "warning", "ok", "skipped"}
-
-// findingsView has the findings about the installation, the worst first.
+// findingsView has the findings about the installation, by their grades.
 type findingsView struct {
-	Rows               []findingRow
+	Bad                []manage.Finding // problems, then warnings
+	Passed, Skipped    []manage.Finding
 	Problems, Warnings int
 }
 
-// A findingRow is a finding on the page.
-type findingRow struct{ manage.Finding }
+func newFindingsView(all []manage.Finding) (v findingsView) {
+	graded := func(grade string) (some []manage.Finding) {
+		for _, f := range all {
+			if f.Grade == grade {
+				some = append(some, f)
+			}
+		}
+		return some
+	}
+	problems, warnings := graded("problem"), graded("warning")
+	return findingsView{
+		Bad: slices.Concat(problems, warnings), Passed: graded("ok"), Skipped: graded("skipped"),
+		Problems: len(problems), Warnings: len(warnings),
+	}
+}
 
-// Class is the class of the finding's badge.
-func (r findingRow) Class() string {
-	return map[string]string{"problem": "gone", "warning": "warn", "ok": "live"}[r.Grade]
+// Class is the class of the notice that sums the findings up.
+func (v findingsView) Class() string {
+	switch {
+	case v.Problems > 0:
+		return "danger"
+	case v.Warnings > 0:
+		return "warning"
+	default:
+		return "success"
+	}
 }
 
 // findingsPage shows the findings about the installation.
 func (s *Set) findingsPage(r *action.Request) (action.Reply, error) {
 	all, err := s.Manage.FindingsNow(r)
-	if err != nil {
-		return action.Reply{}, err
-	}
-	v := findingsView{Problems: manage.CountGrade(all, "problem"), Warnings: manage.CountGrade(all, "warning")}
-	for _, grade := range grades {
-		for _, f := range all {
-			if f.Grade == grade {
-				v.Rows = append(v.Rows, findingRow{f})
-			}
-		}
-	}
-	return action.Show(http.StatusOK, "admin_health", v), nil
+	return action.Show(http.StatusOK, "admin_health", newFindingsView(all)), err
 }
 
 // settingsView has the settings in force: those that are set, and the defaults.

@@ -4,11 +4,14 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
+	"time"
 
 	"pushbox/internal/email"
 	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/server/manage"
+	"pushbox/store"
 	"pushbox/store/record"
 )
 
@@ -17,25 +20,29 @@ type logView struct {
 	Rows    []logRow
 	Kind    string // of the filter; empty: all
 	Kinds   []string
+	Who     string // of the filter, a part of an address; empty: all
+	Day     string // of the filter; empty: all
 	Account string // of the filter, by number; empty: all
 	Next    string // the path of older events; empty: there are none
 	First   string // the path of the newest events; empty: the page shows them
 	Lines   string // the path of all these events as JSON lines
 }
 
+// Filtered reports whether the page leaves events out.
+func (v logView) Filtered() bool { return v.Kind+v.Account+v.Who+v.Day != "" }
+
 // A logRow is an event of the instance log.
 type logRow struct {
-	At        display.Time
-	Kind      string // of a message, log_...
-	By        string // of a message, log_by_...
-	Who       string // the number of the account that did it; empty: see By
-	WhoEmail  string // its address; empty if that is no longer known
-	Email     string // of the account that it is about
-	Account   record.AccountID
-	Detail    string
-	IP        string
-	Agent     display.Agent
-	UserAgent string
+	At       display.Time
+	Kind     string // of a message, log_...
+	By       string // of a message, log_by_...
+	Who      string // the number of the account that did it; empty: see By
+	WhoEmail string // its address; empty if that is no longer known
+	Email    string // of the account that it is about
+	Account  record.AccountID
+	Detail   string
+	IP       string
+	Agent    display.Agent
 }
 
 // logPathOf returns the path of the page of events before a number; 0: of the newest.
@@ -50,6 +57,12 @@ func logAt(q manage.LogQuery, path string, before uint64) string {
 	if q.Account != 0 {
 		v.Set(manage.AboutField, strconv.FormatUint(uint64(q.Account), 10))
 	}
+	if q.Who != "" {
+		v.Set(manage.WhoField, q.Who)
+	}
+	if !q.Day.IsZero() {
+		v.Set(manage.DayField, q.Day.Format(time.DateOnly))
+	}
 	if before != 0 {
 		v.Set(manage.BeforeField, strconv.FormatUint(before, 10))
 	}
@@ -58,16 +71,23 @@ func logAt(q manage.LogQuery, path string, before uint64) string {
 
 // logPage shows events of the instance log.
 func (s *Set) logPage(r *action.Request) (action.Reply, error) {
-	q, found, rest, err := s.Manage.FindEvents(r)
+	q, err := manage.ReadLogPage(r.URL.RawQuery)
 	if err != nil {
 		return action.Reply{}, err
 	}
-	v := logView{Kind: q.Kind.String(), Lines: logAt(q, logLinesPath, 0), Rows: make([]logRow, len(found))}
+	found, rest, err := s.Manage.FindEvents(r, q)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	v := logView{Kind: q.Kind.String(), Who: q.Who, Lines: logAt(q, logLinesPath, 0), Rows: newLogRows(found)}
 	for _, k := range record.AdminKinds() {
 		v.Kinds = append(v.Kinds, k.String())
 	}
 	if q.Account != 0 {
 		v.Account = strconv.FormatUint(uint64(q.Account), 10)
+	}
+	if !q.Day.IsZero() {
+		v.Day = q.Day.Format(time.DateOnly)
 	}
 	if rest != 0 {
 		v.Next = logPathOf(q, rest)
@@ -75,14 +95,63 @@ func (s *Set) logPage(r *action.Request) (action.Reply, error) {
 	if q.Before != 0 {
 		v.First = logPathOf(q, 0)
 	}
+	return action.Show(http.StatusOK, "admin_log", v), nil
+}
+
+func newLogRows(found []store.AdminEventInfo) []logRow {
+	rows := make([]logRow, len(found))
 	for i, e := range found {
-		v.Rows[i] = logRow{
-			At: display.NewTime(e.At), Kind: e.Kind.String(), By: e.By.Kind(), Email: email.Shown(e.Email), Account: e.Account,
-			Detail: e.Detail, IP: e.By.IP, Agent: display.ParseAgent(e.By.UserAgent), UserAgent: e.By.UserAgent,
+		rows[i] = logRow{
+			At: display.NewExactTime(e.At), Kind: e.Kind.String(), By: e.By.Kind(), Email: email.Shown(e.Email), Account: e.Account,
+			Detail: e.Detail, IP: e.By.IP, Agent: display.ParseAgent(e.By.UserAgent),
 		}
 		if by := e.By.Account; by != 0 && by != e.Account {
-			v.Rows[i].Who, v.Rows[i].WhoEmail = strconv.FormatUint(uint64(by), 10), e.ByEmail
+			rows[i].Who, rows[i].WhoEmail = strconv.FormatUint(uint64(by), 10), email.Shown(e.ByEmail)
 		}
 	}
-	return action.Show(http.StatusOK, "admin_log", v), nil
+	return rows
+}
+
+// eventMarks are the marks of events, by how the names of their kinds end: those of an audit log.
+var eventMarks = []struct{ end, mark string }{
+	{"_refused", "failed_passphrase"},
+	{"_create", "creation"},
+	{"_add", "creation"},
+	{"_grant", "creation"},
+	{"_link", "creation"},
+	{"_enable", "creation"},
+	{"_remove", "expire"},
+	{"_removed", "expire"},
+	{"_revoke", "expire"},
+	{"_disable", "expire"},
+	{"_unlink", "expire"},
+	{"_end", "expire"},
+	{"_expire", "expire"},
+	{"purge", "expire"},
+	{"sign_in", "view"},
+	{"_confirm", "view"},
+}
+
+// detailKeys are the messages for details that the log has as fixed texts, without log_detail_.
+var detailKeys = map[string]string{
+	"with a passkey alone": "passkey", "with a passkey as second factor": "passkey_second", "with a second factor": "code",
+	"with a recovery code": "recovery", "by mail": "mail", "by a link": "link", "by its user": "own",
+}
+
+// DetailKey is the key of the message that says the detail; empty: there is none.
+func (r logRow) DetailKey() string {
+	if key, is := detailKeys[r.Detail]; is {
+		return "log_detail_" + key
+	}
+	return ""
+}
+
+// Mark is the class of the event's mark; empty: it has no particular one.
+func (r logRow) Mark() string {
+	for _, m := range eventMarks {
+		if strings.HasSuffix(r.Kind, m.end) {
+			return m.mark
+		}
+	}
+	return ""
 }

@@ -41,7 +41,7 @@ func TestOnlyAdministratorsEnterTheAdministration(t *testing.T) {
 	a, admin := administered(t)
 	member, anyone := a.SignedIn(bobEmail, servertest.AnnPassword), a.Browser()
 	token := a.AddToken(servertest.AnnEmail)
-	for _, path := range []string{"/admin", "/admin/accounts/2", "/admin/log"} {
+	for _, path := range []string{"/admin", "/admin/accounts", "/admin/accounts/2", "/admin/invite", "/admin/log"} {
 		admin.Get(path).Want(http.StatusOK)
 		member.Get(path).Want(http.StatusNotFound)
 		anyone.Get(path).To("/users/sign_in")
@@ -98,7 +98,7 @@ func TestAnAdministratorChangesAnAccount(t *testing.T) {
 			t.Errorf("offered: %v, not %v", got, names)
 		}
 	}
-	offers("password", "grant", "sign_out", "tokens", "mfa", "disable", "expire", "remove")
+	offers("grant", "password", "sign_out", "tokens", "mfa", "disable", "expire", "remove")
 	did("mfa", "The account has no second factor any more.")
 	if one := account(t, a, 2); one.MFA() {
 		t.Error("it has one")
@@ -119,15 +119,15 @@ func TestAnAdministratorChangesAnAccount(t *testing.T) {
 	did("expire", "All active secrets of the account have ended.")
 	a.Get(link).Want(http.StatusNotFound)
 	did("grant", "The account is an administrator's now.")
-	offers("password", "revoke", "sign_out", "tokens", "disable", "expire", "remove")
+	offers("revoke", "password", "sign_out", "tokens", "disable", "expire", "remove")
 	did("revoke", "The account is a member's now.")
 
 	for _, typed := range []string{"", "bob", servertest.AnnEmail} {
 		admin.Post(page, "do", "remove", "email", typed).Want(http.StatusUnprocessableEntity).Says("This is not the address of the account.")
 	}
 	account(t, a, 2)
-	admin.Post(page, "do", "remove", "email", " BOB@example.com ").To("/admin")
-	admin.Get("/admin").Says("The account is removed.").Says("1 account").Lacks(bobEmail)
+	admin.Post(page, "do", "remove", "email", " BOB@example.com ").To("/admin/accounts")
+	admin.Get("/admin/accounts").Says("The account is removed.").Says("1 account").Lacks(bobEmail)
 	admin.Get(page).Want(http.StatusNotFound)
 	admin.Post(page, "do", "enable").Want(http.StatusNotFound)
 }
@@ -138,7 +138,7 @@ func TestAnAddressIsConfirmedByAnAdministrator(t *testing.T) {
 	if _, err := a.Store.SignUp(ctx, store.Actor{Client: "192.0.2.9"}, "eve@example.com", secret.New(servertest.AnnPassword)); err != nil {
 		t.Fatal(err)
 	}
-	admin.Get("/admin").Says("address not confirmed")
+	admin.Get("/admin/accounts").Says("address not confirmed")
 	admin.Post("/admin/accounts/3", "do", "confirm").To("/admin/accounts/3")
 	admin.Get("/admin/accounts/3").Says("The address of the account is confirmed.").Lacks("address not confirmed")
 }
@@ -149,7 +149,7 @@ func TestAnAdministratorSeesNothingOfAPush(t *testing.T) {
 	token := a.AddToken(bobEmail)
 	push := a.Create(`"payload":"marker-text","name":"marker-name","note":"marker-note"`, token)
 	handle := a.Handle(push)
-	for _, path := range []string{"/admin", "/admin/accounts/2", "/admin/log"} {
+	for _, path := range []string{"/admin", "/admin/accounts", "/admin/accounts/2", "/admin/invite", "/admin/log"} {
 		admin.Get(path).Lacks("marker").Lacks(push).Lacks(handle)
 	}
 	admin.Get("/p/" + push + "/audit").Want(http.StatusForbidden)
@@ -174,11 +174,11 @@ func TestUnknownAccountsAndActsAreRefused(t *testing.T) {
 func TestAccountsAreFoundByTheirAddresses(t *testing.T) {
 	t.Parallel()
 	a, admin := administered(t)
-	admin.Get("/admin").Says("2 accounts").Says("your account")
+	admin.Get("/admin/accounts").Says("2 accounts").Says("your account")
 	for i := range store.PageSize {
 		a.Store.Account(fmt.Sprintf("user%03d@example.net", i))
 	}
-	first := admin.Get("/admin").Lacks("52 accounts").Says("user049@example.net").Lacks(bobEmail).Lacks("Newest")
+	first := admin.Get("/admin/accounts").Lacks("52 accounts").Says("user049@example.net").Lacks(bobEmail).Lacks("Newest")
 	if got := strings.Count(first.Body, "@example.net</bdi>"); got != store.PageSize {
 		t.Errorf("%d rows", got)
 	}
@@ -186,14 +186,14 @@ func TestAccountsAreFoundByTheirAddresses(t *testing.T) {
 	if older := second.Page().Link("Older"); older != "" {
 		t.Errorf("there are more at %s", older)
 	}
-	admin.Get("/admin?q=BOB").Says("1 account").Says(bobEmail).Lacks("example.net")
-	admin.Get("/admin?q=bob&before=2").Says("No match")
-	if got := admin.Get("/admin?q=%3Cb%3E").Says("No match"); strings.Contains(got.Body, "<b>") {
+	admin.Get("/admin/accounts?q=BOB").Says("1 account").Says(bobEmail).Lacks("example.net")
+	admin.Get("/admin/accounts?q=bob&before=2").Says("No match")
+	if got := admin.Get("/admin/accounts?q=%3Cb%3E").Says("No match"); strings.Contains(got.Body, "<b>") {
 		t.Error("the words are in the page as they are")
 	}
-	admin.Get("/admin?q=example.net").Says("50 accounts").Lacks("before=")
+	admin.Get("/admin/accounts?q=example.net").Says("50 accounts").Lacks("before=")
 	for _, query := range []string{"before=x", "before=-1", "q=" + strings.Repeat("x", 256), "q=a&q=b"} {
-		admin.Get("/admin?" + query).Want(http.StatusBadRequest)
+		admin.Get("/admin/accounts?" + query).Want(http.StatusBadRequest)
 	}
 }
 
@@ -221,16 +221,56 @@ func TestTheInstanceLogIsShownFromItsEnd(t *testing.T) {
 	if all := rows(page) + rows(second); all != int(last) || second.Page().Link("Older") != "" {
 		t.Errorf("%d rows on both pages, of %d events", all, last)
 	}
+	today := a.Store.Clock.Now().UTC().Format(time.DateOnly)
 	for query, want := range map[string]int{
 		"event=account_disable": 30, "event=account_disable&account=2": 30, "event=account_disable&account=1": 0,
 		"event=admin_grant": 1, "before=1": 0, "before=2": 1, "before=99999999": store.PageSize, "account=77": 0,
+		"who=BOB&event=account_disable": 30, "who=nobody": 0, "day=2001-02-03": 0, "day=" + today + "&event=account_disable": 30,
 	} {
 		if got := rows(admin.Get("/admin/log?" + query)); got != want {
 			t.Errorf("%s: %d rows, not %d", query, got, want)
 		}
 	}
-	for _, query := range []string{"event=nothing", "account=x", "account=-1", "before=x", "event=a&event=b", "account=99999999999999999999"} {
+	for _, query := range []string{"event=nothing", "account=x", "account=-1", "before=x", "event=a&event=b", "day=today", "day=2026-02-30", "who=" + strings.Repeat("x", 256), "account=99999999999999999999"} {
 		admin.Get("/admin/log?" + query).Want(http.StatusBadRequest)
+	}
+}
+
+// A day of the log is what happened between two midnights in UTC, on the page and in the download.
+func TestADayOfTheLogIsFound(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	operator := store.Actor{Role: store.Operator}
+	days := make([]string, 3)
+	for i := range days {
+		a.Store.Clock.Advance(24 * time.Hour)
+		days[i] = a.Store.Clock.Now().UTC().Format(time.DateOnly)
+		env.OK(t, a.Store.SetDisabled(ctx, operator, bobEmail, true))
+		env.OK(t, a.Store.SetDisabled(ctx, operator, bobEmail, false))
+	}
+	admin = a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	for i, day := range days {
+		for _, path := range []string{"/admin/log?who=bob&day=", "/admin/log.jsonl?who=bob&day="} {
+			got := admin.Get(path + day).Want(http.StatusOK)
+			if n := strings.Count(got.Body, "Account enabled") + strings.Count(got.Body, `"account_enable"`); n == 0 {
+				t.Errorf("%s lacks what happened on day %d", path, i)
+			}
+			for j, other := range days {
+				if j != i && strings.Contains(got.Body, other+"T") {
+					t.Errorf("%s of %s has an event of %s", path, day, other)
+				}
+			}
+		}
+	}
+}
+
+func TestTheOverviewSaysHowTheServerFares(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	a.Create(`"payload":"marker-text"`, a.AddToken(bobEmail))
+	page := admin.Get("/admin").Want(http.StatusOK).Says("Overview").Says("Signed in").Says("Secrets created by accounts").Lacks("marker")
+	if got := strings.Count(page.Body, `<th scope="row">`); got == 0 || got > 10 {
+		t.Errorf("%d events", got)
 	}
 }
 

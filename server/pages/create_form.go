@@ -30,12 +30,32 @@ type createView struct {
 	Step        checkbox // before the push can be seen
 	Deletable   checkbox // by the viewer
 	Name, Note  secret.Text
-	Mail        *mailForm // nil: no mail is sent, or the reader is not signed in
-	MaxQR       int       // characters of a qr push
+	Policy      *policyNote // nil: the general settings apply
+	Mail        *mailForm   // nil: no mail is sent, or the reader is not signed in
+	MaxQR       int         // characters of a qr push
 	uploadView
 	problemsView
 
 	PassphraseLost bool // a passphrase was entered, and is not shown again
+}
+
+// A policyNote says what the policy of the reader's account restricts.
+type policyNote struct {
+	Name                   string
+	Kinds                  []string // that may be sent
+	Days                   int      // the most
+	Passphrase, Encryption bool     // are required
+}
+
+func (s *Set) newPolicyNote(p store.Policy) *policyNote {
+	if p.Name == "" {
+		return nil
+	}
+	n := policyNote{Name: p.Name, Passphrase: p.Passphrase, Encryption: s.Intake.EncryptionFor(p) == "required"}
+	for _, k := range intake.KindsOf(p) {
+		n.Kinds, n.Days = append(n.Kinds, k.Kind.String()), max(n.Days, k.Days.Max)
+	}
+	return &n
 }
 
 // An uploadView is the part of a page that sends texts and files.
@@ -148,7 +168,7 @@ func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.Kin
 		MaxQR:      store.MaxQR,
 		uploadView: newUploadView(r, p),
 	}
-	page.Mail = s.newMailForm(r, p, f)
+	page.Mail, page.Policy = s.newMailForm(r, p, f), s.newPolicyNote(p)
 	if chosen.Kind == record.URL {
 		page.Payload, page.URL = secret.Text{}, page.Payload
 	}

@@ -105,6 +105,20 @@ func (s *Set) showPasswordLink(r *action.Request, status int, l store.PasswordLi
 	return action.Show(status, "admin_link", linkMadeView{l, display.PasswordLink(r.Home(), l.Code.Reveal()), display.NewTime(l.Until), unsent})
 }
 
+// inviteView is the form of an invitation.
+type inviteView struct {
+	Mails         bool   // invitations can be mailed
+	Invited       string // the address as it was typed
+	Admin         bool   // as an administrator
+	Unmailed      bool   // the invitation was not to be mailed
+	Wrong, Exists bool   // the address is not valid, or has an account
+}
+
+// inviteForm shows the form of an invitation.
+func (s *Set) inviteForm(*action.Request) (action.Reply, error) {
+	return action.Show(http.StatusOK, "admin_invite", inviteView{Mails: s.Config.Mail.Enabled()}), nil
+}
+
 // inviteAccount makes an account without a password, and mails or shows the link that sets one.
 func (s *Set) inviteAccount(r *action.Request, f webForm) (action.Reply, error) {
 	email := f.text("email")
@@ -112,13 +126,15 @@ func (s *Set) inviteAccount(r *action.Request, f webForm) (action.Reply, error) 
 	l, mailed, err := s.Manage.Invite(r, email, f.checked("admin"), mail)
 	_, wrong := wrongFields(err)
 	if wrong || errors.Is(err, record.ErrExists) {
-		return s.listAccounts(r, http.StatusUnprocessableEntity, accountsView{Invited: shownAgain(email, record.MaxEmail), Unmailed: !mail, Wrong: wrong, Exists: !wrong})
+		return action.Show(http.StatusUnprocessableEntity, "admin_invite", inviteView{
+			Mails: s.Config.Mail.Enabled(), Invited: shownAgain(email, record.MaxEmail), Admin: f.checked("admin"), Unmailed: !mail, Wrong: wrong, Exists: !wrong,
+		}), nil
 	}
 	if err != nil {
 		return action.Reply{}, err
 	}
 	if mailed {
-		return s.goToTell(r, adminPath, noticeLinkMailed), nil
+		return s.goToTell(r, accountsPath, noticeLinkMailed), nil
 	}
 	return s.showPasswordLink(r, http.StatusCreated, l, mail), nil
 }

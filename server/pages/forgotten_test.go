@@ -72,18 +72,18 @@ func TestLinksForPasswordsAreAskedForWithALimit(t *testing.T) {
 func TestAnAdministratorInvites(t *testing.T) {
 	t.Parallel()
 	a, admin := administered(t)
-	admin.Post("/admin", "email", "no address").Want(http.StatusUnprocessableEntity).Says("no address")
-	admin.Post("/admin", "email", bobEmail).Want(http.StatusUnprocessableEntity).Says("There is an account with this address.")
-	made := admin.Post("/admin", "email", "eve@example.com", "admin", "on").Want(http.StatusCreated).Says("Give this link to eve@example.com.")
+	admin.Post("/admin/invite", "email", "no address").Want(http.StatusUnprocessableEntity).Says("no address")
+	admin.Post("/admin/invite", "email", bobEmail).Want(http.StatusUnprocessableEntity).Says("There is an account with this address.")
+	made := admin.Post("/admin/invite", "email", "eve@example.com", "admin", "on").Want(http.StatusCreated).Says("Give this link to eve@example.com.")
 	_, link, _ := strings.Cut(made.Body, `/users/password/new/`)
 	code, _, _ := strings.Cut(link, `"`)
 	path := "/users/password/new/" + code
-	admin.Get("/admin").Says("invited")
+	admin.Get("/admin/accounts").Says("invited")
 	eve := a.Browser()
 	eve.Get(path).Says("Choose your password").Says("eve@example.com")
 	eve.Post(path, "new", chosen, "again", chosen).To("/users/sign_in")
 	eve.SignIn("eve@example.com", chosen).To("/")
-	eve.Get("/admin").Want(http.StatusOK).Lacks("invited")
+	eve.Get("/admin/accounts").Want(http.StatusOK).Lacks("invited")
 
 	made = admin.Post("/admin/accounts/2", "do", "password").Want(http.StatusOK).Says(bobEmail)
 	a.SignedIn(bobEmail, servertest.AnnPassword) // until the link is used
@@ -99,9 +99,9 @@ func TestAnInvitationIsMailed(t *testing.T) {
 	t.Parallel()
 	a, admin := administered(t, servertest.SendsMail, func(c *config.Config) { c.Mail.RecipientPerDay = 2 })
 	const link = "/users/password/new/"
-	admin.Get("/admin").Says("Send it by mail")
-	admin.Post("/admin", "email", "eve@example.com", "mail", "on").To("/admin")
-	admin.Get("/admin").Says("The link is on its way by mail.").Says("invited")
+	admin.Get("/admin/invite").Says("Send it by mail")
+	admin.Post("/admin/invite", "email", "eve@example.com", "mail", "on").To("/admin/accounts")
+	admin.Get("/admin/accounts").Says("The link is on its way by mail.").Says("invited")
 	all := a.Letters()
 	if len(all) != 1 || all[0].About != store.MailPassword || !all[0].First || all[0].To.Reveal() != "eve@example.com" || all[0].Base != servertest.MailBase {
 		t.Fatalf("%+v", all)
@@ -110,8 +110,8 @@ func TestAnInvitationIsMailed(t *testing.T) {
 	eve.Post(link+all[0].Code.Reveal(), "new", chosen, "again", chosen).To("/users/sign_in")
 	eve.SignIn("eve@example.com", chosen).To("/")
 
-	admin.Post("/admin", "email", "joe@example.com").Want(http.StatusCreated).Says("Give this link to joe@example.com.").Says(link)
-	admin.Post("/admin", "email", "no mail@here", "mail", "on").Want(http.StatusUnprocessableEntity)
+	admin.Post("/admin/invite", "email", "joe@example.com").Want(http.StatusCreated).Says("Give this link to joe@example.com.").Says(link)
+	admin.Post("/admin/invite", "email", "no mail@here", "mail", "on").Want(http.StatusUnprocessableEntity)
 	admin.Post("/admin/accounts/4", "do", "mail").To("/admin/accounts/4")
 	admin.Get("/admin/accounts/4").Says("The link is on its way by mail.")
 	admin.Post("/admin/accounts/4", "do", "mail").To("/admin/accounts/4")
@@ -122,8 +122,8 @@ func TestAnInvitationIsMailed(t *testing.T) {
 func TestAnInvitationThatCannotBeMailedIsShown(t *testing.T) {
 	t.Parallel()
 	a, admin := administered(t, servertest.SendsMail, func(c *config.Config) { c.Mail.DailyLimitTotal = 1 })
-	admin.Post("/admin", "email", "eve@example.com", "mail", "on").To("/admin")
-	admin.Post("/admin", "email", "joe@example.com", "mail", "on").Want(http.StatusCreated).
+	admin.Post("/admin/invite", "email", "eve@example.com", "mail", "on").To("/admin/accounts")
+	admin.Post("/admin/invite", "email", "joe@example.com", "mail", "on").Want(http.StatusCreated).
 		Says("The mail could not be sent.").Says("Give this link to joe@example.com.").Says("/users/password/new/")
 	if n := len(a.Letters()); n != 1 {
 		t.Errorf("%d mails", n)

@@ -16,6 +16,23 @@ func TestALinkThatIsGoneSaysWhyAndWhatToDo(t *testing.T) {
 	a := servertest.New(t)
 	a.Get("/p/"+strings.Repeat("a", 34)+"/r").Want(http.StatusNotFound).Page().
 		Has("This link no longer works", "as often as allowed", "expired or was deleted", "incomplete", "Could you send me a new one?")
+	for _, path := range []string{"/nothing", "/users/nothing"} {
+		a.Get(path).Want(http.StatusNotFound).Says("There is no such page").Lacks("This link no longer works")
+	}
+}
+
+// Only a page that was asked for can be asked for again.
+func TestTooManyRequestsSayWhenToTryAgain(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 1 })
+	a.Get("/nowhere", servertest.Far(1)).Want(http.StatusNotFound)
+	again := `id="again"`
+	if page := a.Get("/nowhere", servertest.Far(1)).Want(http.StatusTooManyRequests); !strings.Contains(page.Body, again) {
+		t.Error("the page cannot be tried again")
+	}
+	if page := a.Do("POST", "/nowhere", "", servertest.Far(1)).Want(http.StatusTooManyRequests); strings.Contains(page.Body, again) {
+		t.Error("what was sent would be asked for")
+	}
 }
 
 func TestTheLanguageCanBeChosenOnErrorsAndAfterForms(t *testing.T) {

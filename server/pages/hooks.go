@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"pushbox/internal/secret"
 	"pushbox/server/action"
@@ -44,11 +45,14 @@ type hookEvent struct {
 	On   bool
 }
 
+// Key is the key of the message that names the event for people.
+func (e hookEvent) Key() string { return "hooks_event_" + strings.ReplaceAll(e.Name, ".", "_") }
+
 // A hookRow is a webhook in the list. The rest of its address may be a secret.
 type hookRow struct {
 	ID       record.HookID
 	Host     string
-	Events   []string
+	Events   []hookEvent
 	Disabled bool
 	Tried    []triedRow // the newest first
 }
@@ -56,7 +60,7 @@ type hookRow struct {
 // A triedRow is a try to send a message.
 type triedRow struct {
 	At        display.Time
-	Event     string
+	Event     hookEvent
 	Status    int
 	Fault     string // of a message, hooks_fault_...; empty: there was an answer
 	Delivered bool
@@ -95,10 +99,10 @@ func (s *Set) showHooks(r *action.Request, status int, page hooksView, chosen []
 func newHookRow(h store.HookInfo) hookRow {
 	row := hookRow{ID: h.ID, Host: action.HostIn(h.URL), Disabled: h.Disabled}
 	for _, e := range h.Events.Events() {
-		row.Events = append(row.Events, e.String())
+		row.Events = append(row.Events, hookEvent{Name: e.String()})
 	}
 	for _, d := range slices.Backward(h.Tried) {
-		row.Tried = append(row.Tried, triedRow{display.NewExactTime(d.At), d.Event.String(), d.Status, d.Fault.String(), d.Delivered()})
+		row.Tried = append(row.Tried, triedRow{display.NewExactTime(d.At), hookEvent{Name: d.Event.String()}, d.Status, d.Fault.String(), d.Delivered()})
 	}
 	return row
 }

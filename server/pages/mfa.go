@@ -25,6 +25,7 @@ type mfaView struct {
 	QR       display.QR
 	New      passkeyView // the passkey that is offered
 	Proof    passkeyView // passkeys that can replace a code, for changes that need a factor
+	Tried    string      // the name of the route that refused what was sent
 	Error    formError
 }
 
@@ -164,5 +165,8 @@ func (s *Set) rerenderMFA(r *action.Request, err error, message string, offered 
 func (s *Set) showMFA(r *action.Request, e formError, offered secret.Text) (action.Reply, error) {
 	page, err := s.mfaState(r, offered)
 	page.Error = e
+	if e.Message != "" {
+		page.Tried = r.Route.Name
+	}
 	return e.status("mfa", page), err
 }

@@ -31,7 +31,7 @@ func TestUsersDeleteTheirOwnAccounts(t *testing.T) {
 
 	ann.Post("/users/account/remove", "password", servertest.AnnPassword).Want(http.StatusConflict).Says("You are the last administrator")
 	ann.Get("/users/account").Want(http.StatusOK).Says("administrator")
-	if log := ann.Get("/admin/log?account=2").Want(http.StatusOK).Body; !strings.Contains(log, "by its user") {
+	if log := ann.Get("/admin/log?account=2").Want(http.StatusOK).Body; !strings.Contains(log, "by its owner") {
 		t.Error("the instance log does not have the removal")
 	}
 }
@@ -87,5 +87,5 @@ func TestTheAccountChoosesItsMail(t *testing.T) {
 
 func TestAServerWithoutMailSaysSoOnThePageOfAnAccount(t *testing.T) {
 	t.Parallel()
-	servertest.NewSite(t).SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/users/account").Says("No mail is sent to you now")
+	servertest.NewSite(t).SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/users/account").Says("This server sends no e-mail.").Lacks(`type="checkbox" name="mail_`)
 }

@@ -54,7 +54,7 @@ type Set struct {
 	Templates *web.Pages // what renders them
 
 	site        web.Site
-	menu        []web.Link // of an account
+	menu        []web.Link // the list of the settings
 	providers   []provider
 	signUpEmail *regexp.Regexp // matches the whole of addresses that may sign up
 }

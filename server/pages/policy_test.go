@@ -51,7 +51,7 @@ func TestPagesShowThePolicyOfAnAccount(t *testing.T) {
 	a.Get("/users/account", ann).Lacks("finance")
 	a.GivePolicy("ann@example.com", "finance")
 	a.Get("/users/account", ann).Says("finance")
-	a.Get("/admin", ann).Says("Policy: <bdi>finance</bdi>")
+	a.Get("/admin/accounts", ann).Says("Policy: <bdi>finance</bdi>")
 	page := a.Get("/admin/accounts/1", ann).Says("finance", "sealed").Lacks("not in the settings")
 	if !strings.Contains(page.Body, "<option selected>finance</option>") {
 		t.Error(page.Body)

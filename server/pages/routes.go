@@ -27,7 +27,7 @@ const (
 	passkeysPath  = action.MFAPath + "/passkeys"
 )
 
-// Routes returns the rows of the pages, each once. The menu of the account has them in their order.
+// Routes returns the rows of the pages, each once. The settings list their pages in this order.
 func (s *Set) Routes() []action.Route {
 	const (
 		get  = http.MethodGet
@@ -72,33 +72,34 @@ func (s *Set) Routes() []action.Route {
 		{Name: "sign_up", Method: post, Pattern: "/users/sign_up", Access: action.Optional, Traits: action.IsPage, Nav: "sign_up", Action: s.signUp},
 		{Name: "first_form", Method: get, Pattern: action.FirstPath + ":" + action.NameParam, Access: action.Optional, Traits: action.IsPage, Action: s.firstForm},
 		{Name: "first", Method: post, Pattern: action.FirstPath + ":" + action.NameParam, Access: action.Optional, Traits: action.IsPage, Action: s.firstAccount},
-		{Name: "tokens", Method: get, Pattern: tokenPath, Access: action.Required, Traits: action.IsPage | action.HasLinks, Nav: "token", Menu: "frame_tokens", Action: s.tokensPage},
-		{Name: "token_made", Method: post, Pattern: tokenPath, Access: action.Required, Traits: action.IsPage | action.HasLinks, Nav: "token", Action: s.withForm(s.makeToken)},
-		{Name: "token_revoked", Method: post, Pattern: tokenPath + "/revoke", Access: action.Required, Traits: action.IsPage, Action: s.withForm(s.revokeToken)},
-		{Name: "password_form", Method: get, Pattern: passwordPath, Access: action.Required, Traits: action.IsPage, Nav: "password", Menu: "frame_password", Action: s.passwordForm},
-		{Name: "password", Method: post, Pattern: passwordPath, Access: action.Required, Traits: action.IsPage, Nav: "password", Action: s.withForm(s.changePassword)},
 		{Name: "forgotten_form", Method: get, Pattern: forgottenPath, Access: action.Optional, Traits: action.IsPage, Nav: "sign_in", Action: s.forgottenForm},
 		{Name: "forgotten", Method: post, Pattern: forgottenPath, Access: action.Optional, Traits: action.IsPage, Nav: "sign_in", Action: s.withForm(s.forgotten)},
 		{Name: "new_password_form", Method: get, Pattern: display.PasswordPath + ":" + action.NameParam, Access: action.Optional, Traits: action.IsPage | action.BeforeMFA, Action: s.newPasswordForm},
 		{Name: "new_password", Method: post, Pattern: display.PasswordPath + ":" + action.NameParam, Access: action.Optional, Traits: action.IsPage | action.BeforeMFA, Action: s.withForm(s.setPassword)},
+
 		{Name: "own_account", Method: get, Pattern: ownAccountPath, Access: action.Required, Traits: action.IsPage, Nav: "account", Menu: "frame_own_account", Action: s.ownAccountPage},
 		{Name: "own_account_saved", Method: post, Pattern: ownAccountPath, Access: action.Required, Traits: action.IsPage, Nav: "account", Action: s.withForm(s.saveOwnAccount)},
 		{Name: "own_account_removed", Method: post, Pattern: ownAccountPath + "/remove", Access: action.Required, Traits: action.IsPage, Nav: "account", Action: s.withForm(s.removeOwnAccount)},
-		{Name: "hooks", Method: get, Pattern: hooksPath, Access: action.Required, Traits: action.IsPage, Nav: "webhooks", Menu: "hooks_title", Action: s.hooksPage},
-		{Name: "hook_added", Method: post, Pattern: hooksPath, Access: action.Required, Traits: action.IsPage, Nav: "webhooks", Action: s.withForm(s.addHook)},
-		{Name: "hook_tested", Method: post, Pattern: hooksPath + "/test", Access: action.Required, Traits: action.IsPage, Nav: "webhooks", Action: s.withForm(s.testHook)},
-		{Name: "hook_removed", Method: post, Pattern: hooksPath + "/remove", Access: action.Required, Traits: action.IsPage, Action: s.withForm(s.removeHook)},
-		{Name: "sessions", Method: get, Pattern: sessionsPath, Access: action.Required, Traits: action.IsPage, Nav: "sessions", Menu: "frame_sessions", Action: s.sessionsPage},
-		{Name: "session_ended", Method: post, Pattern: sessionsPath + "/end", Access: action.Required, Traits: action.IsPage, Action: s.withForm(s.endSession)},
 		{Name: "address", Method: get, Pattern: action.AddressPath, Access: action.Required, Traits: action.IsPage, Nav: "account", Action: s.addressPage},
 		{Name: "address_confirmed", Method: post, Pattern: action.AddressPath, Access: action.Required, Traits: action.IsPage, Nav: "account", Action: s.withForm(s.confirmAddress)},
 		{Name: "address_code", Method: post, Pattern: action.AddressPath + "/code", Access: action.Required, Traits: action.IsPage, Nav: "account", Action: s.mailCode},
+		{Name: "password_form", Method: get, Pattern: passwordPath, Access: action.Required, Traits: action.IsPage, Nav: "password", Menu: "frame_password", Action: s.passwordForm},
+		{Name: "password", Method: post, Pattern: passwordPath, Access: action.Required, Traits: action.IsPage, Nav: "password", Action: s.withForm(s.changePassword)},
 		{Name: "mfa_page", Method: get, Pattern: action.MFAPath, Access: action.Required, Traits: action.IsPage | action.BeforeMFA, Nav: "mfa", Menu: "frame_mfa", Action: s.mfaPage},
 		{Name: "mfa_on", Method: post, Pattern: action.MFAPath, Access: action.Required, Traits: action.IsPage | action.BeforeMFA, Nav: "mfa", Action: s.withForm(s.enableMFA)},
 		{Name: "mfa_off", Method: post, Pattern: action.MFAPath + "/off", Access: action.Required, Traits: action.IsPage, Action: s.withForm(s.disableMFA)},
 		{Name: "mfa_codes", Method: post, Pattern: action.MFAPath + "/codes", Access: action.Required, Traits: action.IsPage, Nav: "mfa", Action: s.withForm(s.newRecoveryCodes)},
 		{Name: "passkey_added", Method: post, Pattern: passkeysPath, Access: action.Required, Traits: action.IsPage | action.BeforeMFA, Nav: "mfa", Action: s.withForm(s.addPasskey)},
 		{Name: "passkey_removed", Method: post, Pattern: passkeysPath + "/remove", Access: action.Required, Traits: action.IsPage, Nav: "mfa", Action: s.withForm(s.removePasskey)},
+		{Name: "sessions", Method: get, Pattern: sessionsPath, Access: action.Required, Traits: action.IsPage, Nav: "sessions", Menu: "frame_sessions", Action: s.sessionsPage},
+		{Name: "session_ended", Method: post, Pattern: sessionsPath + "/end", Access: action.Required, Traits: action.IsPage, Action: s.withForm(s.endSession)},
+		{Name: "tokens", Method: get, Pattern: tokenPath, Access: action.Required, Traits: action.IsPage | action.HasLinks, Nav: "token", Menu: "frame_tokens", Action: s.tokensPage},
+		{Name: "token_made", Method: post, Pattern: tokenPath, Access: action.Required, Traits: action.IsPage | action.HasLinks, Nav: "token", Action: s.withForm(s.makeToken)},
+		{Name: "token_revoked", Method: post, Pattern: tokenPath + "/revoke", Access: action.Required, Traits: action.IsPage, Action: s.withForm(s.revokeToken)},
+		{Name: "hooks", Method: get, Pattern: hooksPath, Access: action.Required, Traits: action.IsPage, Nav: "webhooks", Menu: "hooks_title", Action: s.hooksPage},
+		{Name: "hook_added", Method: post, Pattern: hooksPath, Access: action.Required, Traits: action.IsPage, Nav: "webhooks", Action: s.withForm(s.addHook)},
+		{Name: "hook_tested", Method: post, Pattern: hooksPath + "/test", Access: action.Required, Traits: action.IsPage, Nav: "webhooks", Action: s.withForm(s.testHook)},
+		{Name: "hook_removed", Method: post, Pattern: hooksPath + "/remove", Access: action.Required, Traits: action.IsPage, Action: s.withForm(s.removeHook)},
 	}
 	return slices.Concat(rows, s.routesAdministrators(), s.routesRequests(), s.routesOld())
 }
@@ -132,7 +133,9 @@ func (s *Set) routesRequests() []action.Route {
 
 // Paths of the pages for administrators.
 const (
-	accountsPath = adminPath + "/accounts/"
+	accountsPath = adminPath + "/accounts"
+	accountPath  = accountsPath + "/" // followed by its number
+	invitePath   = adminPath + "/invite"
 	logPath      = adminPath + "/log"
 	logLinesPath = logPath + ".jsonl"
 	activityPath = adminPath + "/activity"
@@ -147,10 +150,12 @@ func (s *Set) routesAdministrators() []action.Route {
 		post = http.MethodPost
 	)
 	rows := []action.Route{
-		{Name: "accounts_page", Method: get, Pattern: adminPath, Action: s.accountsPage},
-		{Name: "account_invited", Method: post, Pattern: adminPath, Traits: action.HasLinks, Action: s.withForm(s.inviteAccount)},
-		{Name: "account_page", Method: get, Pattern: accountsPath + ":" + action.NameParam, Action: s.accountPage},
-		{Name: "account_changed", Method: post, Pattern: accountsPath + ":" + action.NameParam, Traits: action.HasLinks, Action: s.withForm(s.changeAccount)},
+		{Name: "overview_page", Method: get, Pattern: adminPath, Action: s.overviewPage},
+		{Name: "accounts_page", Method: get, Pattern: accountsPath, Action: s.accountsPage},
+		{Name: "invite_form", Method: get, Pattern: invitePath, Action: s.inviteForm},
+		{Name: "account_invited", Method: post, Pattern: invitePath, Traits: action.HasLinks, Action: s.withForm(s.inviteAccount)},
+		{Name: "account_page", Method: get, Pattern: accountPath + ":" + action.NameParam, Action: s.accountPage},
+		{Name: "account_changed", Method: post, Pattern: accountPath + ":" + action.NameParam, Traits: action.HasLinks, Action: s.withForm(s.changeAccount)},
 		{Name: "log_page", Method: get, Pattern: logPath, Action: s.logPage},
 		{Name: "activity_page", Method: get, Pattern: activityPath, Action: s.activityPage},
 		{Name: "findings_page", Method: get, Pattern: findingsPath, Action: s.findingsPage},

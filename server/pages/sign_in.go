@@ -70,6 +70,11 @@ type signInCodeView struct {
 	Error   formError
 }
 
+// Wrong reports whether the code from the app was refused: then its field says so.
+func (v signInCodeView) Wrong() bool { return v.TOTP && v.Error.Message == codeWrong }
+
+const codeWrong = "sign_in_code_wrong"
+
 // signInForm shows the form for the next factor.
 func (s *Set) signInForm(r *action.Request) (action.Reply, error) {
 	switch {
@@ -84,7 +89,9 @@ func (s *Set) signInForm(r *action.Request) (action.Reply, error) {
 		if r.URL.RawQuery == strings.TrimPrefix(wantedFiles, "/?") {
 			wanted, kept = wantedFiles, s.keepWanted(r, wantedFiles)
 		}
-		rep, err := s.showSignIn(r, s.newSignInView(wanted))
+		page := s.newSignInView(wanted)
+		page.Email = signedUp(r)
+		rep, err := s.showSignIn(r, page)
 		return rep.With(kept), err
 	}
 }
@@ -147,7 +154,7 @@ func (s *Set) signInCode(r *action.Request, f webForm) (action.Reply, error) {
 		return s.goToTell(r, signInPath, noticeLate), nil
 	}
 	if err != nil {
-		e, err := s.newFormError(err, "sign_in_code_wrong")
+		e, err := s.newFormError(err, codeWrong)
 		if err != nil {
 			return action.Reply{}, err
 		}

@@ -2,8 +2,10 @@ package pages
 
 import (
 	"crypto/subtle"
+	"encoding/base64"
 	"errors"
 	"net/http"
+	"strings"
 
 	"pushbox/internal/email"
 	"pushbox/server/action"
@@ -57,7 +59,21 @@ func (s *Set) signUp(r *action.Request) (action.Reply, error) {
 	if err != nil && !errors.Is(err, record.ErrExists) {
 		return action.Reply{}, err
 	}
-	return s.goToTell(r, signInPath, noticeSignedUp), nil
+	return s.goToTell(r, signInPath, noticeSignedUp, base64.RawURLEncoding.EncodeToString([]byte(page.Email))), nil
+}
+
+// signedUp returns the address that the reader has just signed up, for the form to sign in.
+func signedUp(r *action.Request) string {
+	c, err := r.Cookie(noticeCookie)
+	if err != nil {
+		return ""
+	}
+	address, is := strings.CutPrefix(c.Value, string(noticeSignedUp)+".")
+	email, err := base64.RawURLEncoding.DecodeString(address)
+	if !is || err != nil {
+		return ""
+	}
+	return shownAgain(string(email), record.MaxEmail)
 }
 
 // SignUps reports whether people can make accounts for themselves.

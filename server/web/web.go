@@ -56,7 +56,7 @@ func (p *Pages) With(logo *Logo, base string) (*Pages, error) {
 // a fault of the build.
 func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 	all := make(map[string]*template.Template)
-	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "digest": p.Digest, "to": p.to}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
+	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "digest": p.Digest, "to": p.to, "parts": func(name string) []string { return strings.Split(name, "_") }}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ type View struct {
 	Admin      bool    // the account is an administrator
 	NoPassword bool    // the account signs in at a provider
 	Where      string  // names the page in the navigation
-	Menu       []Link  // to the pages about the account
+	Menu       []Link  // to the pages of the settings
 	Switch     bool    // the page is available in other languages at its address
 	Apart      bool    // leaving the page would lose the reader's input, so other languages open in a new tab
 	Notice     *Notice // nil: none

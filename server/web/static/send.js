@@ -127,6 +127,16 @@ async function encrypt(data, signal) {
   return asked ? '' : `#${await fragmentOf(key)}`
 }
 
+// How fast it goes, and how long it still takes; nothing until that is known.
+function pace(done, all, began) {
+  const passed = (performance.now() - began) / 1000
+  if (passed < 3 || !done) return ''
+  const seconds = Math.ceil((all - done) / done * passed)
+  const [n, unit] = seconds > 90 ? [Math.ceil(seconds / 60), 'minute'] : [seconds, 'second']
+  const left = new Intl.NumberFormat(document.documentElement.lang, { style: 'unit', unit, unitDisplay: 'long' }).format(n)
+  return ` · ${size(done / passed)}/s · ${fill(form.dataset.left, { left })}`
+}
+
 async function send() {
   const why = wrong()
   if (why) return end(why)
@@ -151,9 +161,10 @@ async function send() {
       return signal.aborted ? end(stopped, 'told') : end(one('[data-module]').dataset.failed)
     }
   }
+  const began = performance.now()
   const tell = (done, all) => {
     one('progress').value = all && done / all
-    one('#sent').textContent = sent && done < all ? fill(sent, { done: size(done), all: size(all) }) : stored
+    one('#sent').textContent = sent && done < all ? fill(sent, { done: size(done), all: size(all) }) + pace(done, all, began) : stored
   }
   const ended = (then) => (...args) => {
     upload = undefined
