@@ -28,7 +28,8 @@ func free(property, length, unit string) bool {
 
 func TestEverySizeIsATokens(t *testing.T) {
 	t.Parallel()
-	style := strings.TrimSpace(comments.ReplaceAllString(read(t, "static/style.css")["static/style.css"], ""))
+	sheets := read(t, "static/*.css")
+	style := strings.TrimSpace(comments.ReplaceAllString(sheets["static/style.css"]+sheets["static/frame.css"], ""))
 	root := roots.FindString(style)
 	if root == "" {
 		t.Fatal("the tokens do not come first")
