@@ -23,6 +23,7 @@ export async function look(guest, name) {
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 })
     await fits(guest, `${name} at ${width}`)
+    assert.doesNotMatch(await page.locator('body').innerText(), /<\/\w/, `${name} at ${width} shows markup, such as that for browsers without scripts`)
     for (const theme of themes) {
       await page.emulateMedia({ colorScheme: theme })
       await keep(page, `${name}-${theme}-${width}`)

@@ -31,7 +31,7 @@ ${['One', 'Another'].map((name) => `<tr><th scope="row" class="long"><div class=
 
 // goToStyleguide opens the page at an address that pushbox answers with 404.
 export async function goToStyleguide({ page, at }) {
-  const home = await (await page.goto(at)).text()
+  const home = await (await page.goto(`${at}/help/api`)).text() // it has the styles of lists, too
   const head = /<head>[\s\S]+<\/head>/.exec(home)[0].replace(/<script[^>]+(?:send|create|endtoend)[^>]+><\/script>/g, '')
   const body = `<!doctype html><html lang="en">${head}<body><a class="skip" href="#main" hidden>Skip</a><main id="main" tabindex="-1">${main()}</main><div id="said" class="unseen" role="status"></div></body></html>`
   await page.route(`${at}/styleguide`, (route) => route.fulfill({ contentType: 'text/html', body }))

@@ -218,7 +218,7 @@ function answered(status, page, url) {
   if (status === 200 && url.pathname.includes(form.dataset.sends) && url.pathname !== location.pathname) {
     leaving = true
     const detail = url + (fragment ?? '')
-    one('#sending button').hidden = true // a link, if the next page is late
+    for (const button of all('#sending button')) button.hidden = true // a link, if the next page is late
     one('#sent').replaceChildren(Object.assign(document.createElement('a'), { href: detail, textContent: form.dataset.stored }))
     return form.dispatchEvent(new CustomEvent('made', { cancelable: true, detail })) && location.assign(detail)
   }
