@@ -244,9 +244,10 @@ func (p Problem) Page(r *Request) Reply {
 	return rep
 }
 
-// leadsToSecret reports whether the address may be a link that a sender passed on.
+// leadsToSecret reports whether the address may be a link that a sender passed on, or that of a file behind one.
 func (r *Request) leadsToSecret() bool {
-	return r.Entry.Recipients || r.Route != nil && r.Route.Has(ForRequests) && r.Route.Has(ForRecipients) || strings.HasPrefix(strings.TrimPrefix(r.URL.Path, r.Entry.BasePath), "/p/")
+	of := r.Route != nil && r.Route.Has(ForRecipients) && (r.Route.Has(ForRequests) || r.Route.Has(HasFiles))
+	return r.Entry.Recipients || of || strings.HasPrefix(strings.TrimPrefix(r.URL.Path, r.Entry.BasePath), "/p/")
 }
 
 // Headers returns the Headers of a problem, in addition to those of every answer.

@@ -257,21 +257,25 @@ func (db *DB) StepJournal(t *testing.T, steps int) {
 	db.KeepJournal(t, 100)
 }
 
-// Unfolded makes a commit, and returns how many pushes of the journal were still to be folded before it,
-// and how many of its rows were to be removed.
-func (db *DB) Unfolded(t *testing.T) (pushes, rows int) {
-	t.Helper()
-	env.OK(t, db.do(t.Context(), 0, func(t *tx) error {
-		pushes, rows = len(t.journal.fold), int(t.journal.sealed-t.journal.first)
-		return nil
-	}))
+// Portions returns how many pushes a commit with that many operations would fold, and how many rows of the
+// journal it would remove once all are folded.
+func (db *DB) Portions(operations int) (pushes, rows int) {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	j := db.journal
+	j.bounds.gather = 1
+	pushes = len(j.nextWork(operations).folds)
+	left := j.fold
+	j.fold = nil
+	rows = int(j.nextWork(operations).cuts - j.first)
+	j.fold = left
 	return pushes, rows
 }
 
-// GatherJournal has a generation sealed with the next commit, and none when nothing happens.
-func (db *DB) GatherJournal(t *testing.T) {
+// KeepAll keeps the journal from being folded, in the usual portions.
+func (db *DB) KeepAll(t *testing.T) {
 	b := usualJournal()
-	b.gather, b.idle, b.ends = 1, time.Hour, time.Hour
+	b.gather, b.most, b.idle, b.ends = 1<<20, 1<<20, time.Hour, time.Hour
 	db.boundJournal(t, b)
 }
 

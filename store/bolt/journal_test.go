@@ -326,27 +326,20 @@ func TestTheJournalStaysWithinItsBoundsUnderLoad(t *testing.T) {
 }
 
 // A commit may take a little longer for the work on the journal, and not many times as long.
-func TestACommitOfOneOperationDoesLittleOfTheWorkOnTheJournal(t *testing.T) {
+func TestACommitDoesAsMuchWorkOnTheJournalAsItHasOperations(t *testing.T) {
 	t.Parallel()
-	const viewed, folded, removed = 300, 16, 64
+	const viewed = 300
 	db := open(t, bolt.Options{Path: newPath(t)})
 	db.NoSync()
-	db.KeepJournal(t, 1<<20)
+	db.KeepAll(t)
 	for n := range viewed {
 		createWide(t, db, n)
 		changeAll(t, db, []int{n})
 	}
-	db.GatherJournal(t)
-	pushes, rows := db.Unfolded(t)
-	if pushes != viewed || rows != viewed {
-		t.Fatalf("%d pushes and %d rows are to be folded", pushes, rows)
-	}
-	for rows > 0 {
-		p, r := db.Unfolded(t)
-		if pushes-p > folded || rows-r > removed || p == pushes && r == rows {
-			t.Fatalf("after a commit, %d pushes and %d rows of the journal became %d and %d", pushes, rows, p, r)
+	for operations, want := range map[int][2]int{0: {128, 256}, 1: {16, 64}, 8: {16, 64}, 20: {40, 80}, 70: {140, 280}, 200: {viewed, viewed}} {
+		if pushes, rows := db.Portions(operations); pushes != want[0] || rows != want[1] {
+			t.Errorf("with %d operations it folds %d pushes or removes %d rows, not %d or %d", operations, pushes, rows, want[0], want[1])
 		}
-		pushes, rows = p, r
 	}
 }
 
