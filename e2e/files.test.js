@@ -191,6 +191,8 @@ test('a large upload is stopped while it is paused', async (t) => {
   await guest.page.getByRole('status').getByText(say('create_stopped')).waitFor()
   assert.deepEqual(await scene.pushbox.active(account), [])
   assert.deepEqual(await chosen(guest), ['large.bin'])
+  await sendPush(guest)
+  await guest.page.getByRole('button', { name: say('create_pause') }).waitFor() // as it was at first
 })
 
 test('too many or too large files are reported before they are sent', async (t) => {

@@ -180,7 +180,8 @@ async function send() {
   if (sending.length) one('#sending button').focus() // a text is sent before it could be stopped on purpose
   const bytes = total(data.getAll('push[files][]'))
   const { pieces, lost } = form.dataset
-  one('#pause').hidden = bytes <= inOne
+  const button = one('#pause')
+  Object.assign(button, { hidden: bytes <= inOne, textContent: button.dataset.pause })
   if (bytes > inOne) {
     upload = { abort: ends.stopped } // until the script has come
     const { sendInPieces } = await import(pieces).catch(() => ({}))
@@ -201,8 +202,9 @@ async function send() {
 
 // Pauses the upload, or continues it.
 function pause(button) {
+  if (!upload.pause) return // the script is still to come
   const { paused } = upload
-  upload[paused ? 'resume' : 'pause']?.()
+  upload[paused ? 'resume' : 'pause']()
   button.textContent = paused ? button.dataset.pause : button.dataset.resume
 }
 
