@@ -33,7 +33,8 @@ type setting struct {
 func Default() Config {
 	c := defaults[Config]()
 	c.Webhooks.Events = slices.Clone(hookEvents)
-	c.Policy.RequirePassphrase, c.Policy.RequireEncryption, c.Policy.EnableMail = Off, Off, On // settings that policies may leave open
+	// Settings that policies may leave open.
+	c.Policy.RequirePassphrase, c.Policy.RequireEncryption, c.Policy.EnableMail, c.Policy.Reveal = Off, Off, On, "press"
 	return c
 }
 

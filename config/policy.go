@@ -23,6 +23,7 @@ type Policy struct {
 	RequirePassphrase       Switch   `mapstructure:"require_passphrase"`
 	RequireEncryption       Switch   `mapstructure:"require_encryption"`
 	EnableMail              Switch   `mapstructure:"enable_mail"`
+	Reveal                  string   `mapstructure:"reveal" oneof:"press type"`
 	ExpireAfterDaysDefault  int      `mapstructure:"expire_after_days_default" min:"1" max:"3650" off:"0"`
 	ExpireAfterDaysMax      int      `mapstructure:"expire_after_days_max" min:"1" max:"3650" off:"0"`
 	ExpireAfterViewsDefault int      `mapstructure:"expire_after_views_default" min:"1" max:"100000" off:"0"`

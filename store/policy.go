@@ -16,6 +16,8 @@ type Rules struct {
 	Passphrase bool // each push must have one
 	Encryption bool // the sender must encrypt them
 	NoMail     bool // their links must not be mailed
+
+	TypedReveal bool // people type a number to open them
 }
 
 // A Policy has the limits and rules of an account's pushes.

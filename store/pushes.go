@@ -53,6 +53,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	checkPushMail(p, to, &bad)
 	policy.checkMail(to, &bad)
 	policy.check(p, in, &bad)
+	p.TypedReveal = p.TypedReveal || policy.TypedReveal && in.Request.IsZero() // only its owner opens an answer
 	if err := bad.Err(); err != nil {
 		return PushInfo{}, err
 	}

@@ -293,6 +293,7 @@ func mailRule(by Actor, at clock.Instant, e record.Entry) record.Rule {
 		if !p.Live() {
 			return p, record.Entry{}, nil
 		}
+		p.TypedReveal = true // mail gateways open links and press buttons
 		logEntry(&p, e.Kind, at)
 		return p, e, nil
 	}

@@ -72,6 +72,7 @@ func (t Terms) resolve(in NewPush, at clock.Instant, bad *record.InvalidError) r
 		Days:              days,
 		ViewLimit:         t.Views.pick(FieldViews, in.Views, bad),
 		RetrievalStep:     t.RetrievalStep.pick(in.RetrievalStep),
+		TypedReveal:       in.TypedReveal || in.mails(),
 		DeletableByViewer: t.Deletable.pick(in.DeletableByViewer) && in.Kind != record.URL,
 		ClientEncrypted:   isEnvelope(in.Kind, in.Payload),
 		Protected:         !in.Passphrase.IsZero(),
@@ -179,10 +180,17 @@ const (
 	FieldDuration      = "expire_after_duration" // a code, in place of days
 	FieldViews         = "expire_after_views"
 	FieldRetrievalStep = "retrieval_step"
+	FieldReveal        = "reveal" // RevealPress or RevealType
 	FieldDeletable     = "deletable_by_viewer"
 	FieldMailTo        = "notify_emails_to"
 	FieldLanguage      = "language"
 	FieldMailLanguage  = "notify_emails_to_locale"
+)
+
+// What people do on the page of a push to open it.
+const (
+	RevealPress = "press" // a button
+	RevealType  = "type"  // a button, after they have typed a number that the page shows
 )
 
 // FieldMail is whether an invitation is mailed.
@@ -223,6 +231,7 @@ type NewPush struct {
 	Views    *int
 
 	RetrievalStep     *bool
+	TypedReveal       bool // always of a push whose link pushbox mails, and by some policies
 	DeletableByViewer *bool
 
 	Mail    *MailRequest // the recipients of its link by mail; nil: no mail
@@ -233,6 +242,9 @@ type NewPush struct {
 	Request    RequestToken // the request that it answers; zero: none
 	WrappedKey []byte       // of an envelope that answers a request with public keys
 }
+
+// mails reports whether the link is to be sent by mail. Mail gateways open links and press buttons.
+func (in NewPush) mails() bool { return in.Mail != nil && !in.Mail.To.IsZero() }
 
 // hasFiles reports whether the push is to hold files.
 func (in NewPush) hasFiles() bool { return in.Files != nil && in.Files.Len() > 0 }

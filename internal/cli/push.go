@@ -17,6 +17,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
+	"pushbox/store"
 	"pushbox/store/record"
 )
 
@@ -25,6 +26,7 @@ type pushFlags struct {
 	kind, name, note        string
 	days, views             int
 	retrievalStep, deletion bool
+	reveal                  string
 	endToEnd                bool
 }
 
@@ -59,6 +61,8 @@ can read --name and --note.` + clientHelp,
 	flags.StringVar(&in.name, "name", "", "show the push as `NAME` in your own lists")
 	flags.StringVar(&in.note, "note", "", "store `NOTE` with the push, for yourself")
 	flags.BoolVar(&in.retrievalStep, "retrieval-step", false, "show a page with a button before the secret, or not (=false)")
+	flags.StringVar(&in.reveal, "reveal", "", "what people do to open the link: `HOW` is press (a button), or type (a number first)")
+	completeValues(cmd, "reveal", []string{store.RevealPress, store.RevealType})
 	flags.BoolVar(&in.deletion, "deletable", false, "anyone with the link can delete the push, or not (=false)")
 	flags.BoolVar(&in.endToEnd, "end-to-end", false, "encrypt the push with a key that only the link has")
 	addPassphraseFlags(cmd)
@@ -107,7 +111,7 @@ func (a *app) createPush(cmd *cobra.Command, flags pushFlags, files []string) er
 // newPush returns the push without its secrets.
 func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error) {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	in := client.NewPush{Kind: f.kind, Days: f.days, Views: f.views, Name: secret.New(f.name), Note: secret.New(f.note)}
+	in := client.NewPush{Kind: f.kind, Days: f.days, Views: f.views, Name: secret.New(f.name), Note: secret.New(f.note), Reveal: f.reveal}
 	if given("retrieval-step") {
 		in.RetrievalStep = &f.retrievalStep
 	}
@@ -120,6 +124,8 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 		return in, usagef("--days and --views must be 1 or more")
 	case given("kind") && !isKind:
 		return in, usagef("--kind must be %s", record.KindNames("or"))
+	case given("reveal") && f.reveal != store.RevealPress && f.reveal != store.RevealType:
+		return in, usagef("--reveal must be %s or %s", store.RevealPress, store.RevealType)
 	case f.kind == record.File.String() && files == 0:
 		return in, usagef("--kind file needs a FILE")
 	case f.kind != record.File.String() && f.kind != "" && files > 0:

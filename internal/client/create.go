@@ -22,7 +22,8 @@ type NewPush struct {
 	Passphrase    secret.Text
 	Name, Note    secret.Text
 	RetrievalStep *bool
-	Deletable     *bool // by anyone with the link
+	Reveal        string // press or type
+	Deletable     *bool  // by anyone with the link
 	Files         []Upload
 }
 
@@ -120,6 +121,7 @@ func (in NewPush) fields() (all []field) {
 	if in.RetrievalStep != nil {
 		add(true, "retrieval_step", *in.RetrievalStep)
 	}
+	add(in.Reveal != "", "reveal", in.Reveal)
 	if in.Deletable != nil {
 		add(true, "deletable_by_viewer", *in.Deletable)
 	}

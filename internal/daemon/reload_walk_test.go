@@ -98,7 +98,7 @@ var unseen = map[string]string{
 	"limits.sign_ins_per_account": "TestAReloadDoesNotRenewAUsedLimit", "limits.passphrases_per_life": "store: TestALowerLimitOfWrongPassphrasesHoldsAtOnce",
 	"limits.connections": "httpd: TestBoundsOfConnectionsCanBeChanged", "limits.connections_per_client": "httpd: TestBoundsOfConnectionsCanBeChanged",
 	"limits.anonymous_pushes": roomTest, "limits.anonymous_bytes": roomTest, "limits.anonymous_share": roomTest, "limits.account_pushes": roomTest, "limits.account_bytes": roomTest, "policy.account_pushes": roomTest, "policy.account_bytes": roomTest,
-	"policy.enable_mail": "store: TestAPolicyThatTheSettingsLackIsNone", "policies": "TestGroupsOfTheDirectoryDecideThePolicy",
+	"policy.enable_mail": "store: TestAPolicyThatTheSettingsLackIsNone", "policy.reveal": "server: TestAPolicyCanAskForTypedNumbers", "policies": "TestGroupsOfTheDirectoryDecideThePolicy",
 	"limits.passphrase_queue": "store: TestAQueueCanBeMadeShorterAndLonger", "limits.downloads": "server: TestSlotsCanBeMadeFewerAndMore",
 }
 

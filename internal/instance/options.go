@@ -172,6 +172,8 @@ func policy(cfg config.Config, named config.NamedPolicy) store.Policy {
 			Passphrase: p.RequirePassphrase == config.On,
 			Encryption: p.RequireEncryption == config.On,
 			NoMail:     p.EnableMail == config.Off,
+
+			TypedReveal: p.Reveal == store.RevealType,
 		},
 	}
 }

@@ -29,6 +29,7 @@ type pushJSON struct {
 	Passphrase          *string `json:"passphrase"` // always null
 	PassphraseProtected bool    `json:"passphrase_protected"`
 	ClientEncrypted     bool    `json:"client_encrypted"`
+	Reveal              string  `json:"reveal"`
 }
 
 // senderJSON is a push as its sender sees it: created, active, expired.
@@ -117,7 +118,15 @@ func newPushJSON(p store.PushInfo, base string) pushJSON {
 		RetrievalStep:       p.RetrievalStep,
 		PassphraseProtected: p.Protected,
 		ClientEncrypted:     p.ClientEncrypted,
+		Reveal:              revealName(p.TypedReveal),
 	}
+}
+
+func revealName(typed bool) string {
+	if typed {
+		return store.RevealType
+	}
+	return store.RevealPress
 }
 
 func newSenderJSON(p store.PushInfo, base string) senderJSON {

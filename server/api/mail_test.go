@@ -33,7 +33,7 @@ func TestACreateHasItsLinkSentByMail(t *testing.T) {
 		}
 		for _, l := range made {
 			want := servertest.MailBase + "/p/" + got.Text("url_token") + test.step
-			if linkIn(l) != want || want != got.Text("html_url") || l.Language != test.language || l.Sender != "ann@example.com" || l.Push.ViewsRemaining() != 5 || l.Push.Protected != strings.Contains(test.members, "passphrase") {
+			if linkIn(l) != want || want != got.Text("html_url") || l.Language != test.language || l.Sender != "ann@example.com" || l.Push.ViewsRemaining() != 5 || l.Push.Protected != strings.Contains(test.members, "passphrase") || got.Text("reveal") != "type" {
 				t.Errorf("%s: it is %+v, %s", name, l, linkIn(l))
 			}
 		}

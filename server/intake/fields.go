@@ -50,6 +50,7 @@ func (f Fields) parse(files, typed bool) (store.NewPush, error) {
 		Lifetime:          r.lifetime(store.FieldDuration),
 		Views:             r.number(store.FieldViews),
 		RetrievalStep:     r.Flag(store.FieldRetrievalStep),
+		TypedReveal:       r.typedReveal(),
 		DeletableByViewer: r.Flag(store.FieldDeletable),
 		Mail:              r.Mailing(),
 	}
@@ -183,6 +184,15 @@ func (r *FieldReader) Flag(name string) *bool {
 		yes = true
 	}
 	return &yes
+}
+
+// typedReveal reports whether people are to type a number.
+func (r *FieldReader) typedReveal() bool {
+	how := r.Secret(store.FieldReveal).Reveal()
+	if how != "" && how != store.RevealPress && how != store.RevealType {
+		r.Bad.Add(store.FieldReveal, "must be "+store.RevealPress+" or "+store.RevealType)
+	}
+	return how == store.RevealType
 }
 
 // Mailing reads the recipients of the mail with the link, and its language; nil if

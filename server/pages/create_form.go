@@ -28,6 +28,8 @@ type createView struct {
 	Encryption  string   // in the browser: a value of client_encryption
 	Protected   bool     // a passphrase is required
 	Step        checkbox // before the push can be seen
+	Typed       bool     // recipients type a number
+	AlwaysTyped bool     // by the policy
 	Deletable   checkbox // by the viewer
 	Name, Note  secret.Text
 	Policy      *policyNote // nil: the general settings apply
@@ -45,13 +47,14 @@ type policyNote struct {
 	Kinds                  []string // that may be sent
 	Days                   int      // the most
 	Passphrase, Encryption bool     // are required
+	Typed                  bool     // recipients type a number
 }
 
 func (s *Set) newPolicyNote(p store.Policy) *policyNote {
 	if p.Name == "" {
 		return nil
 	}
-	n := policyNote{Name: p.Name, Passphrase: p.Passphrase, Encryption: s.Intake.EncryptionFor(p) == "required"}
+	n := policyNote{Name: p.Name, Passphrase: p.Passphrase, Typed: p.TypedReveal, Encryption: s.Intake.EncryptionFor(p) == "required"}
 	for _, k := range intake.KindsOf(p) {
 		n.Kinds, n.Days = append(n.Kinds, k.Kind.String()), max(n.Days, k.Days.Max)
 	}
@@ -152,21 +155,24 @@ func (s *Set) tooLong(c *intake.Draft, k record.Kind) (long []string) {
 func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.KindTerms, f intake.Fields) createView {
 	all := intake.KindsOf(p)
 	page := createView{
-		NoFiles:    p.Terms[record.File].Enabled && p.Files.MaxSize == 0,
-		Payload:    f[store.FieldPayload].Text,
-		Login:      loginOf(f),
-		Days:       intake.NewNumberField(all, intake.KindTerms.DaysRange, f.Text(store.FieldDays)),
-		Units:      []string{"minutes", "hours", "days"},
-		Unit:       cmp.Or(f.Text(intake.UnitField), "days"),
-		Views:      intake.NewNumberField(all, intake.KindTerms.ViewsRange, f.Text(store.FieldViews)),
-		Step:       newCheckbox(all, intake.KindTerms.StepChoice, isOn(f, store.FieldRetrievalStep)),
-		Deletable:  newCheckbox(all, intake.KindTerms.DeleteChoice, isOn(f, store.FieldDeletable)),
-		Name:       f[store.FieldName].Text,
-		Note:       f[store.FieldNote].Text,
-		Encryption: s.Intake.EncryptionFor(p),
-		Protected:  p.Passphrase,
-		MaxQR:      store.MaxQR,
-		uploadView: newUploadView(r, p),
+		NoFiles: p.Terms[record.File].Enabled && p.Files.MaxSize == 0,
+		Payload: f[store.FieldPayload].Text,
+		Login:   loginOf(f),
+		Days:    intake.NewNumberField(all, intake.KindTerms.DaysRange, f.Text(store.FieldDays)),
+		Units:   []string{"minutes", "hours", "days"},
+		Unit:    cmp.Or(f.Text(intake.UnitField), "days"),
+		Views:   intake.NewNumberField(all, intake.KindTerms.ViewsRange, f.Text(store.FieldViews)),
+		Step:    newCheckbox(all, intake.KindTerms.StepChoice, isOn(f, store.FieldRetrievalStep)),
+		Typed:   f.Text(store.FieldReveal) == store.RevealType,
+
+		AlwaysTyped: p.TypedReveal,
+		Deletable:   newCheckbox(all, intake.KindTerms.DeleteChoice, isOn(f, store.FieldDeletable)),
+		Name:        f[store.FieldName].Text,
+		Note:        f[store.FieldNote].Text,
+		Encryption:  s.Intake.EncryptionFor(p),
+		Protected:   p.Passphrase,
+		MaxQR:       store.MaxQR,
+		uploadView:  newUploadView(r, p),
 	}
 	page.Mail, page.Policy = s.newMailForm(r, p, f), s.newPolicyNote(p)
 	if chosen.Kind == record.URL {

@@ -40,7 +40,7 @@ func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
 // opensAtOnce reports whether a visit opens the push. It does not for an encrypted push: the page
 // must first show that the link has a key.
 func opensAtOnce(p store.PushInfo) bool {
-	return !p.RetrievalStep && !p.Protected && !p.ClientEncrypted
+	return !p.RetrievalStep && !p.TypedReveal && !p.Protected && !p.ClientEncrypted
 }
 
 // isVisit reports whether a person opens the page for the first time in this browser. A chat
@@ -77,6 +77,9 @@ func (s *Set) revealPush(r *action.Request, f webForm) (action.Reply, error) {
 	}
 	if strings.TrimSpace(passphrase.Reveal()) == "" { // this cannot be a passphrase, so it is not an attempt
 		passphrase = secret.Text{}
+	}
+	if v, err := s.look(r); err == nil && asksForNumber(r, v.PushInfo) && typedDigits(f.Text(numberField)) != revealNumber(v.PushInfo) {
+		return newStepPage(r, v, attempt{Status: http.StatusForbidden, Number: true}), nil
 	}
 	return s.reveal(r, passphrase, f.checked(returnsField))
 }

@@ -1,11 +1,16 @@
 package pages
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
+	"pushbox/internal/secret"
 	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -33,6 +38,7 @@ type stepView struct {
 	Own       bool         // the reader owns the push: no view is counted
 	Answer    bool         // it answers a request
 	Sender    store.Sender // zero: the page does not show it
+	Number    string       // to type; empty: none
 	Attempt   attempt
 }
 
@@ -64,6 +70,7 @@ func newViewHistory(h store.ViewHistory) viewHistory {
 // An attempt is the outcome of trying a passphrase.
 type attempt struct {
 	Status  int
+	Number  bool   // it was not the right number, so no passphrase was tried
 	Key     string // of its message; empty: none was tried
 	Left    int    // how many more wrong ones are allowed
 	Limited bool   // false: any number is allowed
@@ -126,13 +133,45 @@ func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 	if a.Wait > 0 {
 		a.Again = display.NewExactTime(v.At.Add(a.Wait))
 	}
+	number := ""
+	if asksForNumber(r, v.PushInfo) {
+		number = revealNumber(v.PushInfo)
+	}
 	rep := action.Show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
-		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Attempt: a,
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, Attempt: a,
 	})
 	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()
 	return rep
+}
+
+// numberField is the field of the form that opens a push with the number that people type.
+const numberField = "number"
+
+// asksForNumber reports whether the reader has to type a number. The owner, who uses no view, has not.
+func asksForNumber(r *action.Request, p store.PushInfo) bool { return p.TypedReveal && !owns(r, p) }
+
+// revealNumber returns the number to type for a push: always the same one, of three digits. It is
+// no secret, as the page shows it. It only stops programs that press what they find.
+func revealNumber(p store.PushInfo) string {
+	last := p.ID[len(p.ID)-2:]
+	return strconv.Itoa(100 + int(binary.BigEndian.Uint16(last))%900)
+}
+
+// typedDigits returns the digits that a person typed, without white space. Keyboards for Chinese
+// and Japanese have wide ones.
+func typedDigits(text secret.Text) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return -1
+		case c >= '０' && c <= '９':
+			return c - '０' + '0'
+		default:
+			return c
+		}
+	}, text.Reveal())
 }
 
 // owns reports whether the reader owns the push: the reader sent it or asked for it.

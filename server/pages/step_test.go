@@ -154,3 +154,89 @@ func TestRecipientPagesHaveNothingOfTheApplication(t *testing.T) {
 		t.Errorf("an unknown address has no navigation")
 	}
 }
+
+func TestATypedNumberOpensAPush(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for _, members := range []string{
+		`"payload":"x","reveal":"type"`, `"payload":"x","reveal":"type","retrieval_step":false`,
+		`"payload":"x","reveal":"type","passphrase":"open sesame 5781"`,
+	} {
+		token := a.Create(members)
+		path := "/p/" + token
+		step := a.Get(path, http.Header{"Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}).Want(http.StatusOK).Page()
+		number := numberOn(t, step.Body)
+		before := a.Trace(token)
+		fields := map[string]string{}
+		if strings.Contains(members, "passphrase") {
+			fields["passphrase"] = "open sesame 5781"
+		}
+		for _, typed := range []string{"", " ", "12345", "text", "0" + number, "passphrase"} {
+			fields["number"] = typed
+			again := a.Send(path, fields).Want(http.StatusForbidden).Page()
+			again.Has("A secret is waiting", "That is not the number. Type "+number+". No view was used.").Lacks("sesame")
+		}
+		if after := a.Trace(token); after != before {
+			t.Errorf("%s: %v became %v", members, before, after)
+		}
+		fields["number"] = " " + wide(number[:1]) + number[1:]
+		a.Send(path, fields).Want(http.StatusOK).Page().Has("4 views left")
+	}
+}
+
+// numberOn returns the number that a step page asks for.
+func numberOn(t *testing.T, page string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(page, "Type the number ")
+	number, _, ok := strings.Cut(rest, " to open")
+	if !ok || len(number) != 3 {
+		t.Fatalf("the page asks for no number: %q", number)
+	}
+	return number
+}
+
+// wide returns digits as keyboards for Chinese and Japanese type them.
+func wide(digits string) string {
+	return strings.Map(func(c rune) rune { return c - '0' + '０' }, digits)
+}
+
+func TestAPushThatIsOpenedWithAButtonAsksForNoNumber(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for _, members := range []string{`"payload":"x"`, `"payload":"x","reveal":"press"`, `"payload":"x","reveal":null`} {
+		token := a.Create(members)
+		if _, asks := a.Get("/p/" + token + "/r").Page().Field("number"); asks {
+			t.Errorf("%s: it asks for a number", members)
+		}
+		a.Send("/p/"+token, map[string]string{}).Want(http.StatusOK)
+	}
+	a.Do("POST", "/api/v2/pushes", `{"push":{"payload":"x","reveal":"click"}}`).Want(http.StatusUnprocessableEntity).
+		Has(map[string]string{"reveal": "[must be press or type]"})
+}
+
+func TestAPolicyCanAskForTypedNumbers(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) { c.Policy.Reveal = "type" })
+	for _, members := range []string{`"payload":"x"`, `"payload":"x","reveal":"press"`} {
+		numberOn(t, a.Get("/p/"+a.Create(members)+"/r").Body)
+	}
+	form := a.Get("/").Page()
+	if box := form.ID("typed"); box == nil || !strings.Contains(form.Body, `value="type" checked disabled`) {
+		t.Error("the form does not say that the policy asks for it")
+	}
+}
+
+func TestAnOwnerTypesNoNumber(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
+	a.SendForm(servertest.Typed(map[string]string{"reveal": "type"}), ann).Want(http.StatusOK).Says("Recipients type a number")
+	link := a.Get("/p", ann).Page().Body
+	_, rest, _ := strings.Cut(link, "/p/")
+	token := rest[:34]
+	if _, asks := a.Get("/p/"+token+"/r", ann).Page().Field("number"); asks {
+		t.Error("the owner has to type a number")
+	}
+	a.Send("/p/"+token, map[string]string{}, ann).Want(http.StatusOK)
+	a.Send("/p/"+token, map[string]string{}).Want(http.StatusForbidden)
+}

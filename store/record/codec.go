@@ -20,7 +20,8 @@ const (
 	flagProtected
 	flagFrozen
 	flagClientEncrypted
-	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected | flagFrozen | flagClientEncrypted
+	flagTypedReveal
+	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected | flagFrozen | flagClientEncrypted | flagTypedReveal
 )
 
 // Flags of optional fields at the end of a push record.
@@ -87,6 +88,9 @@ func (p Push) flags() (f byte) {
 	if p.ClientEncrypted {
 		f |= flagClientEncrypted
 	}
+	if p.TypedReveal {
+		f |= flagTypedReveal
+	}
 	return f
 }
 
@@ -103,7 +107,7 @@ func (p *Push) UnmarshalVersion(b []byte, version byte) error {
 	q := Push{ID: p.ID, Kind: Kind(r.Byte()), State: State(r.Byte())}
 	f := r.Flags(allPushFlags)
 	q.RetrievalStep, q.DeletableByViewer, q.Protected = f&flagRetrievalStep != 0, f&flagDeletable != 0, f&flagProtected != 0
-	q.Frozen, q.ClientEncrypted = f&flagFrozen != 0, f&flagClientEncrypted != 0
+	q.Frozen, q.ClientEncrypted, q.TypedReveal = f&flagFrozen != 0, f&flagClientEncrypted != 0, f&flagTypedReveal != 0
 	q.Owner = AccountID(r.Uvarint(1<<64 - 1))
 	for _, t := range [...]*time.Time{&q.CreatedAt, &q.UpdatedAt, &q.ExpiresAt, &q.ExpiredAt} {
 		*t = r.Time()

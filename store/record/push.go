@@ -86,6 +86,7 @@ type Push struct {
 	Views     int // counted so far
 
 	RetrievalStep     bool
+	TypedReveal       bool // people type a number to open it, which a program that presses all buttons does not
 	DeletableByViewer bool
 	Protected         bool // by a passphrase
 	ClientEncrypted   bool // the sender encrypted the payload, and only the link has the key
