@@ -19,6 +19,7 @@ func allBounds() map[string]bounds {
 	}
 	orOff := bounds{[]string{"0", "1", "1000000"}, []string{"-1", "1000001"}, "must be 0 or from 1 to 1000000"}
 	all := map[string]bounds{
+		"reload_window":                    {[]string{"0", "0s", "1s", "10m"}, []string{"999ms", "10m1s"}, "must be 0 or from 1s to 10m"},
 		"purge_after":                      {[]string{"0", "0s", "1h", "36500d"}, []string{"59m59s", "1s"}, "must be 0 or at least 1h"},
 		"max_store_size":                   {[]string{"0", "1MiB", "8388607TiB"}, []string{"1", "1048575"}, "must be 0 or at least 1MiB"},
 		"backup.schedule":                  {[]string{"0", "1h", "24h", "366d"}, []string{"59m59s", "366d1ns"}, "must be 0 or from 1h to 366d"},

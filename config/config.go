@@ -53,6 +53,7 @@ type Config struct {
 	RequireMFATokensFrom string         `mapstructure:"require_mfa_tokens_from" form:"day" reload:"yes"`
 	SignIn               SignIn         `mapstructure:"sign_in"`
 	DefaultLocale        string         `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh" default:"en" reload:"yes"`
+	ReloadWindow         time.Duration  `mapstructure:"reload_window" min:"1s" max:"10m" off:"0" default:"60s" reload:"yes"`
 	PurgeAfter           time.Duration  `mapstructure:"purge_after" min:"1h" off:"0" default:"365d" reload:"yes"`
 	MaxStoreSize         Size           `mapstructure:"max_store_size" min:"1MiB" off:"0" reload:"yes"`
 	Backup               Backup         `mapstructure:"backup"`

@@ -92,8 +92,15 @@ for (const script of [true, false]) {
     await guest.press(say('step_open'))
     await guest.page.getByText(say('reveal_last'), { exact: true }).waitFor()
     assert.equal(await unveil(guest), text)
-    guest.foresee(404)
-    assert.equal((await guest.go(scene.link(push))).status(), 404)
+    const other = await scene.guest(t, { script })
+    other.foresee(404)
+    assert.equal((await other.go(scene.link(push))).status(), 404)
+
+    await guest.go(scene.link(push)) // as a reload does
+    await guest.page.getByText(say('step_again')).waitFor()
+    await guest.press(say('step_open'))
+    assert.equal(await unveil(guest), text)
+    assert.equal(await views(push), 1)
   })
 
   test(`unknown, expired and deleted pushes look the same${how}`, async (t) => {

@@ -56,6 +56,7 @@ type Set struct {
 	site        web.Site
 	menu        []web.Link // the list of the settings
 	providers   []provider
+	kept        *keptViews
 	signUpEmail *regexp.Regexp // matches the whole of addresses that may sign up
 }
 
@@ -64,9 +65,9 @@ type Set struct {
 func New(o Options, before *Set) (*Set, error) {
 	s := &Set{Options: o}
 	if before != nil {
-		s.providers, s.Templates = before.providers, before.Templates
+		s.providers, s.kept, s.Templates = before.providers, before.kept, before.Templates
 	} else {
-		s.providers = openProviders(o)
+		s.providers, s.kept = openProviders(o), newKeptViews()
 	}
 	var broken, wrong error
 	if s.Templates, broken = s.Templates.With(o.Logo, o.Config.BasePath); broken == nil {

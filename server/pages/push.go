@@ -71,6 +71,9 @@ const returnsField = "returns"
 
 // revealPush opens a push for a reader who pressed the button.
 func (s *Set) revealPush(r *action.Request, f webForm) (action.Reply, error) {
+	if v, ok := s.justOpened(r); ok {
+		return s.showAgain(r, v)
+	}
 	passphrase := f.Text(intake.PassphraseField)
 	if err := intake.CheckPassphrase(passphrase); err != nil {
 		return action.Reply{}, err

@@ -67,10 +67,20 @@ func (s *Set) reveal(r *action.Request, passphrase secret.Text, returns bool) (a
 	page.Returns = returns
 	rep := action.Show(http.StatusOK, "reveal", page)
 	rep.Reserved = true
-	rep = rep.With(r.NewKnownPushCookie(v.PushInfo))
+	rep = rep.With(r.NewKnownPushCookie(v.PushInfo)).With(s.keep(r, v))
 	if opensAtOnce(v.PushInfo) {
 		rep = rep.With(s.newOpenedCookie(r))
 	}
+	return rep, nil
+}
+
+// showAgain shows a view that was kept, which counts no other one.
+func (s *Set) showAgain(r *action.Request, v store.Viewing) (action.Reply, error) {
+	if err := r.ReserveAnswer(s.AnswerMemory, pageFactor)(v.Kind, int64(v.Payload.Len())); err != nil {
+		return action.Reply{}, err
+	}
+	rep := action.Show(http.StatusOK, "reveal", s.newRevealView(r, v))
+	rep.Reserved = true
 	return rep, nil
 }
 

@@ -39,6 +39,7 @@ type stepView struct {
 	Answer    bool         // it answers a request
 	Sender    store.Sender // zero: the page does not show it
 	Number    string       // to type; empty: none
+	Again     bool         // this browser has just opened it, and opens the same view again
 	Attempt   attempt
 }
 
@@ -108,6 +109,9 @@ func newAttempt(err error, missing bool) (attempt, bool) {
 
 // stepPage describes the push behind a link. It opens nothing and leaves no trace.
 func (s *Set) stepPage(r *action.Request) (action.Reply, error) {
+	if v, ok := s.justOpened(r); ok {
+		return action.Show(http.StatusOK, "step", stepView{Path: revealPath(v.Token), Kind: v.Kind.String(), Encrypted: v.ClientEncrypted, Again: true}), nil
+	}
 	return s.stepAfter(r, noAttempt)
 }
 
