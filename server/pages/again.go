@@ -72,7 +72,7 @@ func (k *keptViews) keep(by limit.Holder, v store.Viewing, window time.Duration)
 		return secret.Text{}
 	}
 	key := make([]byte, chacha20poly1305.KeySize)
-	_, _ = rand.Read(key)                 // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(key)                  // never fails: crypto/rand ends the program instead
 	cipher, _ := chacha20poly1305.New(key) // it has the right length
 	kept.sealed = cipher.Seal(nil, make([]byte, chacha20poly1305.NonceSize), plain, nil)
 	digest := sha256.Sum256(key)
