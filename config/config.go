@@ -89,6 +89,9 @@ type Brand struct {
 	Tagline  string `mapstructure:"tagline"`
 	LogoFile string `mapstructure:"logo_file"`
 	Footer   string `mapstructure:"footer"`
+	Imprint  string `mapstructure:"imprint" form:"contact"`
+	Privacy  string `mapstructure:"privacy" form:"contact"`
+	Abuse    string `mapstructure:"abuse" form:"contact"`
 }
 
 // Log configures the log.

@@ -73,7 +73,7 @@ func New(o Options, before *Set) (*Set, error) {
 	if s.Templates, broken = s.Templates.With(o.Logo, o.Config.BasePath); broken == nil {
 		brand := o.Config.Brand
 		s.site = web.Site{
-			Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
+			Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer, Duties: duties(brand),
 			Logo: s.Templates.LogoPath(), SignUps: s.signUps(), Requests: o.Config.EnableRequests,
 		}
 	}
@@ -86,4 +86,14 @@ func New(o Options, before *Set) (*Set, error) {
 		}
 	}
 	return s, errors.Join(broken, wrong)
+}
+
+// duties returns the links at the foot of pages.
+func duties(b config.Brand) (all []web.Link) {
+	for _, l := range [...]web.Link{{Path: b.Imprint, Text: "frame_imprint"}, {Path: b.Privacy, Text: "frame_privacy"}, {Path: b.Abuse, Text: "frame_abuse"}} {
+		if l.Path != "" {
+			all = append(all, l)
+		}
+	}
+	return all
 }

@@ -139,13 +139,20 @@ func TestTheStepPageDescribesItselfToPreviewsWithoutTheSecret(t *testing.T) {
 
 func TestRecipientPagesHaveNothingOfTheApplication(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, func(c *config.Config) { c.EnableSignups, c.Brand.Footer = true, "Our own footer" })
+	a := servertest.NewSite(t, func(c *config.Config) { c.EnableSignups, c.Brand.Footer = true, "Our own footer"
+		c.Brand.Imprint, c.Brand.Privacy, c.Brand.Abuse = "https://example.com/imprint", "https://example.com/privacy", "mailto:abuse@example.com"
+	})
 	token := a.Create(`"payload":"x","expire_after_views":1`)
 	for name, got := range map[string]servertest.Page{
 		"the step": a.Get("/p/" + token + "/r").Page(),
 		"opened":   a.Send("/p/"+token, nil).Page(),
 		"gone":     a.Get("/p/" + token + "/r").Want(http.StatusNotFound).Page(),
 	} {
+		for text, to := range map[string]string{"Legal notice": "https://example.com/imprint", "Privacy": "https://example.com/privacy", "Report abuse": "mailto:abuse@example.com"} {
+			if got.Link(text) != to {
+				t.Errorf("%s: %s leads to %q", name, text, got.Link(text))
+			}
+		}
 		if !strings.Contains(got.Body, "Our own footer") || len(got.Elements("nav")) != 0 || strings.Contains(got.Body, "Sign in") {
 			t.Errorf("%s: %s", name, got.Body)
 		}

@@ -83,6 +83,7 @@ func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 // Site is the data of all pages of a server.
 type Site struct {
 	Title, Tagline, Footer string
+	Duties                 []Link // at the foot: of whom the server is, and where to complain
 	Logo                   string // its path; empty: none
 	SignUps                bool   // whether people may make accounts
 	Requests               bool   // whether accounts may ask for secrets
