@@ -24,7 +24,7 @@ var owners = map[string]string{
 	"github.com/spf13/viper":              "pushbox/config",
 	"github.com/julienschmidt/httprouter": "pushbox/server",
 	"golang.org/x/text":                   "pushbox/internal/lang pushbox/internal/email",
-	"golang.org/x/net":                    "pushbox/server/display pushbox/server/servertest",
+	"golang.org/x/net":                    "pushbox/internal/pageproof pushbox/server/display pushbox/server/servertest",
 	"github.com/boombuler/barcode":        "pushbox/server/display",
 	"github.com/go-ldap/ldap/v3":          "pushbox/internal/directory pushbox/internal/testkit/ldaptest",
 	"github.com/go-webauthn":              "pushbox/internal/passkey",
@@ -93,7 +93,7 @@ var layers = []string{
 	"store/cold",
 	"store/bolt/page",
 	"store/record store/seal",
-	"internal/durable internal/endtoend internal/httpd internal/openid internal/passkey internal/pwpush",
+	"internal/durable internal/endtoend internal/httpd internal/openid internal/pageproof internal/passkey internal/pwpush",
 	"internal/clientip internal/email internal/environ internal/hint internal/humanize internal/lang internal/limit internal/retry internal/rights internal/safename internal/secret internal/strictjson internal/terminal server/display server/openapi store/clock",
 	"internal/weburl",
 }

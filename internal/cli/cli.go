@@ -103,7 +103,7 @@ server and without one.`,
 		group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyExport(), a.keyImport(), a.keyRotate()),
 		a.events(), group("import", "Take over from Password Pusher", a.importPasswordPusher(), a.importSettings()))
 	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire(), a.answers())
-	addTo(root, a.version(), a.completion())
+	addTo(root, a.version(), a.verify(), a.completion())
 	return root
 }
 

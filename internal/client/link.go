@@ -18,6 +18,9 @@ type Link struct {
 	token  secret.Text
 }
 
+// StepPath returns the path of the page with the button, below the server's. To request it uses no view.
+func (l Link) StepPath() secret.Text { return secret.New("/p/" + l.token.Reveal() + "/r") }
+
 var (
 	errLink   = errors.New("must be a link such as https://push.example.com/p/…, as `pushbox push` prints it")
 	errCut    = errors.New("must be a whole link: it is incomplete, or contains characters that a link cannot have")
@@ -131,6 +134,14 @@ func (s Server) String() string { return s.scheme + "://" + s.host }
 // and is not this machine.
 func (s Server) InClear() bool {
 	return s.scheme == "http" && !clientip.IsLoopback(s.url().Hostname())
+}
+
+// Path returns the path in front of all paths of the server, without a slash at the end; empty: none.
+func (s Server) Path() string {
+	if s.path == "" {
+		return ""
+	}
+	return "/" + s.path
 }
 
 func (s Server) url(parts ...string) *url.URL {

@@ -88,7 +88,7 @@ func yamlOf(key, value string) string {
 // that shows that it holds.
 var unseen = map[string]string{
 	"privacy.ipv4_prefix": "server: TestAddressesAreCutBeforeTheyAreKept", "privacy.ipv6_prefix": "server: TestAddressesAreCutBeforeTheyAreKept",
-	"log.client":  "server: TestTheLogCanLeaveClientsOut",
+	"log.client":    "server: TestTheLogCanLeaveClientsOut",
 	"reload_window": "server: TestAReloadShowsTheSameViewForAMoment", "purge_after": "store: TestOtherOptionsHoldAtOnce", "sessions.idle_timeout": "store: TestOtherOptionsHoldAtOnce",
 	"allowed_hosts": "server: TestOnlyAllowedHostsAreAnswered", "require_mfa_tokens_from": "server: TestTokensHaveUntilADay",
 	"log.level": "TestALevelChangesAtOnce", "limits.stall_timeout": "it is read of the configuration when a request begins",

@@ -21,6 +21,16 @@ func (s *Set) asset(r *action.Request) (action.Reply, error) {
 	return action.Reply{Status: http.StatusOK, Asset: &a}, nil
 }
 
+// assetListPath is the path of the list of all that pages load.
+const assetListPath = "/assets.txt"
+
+// assetList lists what pages load, each with its digest, as pushbox version --assets does: without
+// base_path, so that it can be compared with the list of a release.
+func (s *Set) assetList(*action.Request) (action.Reply, error) {
+	text := strings.ReplaceAll(strings.Join(s.Templates.Digests(), "\n")+"\n", "  "+s.Config.BasePath+"/", "  /")
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: "text/plain; charset=utf-8", Body: []byte(text)}}, nil
+}
+
 // favicon redirects programs that request an icon without reading a page.
 func (s *Set) favicon(*action.Request) (action.Reply, error) {
 	at, err := s.Templates.Path("icon-32.png")

@@ -36,6 +36,7 @@ func (s *Set) Routes() []action.Route {
 	)
 	rows := []action.Route{
 		{Name: "asset", Method: get, Pattern: web.AssetPrefix + ":" + action.NameParam, Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.NotCounted, Action: s.asset},
+		{Name: "asset_list", Method: get, Pattern: assetListPath, Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.NotCounted, Action: s.assetList},
 		{Name: "favicon", Method: get, Pattern: "/favicon.ico", Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.NotCounted, Action: s.favicon},
 
 		{Name: "manifest", Method: get, Pattern: manifestPath, Access: action.Public, Traits: action.IsPage, Action: s.manifest},

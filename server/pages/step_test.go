@@ -139,7 +139,8 @@ func TestTheStepPageDescribesItselfToPreviewsWithoutTheSecret(t *testing.T) {
 
 func TestRecipientPagesHaveNothingOfTheApplication(t *testing.T) {
 	t.Parallel()
-	a := servertest.NewSite(t, func(c *config.Config) { c.EnableSignups, c.Brand.Footer = true, "Our own footer"
+	a := servertest.NewSite(t, func(c *config.Config) {
+		c.EnableSignups, c.Brand.Footer = true, "Our own footer"
 		c.Brand.Imprint, c.Brand.Privacy, c.Brand.Abuse = "https://example.com/imprint", "https://example.com/privacy", "mailto:abuse@example.com"
 	})
 	token := a.Create(`"payload":"x","expire_after_views":1`)
