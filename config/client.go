@@ -100,7 +100,7 @@ func (l *loader) readClientFile() {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(name), path)
 		}
-		l.given[key] = given{path, g.origin, g.place}
+		l.given[key] = given{path, g.origin, g.place, g.line}
 	}
 }
 
@@ -108,7 +108,7 @@ func (l *loader) readClientEnvironment() {
 	for _, s := range l.settings {
 		if value, ok := l.environ[s.Env]; ok {
 			origin := "environment " + s.Env
-			l.accept(s, value, origin, origin)
+			l.accept(s, value, origin, origin, 0)
 		}
 	}
 }

@@ -67,13 +67,13 @@ func (f configFile) mapping(n *yaml.Node, prefix string) {
 			f.problem(shown(prefix+k.Value), place, "is not a setting: a section and its keys are written on lines of their own")
 		default:
 			lines[k.Value] = k.Line
-			f.entry(prefix+k.Value, aliased(n.Content[i+1]), place)
+			f.entry(prefix+k.Value, aliased(n.Content[i+1]), place, k.Line)
 		}
 	}
 }
 
 // entry takes the value of a key, which is preceded by its sections.
-func (f configFile) entry(key string, n *yaml.Node, place string) {
+func (f configFile) entry(key string, n *yaml.Node, place string, line int) {
 	s, isSetting := f.byKey[key]
 	isSection := slices.Contains(f.sections, key)
 	switch {
@@ -82,7 +82,7 @@ func (f configFile) entry(key string, n *yaml.Node, place string) {
 	case n.ShortTag() == tagNull:
 		f.problem(key, place, "is empty")
 	case isSetting:
-		f.leaf(s, n, place)
+		f.leaf(s, n, place, line)
 	case n.Kind != yaml.MappingNode:
 		f.problem(key, place, "must be a section with keys")
 	default:
@@ -110,9 +110,9 @@ func shown(key string) string {
 	return "a key"
 }
 
-func (f configFile) leaf(s setting, n *yaml.Node, place string) {
+func (f configFile) leaf(s setting, n *yaml.Node, place string, line int) {
 	if text, ok := s.textOf(n); ok {
-		f.accept(s, text, f.origin, place)
+		f.accept(s, text, f.origin, place, line)
 	} else {
 		f.problem(s.Key, place, "must be %s", s.what)
 	}

@@ -55,6 +55,7 @@ type Value struct {
 	Key    string
 	Value  string // as YAML; a secret is [redacted]
 	Origin string // such as "default" or "environment PUSHBOX_LISTEN"
+	Line   int    // of the file that Origin names; 0: it names none
 	Reload bool   // a reload applies it; otherwise it needs a restart
 }
 
@@ -124,6 +125,7 @@ type given struct {
 	value  any
 	origin string // without a line number
 	place  string // with a line number, for problems
+	line   int    // of the settings file; 0: it is from elsewhere
 }
 
 func newLoader(all []setting, vars []string) *loader {
@@ -137,7 +139,7 @@ func newLoader(all []setting, vars []string) *loader {
 	}
 	for _, s := range l.settings {
 		l.byKey[s.Key] = s
-		l.given[s.Key] = given{s.initial, OriginDefault, OriginDefault}
+		l.given[s.Key] = given{s.initial, OriginDefault, OriginDefault, 0}
 	}
 	return l
 }
@@ -148,14 +150,15 @@ func (l *loader) problem(key, place, format string, args ...any) {
 	l.wrong[key] = true
 }
 
-// accept takes a text as the value of a setting, in place of an earlier one.
-func (l *loader) accept(s setting, text, origin, place string) {
+// accept takes a text as the value of a setting, in place of an earlier one. line is that of the
+// settings file; 0: it is not from there.
+func (l *loader) accept(s setting, text, origin, place string, line int) {
 	v, err := s.read(text)
 	if err != nil {
 		l.problem(s.Key, place, "%v", err)
 		return
 	}
-	l.given[s.Key] = given{v, origin, place}
+	l.given[s.Key] = given{v, origin, place, line}
 }
 
 // decode makes a Config from the given values. They have their types by now, so an
@@ -175,7 +178,7 @@ func (l *loader) values(cfg Config) []Value {
 	values := make([]Value, len(l.settings))
 	for i, s := range l.settings {
 		value := s.print(field(&cfg, s).Interface())
-		values[i] = Value{Key: s.Key, Value: value, Origin: l.given[s.Key].origin, Reload: s.Reload}
+		values[i] = Value{Key: s.Key, Value: value, Origin: l.given[s.Key].origin, Line: l.given[s.Key].line, Reload: s.Reload}
 	}
 	return values
 }
@@ -209,7 +212,7 @@ func (l *loader) readEnvironment() {
 		switch {
 		case ok:
 			if text := l.environ[name]; text != "" || !s.emptyIsUnset() {
-				l.accept(s, s.fromEnvironment(text), origin, origin)
+				l.accept(s, s.fromEnvironment(text), origin, origin, 0)
 			}
 		case strings.HasPrefix(name, envPrefix) && !slices.Contains(others, name):
 			l.problem("", origin, "is not a setting%s", didYouMean(name, known))
@@ -255,7 +258,7 @@ func (l *loader) readFlags(flags map[string]Flag) {
 			l.problem(key, origin, "is a secret, and other users can see arguments")
 			continue
 		}
-		l.accept(s, f.Value, origin, origin)
+		l.accept(s, f.Value, origin, origin, 0)
 	}
 }
 
@@ -293,7 +296,7 @@ func (l *loader) findCredential(cfg *Config) (found bool) {
 
 func (l *loader) keyFound(cfg *Config, path, origin string) {
 	cfg.MasterKeyFile = path
-	l.given[keyFileKey] = given{path, origin, origin}
+	l.given[keyFileKey] = given{path, origin, origin, 0}
 }
 
 // A Change is the effect of reading the sources of a running configuration again.

@@ -203,12 +203,21 @@ func TestWithoutSettingsTheDefaultsHold(t *testing.T) {
 func TestTheExampleHasTheDefaults(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, config.Source{File: "../config.example.yaml"})
+	text, err := os.ReadFile("../config.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
 	if !reflect.DeepEqual(l.Config, config.Default()) {
 		t.Errorf("got %+v", l.Config)
 	}
 	for _, v := range l.Values {
 		if v.Origin != "file ../config.example.yaml" {
 			t.Errorf("%s is not in the example", v.Key)
+		}
+		name := v.Key[strings.LastIndexByte(v.Key, '.')+1:]
+		if v.Line < 1 || v.Line > len(lines) || !strings.HasPrefix(strings.TrimSpace(lines[v.Line-1]), name+":") {
+			t.Errorf("%s is not in line %d", v.Key, v.Line)
 		}
 	}
 }
@@ -235,7 +244,7 @@ func TestLaterSourcesOverrideEarlierOnes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			l := mustLoad(t, test.src)
-			if got := valueOf(t, l, "log.level"); l.Config.Log.Level != test.level || got.Value != test.level || got.Origin != test.from {
+			if got := valueOf(t, l, "log.level"); l.Config.Log.Level != test.level || got.Value != test.level || got.Origin != test.from || (got.Line > 0) != strings.HasPrefix(test.from, "file ") {
 				t.Errorf("got %q and %+v, want %s from %s", l.Config.Log.Level, got, test.level, test.from)
 			}
 			if got := valueOf(t, l, "log.format"); got.Value != "auto" || got.Origin != "default" {

@@ -146,7 +146,7 @@ for (const script of [true, false]) {
 
     await guest.go('/users/mfa')
     await guest.page.locator('summary', { hasText: say('mfa_off_go') }).click()
-    await guest.page.locator('#off-password').fill(account.password)
+    await guest.page.locator('[action$="/mfa/off"] [name=password]').fill(account.password)
     await guest.page.locator('[action$="/mfa/off"] [name=code]').fill(codes[0])
     await guest.press(say('mfa_off_go'))
     await guest.page.getByText(say('notice_mfa_off')).waitFor()
@@ -182,7 +182,7 @@ test('new recovery codes replace the old ones', async (t) => {
   const { codes } = await turnOnMFA(guest)
   await guest.go('/users/mfa')
   await guest.page.locator('summary', { hasText: say('mfa_codes_new') }).click()
-  await guest.page.locator('#codes-password').fill(account.password)
+  await guest.page.locator('[action$="/mfa/codes"] [name=password]').fill(account.password)
   await guest.page.locator('[action$="/mfa/codes"] [name=code]').fill(codes[0])
   await guest.press(say('mfa_codes_go'))
   await guest.page.getByText(say('mfa_codes_replaced')).waitFor()

@@ -81,3 +81,37 @@ test('on a phone the page that is open is in sight among those of the administra
   const { x, width } = await guest.page.locator('.side [aria-current]').boundingBox()
   assert.ok(x >= 0 && x + width <= 375)
 })
+
+test('names of variables break only after a sign, and charts have a scale that is read out', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.administrator())
+  await guest.go('/admin/settings')
+  for (const width of [320, 375, 1366]) {
+    await guest.page.setViewportSize({ width, height: 768 })
+    const ends = await guest.page.locator('.conf tbody th code, .conf td:nth-child(3) code').evaluateAll((all) => all.flatMap((code) => {
+      const text = [...code.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+      return text.filter((node) => {
+        const range = document.createRange()
+        range.selectNodeContents(node)
+        return range.getClientRects().length > 1
+      }).map((node) => node.data)
+    }))
+    assert.deepEqual(ends, [], `at ${width}`)
+  }
+  await guest.go('/admin/activity')
+  const charts = guest.page.getByRole('img')
+  assert.equal(await charts.count(), 4)
+  for (const chart of await charts.all()) assert.match(await chart.locator('title').first().textContent(), /from 20\d\d-\d\d-\d\d to 20\d\d-\d\d-\d\d: \d+ in total, at most \d+ a day/)
+  assert.equal(await guest.page.locator('.scale').first().isVisible(), true)
+})
+
+test('who has a link for a password types it at once', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.administrator())
+  await guest.go('/admin/invite')
+  await guest.page.locator('#email').fill('invited@example.com')
+  await guest.press(say('invite_go'))
+  await guest.wholePage({ name: say('link_made_title') })
+  await guest.go(new URL(await guest.page.locator('#link').inputValue()).pathname)
+  await guest.page.waitForFunction(() => document.activeElement.id === 'new')
+})

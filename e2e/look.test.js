@@ -240,6 +240,7 @@ const pages = {
         headers: { 'User-Agent': long, Referer: `https://example.com/${long}`, 'X-Push-Passphrase': passphrase },
       })
     await guest.go(`/p/${push.url_token}/audit`)
+    await guest.page.locator('#edit summary').click()
     await guest.page.locator('#days').fill('1000')
     await guest.press(say('edit_save'))
     await guest.page.getByRole('alert').waitFor()
@@ -329,7 +330,7 @@ const pages = {
     await withPasskey(guest, long.slice(0, 100))
     await guest.go('/users/mfa')
     await guest.page.getByText(say('mfa_app_add')).click()
-    await guest.page.locator('.pop summary').click()
+    await guest.page.locator('tbody .pop summary').click()
   },
   'sign-in-passkey': async (guest) => {
     const account = await scene.account()

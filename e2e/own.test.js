@@ -74,6 +74,8 @@ for (const script of [true, false]) {
     const { guest, account, push } = await arrive(t, { script })
     const pushed = await push({ expire_after_days: 7, expire_after_views: 5 })
     await guest.go(`/p/${pushed.url_token}/audit`)
+    assert.equal(await guest.page.locator('#days').isVisible(), false)
+    await guest.page.getByText(say('audit_edit'), { exact: true }).click()
     await guest.page.getByLabel(say('edit_days'), { exact: true }).fill('30')
     await guest.page.getByLabel(say('edit_views'), { exact: true }).fill('9')
     await guest.press(say('edit_save'))
@@ -83,6 +85,7 @@ for (const script of [true, false]) {
     const [{ expire_after_days, expire_after_views }] = await scene.pushbox.active(account)
     assert.deepEqual([expire_after_days, expire_after_views], [30, 9])
     guest.foresee(422)
+    await guest.page.getByText(say('audit_edit'), { exact: true }).click()
     await guest.page.getByLabel(say('edit_days'), { exact: true }).fill('1000')
     await guest.press(say('edit_save'))
     await guest.page
@@ -220,6 +223,21 @@ test('names have room on a tablet, and paper has no controls', async (t) => {
   await page.emulateMedia({ media: 'print' })
   assert.equal(await page.locator('#days:visible, :is(button, summary):visible').count(), 0)
   assert.equal(await page.locator('#link').isVisible(), true)
+})
+
+test('the facts of a secret stand beside what happened to it', async (t) => {
+  const { guest, push } = await arrive(t)
+  const { page } = guest
+  const pushed = await push({ name: 'for the printer', note: 'on the second floor', expire_after_views: 5 })
+  await fetch(pushed.json_url, { headers: { Referer: 'https://mail.example.com/inbox' } })
+  await guest.go(`/p/${pushed.url_token}/audit`)
+  for (const [width, beside] of [[1366, true], [1280, true], [768, false], [375, false]]) {
+    await page.setViewportSize({ width, height: 768 })
+    const [facts, activity] = await page.locator('.split > *').evaluateAll((all) => all.map((part) => part.getBoundingClientRect().toJSON()))
+    assert.equal(facts.right <= activity.left && facts.top === activity.top, beside, `at ${width}`)
+    assert.equal(await page.locator('figure.qr').isVisible(), false)
+    if (beside) assert.ok(await page.locator('tbody tr').last().evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight), 'the activity is in sight')
+  }
 })
 
 const heights = (guest) => rows(guest).evaluateAll((all) => all.map((row) => Math.round(row.getBoundingClientRect().height)))

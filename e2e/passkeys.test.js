@@ -58,6 +58,7 @@ test('a passkey is added, signs in alone and as second factor, and is removed', 
   await addPasskey(guest, 'Laptop again') // the passkey proves the account, and the device says that it has one
   await guest.page.getByText(say('passkey_not_made')).waitFor()
 
+  await guest.page.keyboard.press('Escape')
   const row = guest.page.getByRole('row', { name: /Laptop/ })
   await row.locator('summary').click()
   await row.getByLabel(say('mfa_password')).fill(password)
@@ -119,7 +120,7 @@ test('an authenticator app and a passkey are each enough', async (t) => {
   await signedIn(guest)
   await guest.go('/users/mfa')
   await guest.page.locator('summary', { hasText: say('mfa_app_off') }).click()
-  await guest.page.locator('#off-password').fill(password)
+  await guest.page.locator('[action$="/mfa/off"] [name=password]').fill(password)
   await guest.page.locator('[action$="/mfa/off"] [name=code]').fill(codes[1])
   await guest.press(say('mfa_app_off'))
   await guest.page.getByText(say('notice_mfa_app_off')).waitFor()

@@ -71,7 +71,7 @@ func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password secr
 		case step == 0:
 			return record.ErrCredentials
 		}
-		a.TOTP, a.TOTPStep = sealed, step
+		a.TOTP, a.TOTPStep, a.TOTPSince = sealed, step, s.time.Read().Now
 		return nil
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func issuer(name string) string {
 }
 
 func dropTOTP(a *record.Account) {
-	a.TOTP, a.TOTPStep = "", 0
+	a.TOTP, a.TOTPStep, a.TOTPSince = "", 0, time.Time{}
 	a.DropRecovery()
 }
 

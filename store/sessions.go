@@ -168,7 +168,7 @@ func (s *Store) sealOrigin(d record.SessionDigest, by Actor) []byte {
 func (s *Store) sessionInfo(of record.Session, a record.Account) (SessionInfo, error) {
 	plain, err := s.ring.Load().OpenAccount(of.Digest[:], of.Sealed)
 	r := record.Reader{Rest: plain}
-	info := SessionInfo{Session: of, IP: string(r.Bytes()), UserAgent: string(r.Bytes()), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", RecoveryCodes: len(a.Recovery) / record.RecoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere(), Language: a.Language}
+	info := SessionInfo{Session: of, IP: string(r.Bytes()), UserAgent: string(r.Bytes()), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", TOTPSince: a.TOTPSince, RecoveryCodes: len(a.Recovery) / record.RecoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere(), Language: a.Language}
 	if err != nil || r.End() != nil {
 		return SessionInfo{}, fmt.Errorf("%w: the origin of session %d cannot be decrypted", record.ErrCorrupt, of.ID)
 	}
@@ -210,11 +210,12 @@ const (
 // A SessionInfo is an opened session.
 type SessionInfo struct {
 	record.Session
-	IP        string // that it began from
-	UserAgent string // that it began with
-	Email     string // of the account
-	MFA       bool   // the account has a second factor
-	TOTP      bool   // one of them is an authenticator app
+	IP        string    // that it began from
+	UserAgent string    // that it began with
+	Email     string    // of the account
+	MFA       bool      // the account has a second factor
+	TOTP      bool      // one of them is an authenticator app
+	TOTPSince time.Time // in Sessions and Session: when the app was added; zero: it is not known
 
 	RecoveryCodes int // that it has left
 

@@ -279,7 +279,7 @@ func (s *Service) settingsAPI(*action.Request) (action.Reply, error) {
 func newSettingsJSON(all []config.Value) settingsJSON {
 	j := settingsJSON{Settings: make([]settingJSON, len(all))}
 	for i, v := range all {
-		j.Settings[i] = settingJSON(v)
+		j.Settings[i] = settingJSON{v.Key, v.Value, v.Origin, v.Reload}
 	}
 	return j
 }

@@ -82,6 +82,7 @@ var told = server.Monitoring{
 	Settings: func() []config.Value {
 		return []config.Value{
 			{Key: "listen", Value: `":80"`, Origin: "flag --listen"},
+			{Key: "log.level", Value: "warn", Origin: "file /etc/pushbox.yaml", Line: 7, Reload: true},
 			{Key: "base_path", Value: `""`, Origin: config.OriginDefault},
 			{Key: "base_url", Value: `"https://push.example.com"`, Origin: "environment PUSHBOX_BASE_URL", Reload: true},
 		}
@@ -453,7 +454,7 @@ func TestAdministratorsSeeTheHealthOfTheInstallation(t *testing.T) {
 	if strings.Index(page.Body, "it jumped") > strings.Index(page.Body, "is running") {
 		t.Error("a problem stands behind what is fine")
 	}
-	admin.Get("/admin/settings").Says("flag --listen").Says("a change needs a restart").Says("1 setting has its default").Says("https://push.example.com")
+	admin.Get("/admin/settings").Says("--listen").Says("yaml</code>, line\u00a07").Lacks(`{base_url`).Says("a change needs a restart").Says("1 setting has its default").Says("https://push.example.com")
 	a.Get(adminAPI+"/settings", root).Says(`{"key":"base_path","value":"\"\"","origin":"default","reload":false}`)
 	bare := servertest.New(t)
 	bare.Store.Account(rootEmail)

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"pushbox/config"
@@ -138,13 +139,45 @@ func (s *Set) findingsPage(r *action.Request) (action.Reply, error) {
 }
 
 // settingsView has the settings in force: those that are set, and the defaults.
-type settingsView struct{ Set, Defaults []config.Value }
+type settingsView struct{ Set, Defaults []settingRow }
+
+// A settingRow is a setting in force.
+type settingRow config.Value
+
+// origins are the messages for where a value is from, without settings_from_, by the first word of
+// its origin; the rest of the origin is a name.
+var origins = []string{"file", "environment", "flag"}
+
+// From is the key of the message that says where the value is from, by the name of that; empty:
+// Origin says it.
+func (r settingRow) From() string {
+	kind, name, _ := strings.Cut(r.Origin, " ")
+	switch {
+	case name == "" || !slices.Contains(origins, kind):
+		return ""
+	case r.Line > 0:
+		return "settings_from_line"
+	default:
+		return "settings_from_" + kind
+	}
+}
+
+// Place is the name of where the value is from: of a file, a variable or a flag.
+func (r settingRow) Place() string {
+	_, name, _ := strings.Cut(r.Origin, " ")
+	return name
+}
 
 // settingsPage shows the settings in force.
 func (s *Set) settingsPage(*action.Request) (action.Reply, error) {
 	all, err := s.Manage.SettingsNow()
-	isDefault := func(v config.Value) bool { return v.Origin == config.OriginDefault }
-	v := settingsView{Set: slices.DeleteFunc(slices.Clone(all), isDefault)}
-	v.Defaults = slices.DeleteFunc(slices.Clone(all), func(v config.Value) bool { return !isDefault(v) })
+	var v settingsView
+	for _, one := range all {
+		if one.Origin == config.OriginDefault {
+			v.Defaults = append(v.Defaults, settingRow(one))
+		} else {
+			v.Set = append(v.Set, settingRow(one))
+		}
+	}
 	return action.Show(http.StatusOK, "admin_settings", v), err
 }

@@ -40,7 +40,7 @@ type logRow struct {
 	WhoEmail string // its address; empty if that is no longer known
 	Email    string // of the account that it is about
 	Account  record.AccountID
-	Detail   string
+	Details  []detail
 	IP       string
 	Agent    display.Agent
 }
@@ -103,7 +103,7 @@ func newLogRows(found []store.AdminEventInfo) []logRow {
 	for i, e := range found {
 		rows[i] = logRow{
 			At: display.NewExactTime(e.At), Kind: e.Kind.String(), By: e.By.Kind(), Email: email.Shown(e.Email), Account: e.Account,
-			Detail: e.Detail, IP: e.By.IP, Agent: display.ParseAgent(e.By.UserAgent),
+			Details: readDetails(e.Kind, e.Detail), IP: e.By.IP, Agent: display.ParseAgent(e.By.UserAgent),
 		}
 		if by := e.By.Account; by != 0 && by != e.Account {
 			rows[i].Who, rows[i].WhoEmail = strconv.FormatUint(uint64(by), 10), email.Shown(e.ByEmail)
@@ -130,20 +130,6 @@ var eventMarks = []struct{ end, mark string }{
 	{"purge", "expire"},
 	{"sign_in", "view"},
 	{"_confirm", "view"},
-}
-
-// detailKeys are the messages for details that the log has as fixed texts, without log_detail_.
-var detailKeys = map[string]string{
-	"with a passkey alone": "passkey", "with a passkey as second factor": "passkey_second", "with a second factor": "code",
-	"with a recovery code": "recovery", "by mail": "mail", "by a link": "link", "by its user": "own",
-}
-
-// DetailKey is the key of the message that says the detail; empty: there is none.
-func (r logRow) DetailKey() string {
-	if key, is := detailKeys[r.Detail]; is {
-		return "log_detail_" + key
-	}
-	return ""
 }
 
 // Mark is the class of the event's mark; empty: it has no particular one.

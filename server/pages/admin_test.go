@@ -3,6 +3,7 @@ package pages_test
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -296,7 +297,7 @@ func TestTheActivityIsShownAsChartsAndAsATable(t *testing.T) {
 	a.Create(`"payload":"marker-text"`)
 	today := a.Store.Clock.Now().UTC().Format(time.DateOnly)
 	page := admin.Get("/admin/activity").Want(http.StatusOK).Says("Secrets created").Says("at most 3 a day").Lacks("marker").Lacks("Some numbers are missing")
-	for _, want := range []string{"<title>" + today + ": 3</title>", `<title id="chart-0">Secrets created: 3</title>`, `<th scope="row">` + today + `</th>`} {
+	for _, want := range []string{"<title>" + today + ": 3</title>", ": 3 in total, at most 3 a day</title>", ">3</span> <span>0</span>", `<th scope="row">` + today + `</th>`} {
 		if !strings.Contains(page.Body, want) {
 			t.Errorf("the page lacks %s", want)
 		}
@@ -306,4 +307,34 @@ func TestTheActivityIsShownAsChartsAndAsATable(t *testing.T) {
 	}
 	_, short := administered(t, func(c *config.Config) { c.PurgeAfter = 24 * time.Hour })
 	short.Get("/admin/activity").Says("Some numbers are missing").Lacks("Pushes created").Says("Refused sign-ins")
+}
+
+// What the log composes of a detail is in the language of the page, in all that it knows.
+func TestTheLogIsInTheLanguageOfThePage(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	operator := store.Actor{Role: store.Operator}
+	person := store.External{
+		Identity: record.Identity{Issuer: "https://id.example.com", Subject: "bob"}, Provider: "Acme", Email: bobEmail, Verified: true, Link: true,
+	}
+	_, err := a.Store.SignInAs(ctx, store.Actor{Client: "192.0.2.9"}, person)
+	env.OK(t, err)
+	person.Denied, person.Why = true, "the person is in no group of allowed_groups"
+	if _, err := a.Store.SignInAs(ctx, store.Actor{Client: "192.0.2.9"}, person); err == nil {
+		t.Fatal("a denied person signs in")
+	}
+	_, err = a.Store.ExpirePushes(ctx, operator, bobEmail)
+	env.OK(t, err)
+	env.OK(t, a.Store.EndAccess(ctx, operator, bobEmail, true))
+	env.OK(t, a.Store.RenameAccount(ctx, operator, bobEmail, "robert@example.com"))
+	_, err = a.Store.Backup(ctx, operator, filepath.Join(t.TempDir(), "backup"), func(int64, int64) {})
+	env.OK(t, err)
+	page := admin.Get("/admin/log?lang=de").Want(http.StatusOK)
+	for _, want := range []string{"durch Acme", "durch Acme, subject „bob“: die Person ist in keiner Gruppe aus allowed_groups", "Geheimnisse: 0", "auch API-Token und Webhooks wurden beendet", "vorher " + bobEmail, ", Schlüssel "} {
+		page.Says(want)
+	}
+	for _, english := range []string{"by Acme", "the person", "0 pushes", "its API tokens", "it was", ", key "} {
+		page.Lacks(english)
+	}
+	admin.Get("/admin/log.jsonl").Says("and its API tokens and webhooks ended").Says("it was " + bobEmail)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"pushbox/internal/passkey"
 	"pushbox/internal/secret"
@@ -16,12 +17,14 @@ import (
 // mfaView shows the second factors of an account, and the form to add one.
 type mfaView struct {
 	On       bool
-	TOTP     bool // one of the factors is an authenticator app
+	TOTP     bool          // one of the factors is an authenticator app
+	Since    *display.Time // when the app was added; nil: it is not known
 	Passkeys []passkeyRow
-	Required bool        // every account must have one
-	Codes    int         // recovery codes that are left
-	Email    string      // for password managers
-	Secret   secret.Text // of the authenticator app that is offered, if the account has none
+	First    *display.Time // when the oldest of them was made
+	Required bool          // every account must have one
+	Codes    int           // recovery codes that are left
+	Email    string        // for password managers
+	Secret   secret.Text   // of the authenticator app that is offered, if the account has none
 	QR       display.QR
 	New      passkeyView // the passkey that is offered
 	Proof    passkeyView // passkeys that can replace a code, for changes that need a factor
@@ -65,12 +68,16 @@ func (s *Set) mfaPage(r *action.Request) (action.Reply, error) {
 // mfaState returns the page. If the account has no authenticator app, the page offers the given
 // secret, or a new one if that is zero.
 func (s *Set) mfaState(r *action.Request, offered secret.Text) (mfaView, error) {
-	page := mfaView{On: r.Session.MFA, TOTP: r.Session.TOTP, Required: s.Config.RequireMFA, Codes: r.Session.RecoveryCodes, Email: r.Session.Email}
+	page := mfaView{On: r.Session.MFA, TOTP: r.Session.TOTP, Since: display.OptionalTime(r.Session.TOTPSince), Required: s.Config.RequireMFA, Codes: r.Session.RecoveryCodes, Email: r.Session.Email}
 	list, err := s.Store.Passkeys(r.Context(), r.SessionSecret())
 	if err != nil {
 		return page, err
 	}
+	var first time.Time
 	for _, p := range list {
+		if page.First == nil || p.CreatedAt.Before(first) {
+			first, page.First = p.CreatedAt, display.OptionalTime(p.CreatedAt)
+		}
 		page.Passkeys = append(page.Passkeys, passkeyRow{p.ID, p.Name, display.NewTime(p.CreatedAt), display.OptionalTime(p.UsedAt)})
 	}
 	if len(list) < record.MaxPasskeys {

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
+	"pushbox/store"
 )
 
 func TestASecondFactor(t *testing.T) {
@@ -154,4 +156,22 @@ func TestTokensHaveUntilADay(t *testing.T) {
 	a.Get(pushes+"/active", ann).Want(http.StatusOK)
 	a.Store.Clock.Advance(time.Millisecond)
 	a.Get(pushes+"/active", ann).Want(http.StatusForbidden)
+}
+
+// The page says since when a factor is on, where the record has that.
+func TestAFactorSaysSinceWhenItIsOn(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.Get("/users/mfa").Want(http.StatusOK).Lacks("On since")
+	b.EnableMFA()
+	one := account(t, a, 1)
+	if now := a.Store.Clock.Now(); one.TOTPSince.UnixMilli() != now.UnixMilli() {
+		t.Errorf("since %v, at %v", one.TOTPSince, now)
+	}
+	b.Get("/users/mfa").Want(http.StatusOK).Says(`On since <time datetime="` + one.TOTPSince.UTC().Format(time.RFC3339))
+	env.OK(t, a.Store.ResetFactors(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail))
+	if one := account(t, a, 1); !one.TOTPSince.IsZero() {
+		t.Errorf("since %v, without an app", one.TOTPSince)
+	}
 }

@@ -52,11 +52,22 @@ func (p *Pages) With(logo *Logo, base string) (*Pages, error) {
 	return next, err
 }
 
+// parts splits a name of a setting, a variable or a file where a line may break: after _, . and /.
+func parts(name string) (all []string) {
+	for {
+		i := strings.IndexAny(name, "_./")
+		if i < 0 || i == len(name)-1 {
+			return append(all, name)
+		}
+		all, name = append(all, name[:i+1]), name[i+1:]
+	}
+}
+
 // readTemplates reads the template of each page, with the frame of all. An error is
 // a fault of the build.
 func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 	all := make(map[string]*template.Template)
-	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "digest": p.Digest, "to": p.to, "parts": func(name string) []string { return strings.Split(name, "_") }}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
+	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "digest": p.Digest, "to": p.to, "parts": parts}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
 	if err != nil {
 		return nil, err
 	}

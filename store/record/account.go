@@ -23,6 +23,7 @@ type Account struct {
 	Removing     bool        // its pushes are being purged; it is removed after them
 	Admin        bool        // it is an administrator: it manages accounts and the instance, on the pages and by the API
 	TOTP         string      // the secret of its authenticator app, sealed; empty: it has none
+	TOTPSince    time.Time   // when the app was added; zero: there is none, or an earlier release added it
 	TOTPStep     int64       // the last step whose code was accepted: steps are 30 seconds, counted since 1970
 	Recovery     string      // digests of the remaining recovery codes, concatenated
 	SignedInAt   time.Time   // the last sign-in on the pages; zero: none yet

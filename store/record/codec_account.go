@@ -17,6 +17,7 @@ const (
 	flagPasskeys   // the record has passkeys
 	flagWishes     // the record has Name, Language and Mails
 	flagPolicy     // the record has Policy
+	flagTOTPSince  // the record has TOTPSince
 
 	allAccountFlags = 1<<iota - 1
 )
@@ -35,7 +36,7 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	var f uint64
 	for i, set := range [...]bool{
 		a.Disabled, a.Removing, !a.SignedInAt.IsZero(), a.Unconfirmed, a.Code != (AddressCode{}), a.Admin,
-		a.Identities != "", a.Passkeys != "", wishes, a.Policy != "",
+		a.Identities != "", a.Passkeys != "", wishes, a.Policy != "", !a.TOTPSince.IsZero(),
 	} {
 		if set {
 			f |= 1 << i
@@ -62,6 +63,9 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	}
 	if a.Policy != "" {
 		b = AppendBytes(b, a.Policy)
+	}
+	if !a.TOTPSince.IsZero() {
+		b = AppendTime(b, a.TOTPSince)
 	}
 	return b, nil
 }
@@ -108,6 +112,10 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 	if f&flagPolicy != 0 {
 		c.Policy = string(r.Bytes())
 		r.Bad = r.Bad || c.Policy == ""
+	}
+	if f&flagTOTPSince != 0 {
+		c.TOTPSince = r.Time()
+		r.Bad = r.Bad || c.TOTPSince.IsZero() || c.TOTP == ""
 	}
 	if err := r.End(); err != nil || len(c.Recovery)%RecoverySize != 0 {
 		return ErrRecord

@@ -38,7 +38,7 @@ func records() map[string][2]record {
 		"entry": {&Entry{Kind: EntryOwnerView, At: at(5e6), Sealed: []byte{6, 7}}, &Entry{Kind: EntryCreation}},
 		"account": {&Account{
 			ID: 9, Email: "a@example.com", PasswordHash: "$argon2id$", CreatedAt: at(0), Disabled: true, Removing: true,
-			TOTP: "sealed", TOTPStep: 1<<63 - 1, Recovery: strings.Repeat("0123456789abcdef", 10),
+			TOTP: "sealed", TOTPSince: at(6e9), TOTPStep: 1<<63 - 1, Recovery: strings.Repeat("0123456789abcdef", 10),
 			SignedInAt: at(7e9), Unconfirmed: true, Code: AddressCode{Sum: [16]byte{1, 15: 2}, SentAt: at(8e9), Wrong: CodeTries, Sent: CodesPerDay},
 			Identities: Identities("").With(Identity{"i", "s"}).With(Identity{"i", "t"}),
 			Passkeys:   passkeyBytes + passkeyBytes,
@@ -218,7 +218,7 @@ func withFlags(flags uint64, end ...byte) []byte {
 
 func TestOptionalPartsOfAnAccountAreNotEmpty(t *testing.T) {
 	t.Parallel()
-	for flags, end := range map[uint64][]byte{flagWishes: {0, 0, 0}, flagPolicy: {0}, allAccountFlags + 1: {}} {
+	for flags, end := range map[uint64][]byte{flagWishes: {0, 0, 0}, flagPolicy: {0}, flagTOTPSince: {0}, flagTOTPSince | flagSignedIn: {0, 0}, allAccountFlags + 1: {}} {
 		if new(Account).UnmarshalBinary(withFlags(flags, end...)) == nil {
 			t.Errorf("flags %#x with an empty part are accepted", flags)
 		}
