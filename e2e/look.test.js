@@ -2,11 +2,11 @@ import { test } from 'node:test'
 
 import { answer, arriveSignedIn, askFor, chooseKind, fillPush, makePush, openPush, sendPush, sent, signIn, skipChecks, tokenOf, unveil } from './lib/acts.js'
 import { addDevice, addPasskey, touches } from './lib/device.js'
-import { look } from './lib/look.js'
+import { look, pictured } from './lib/look.js'
 import { setScene } from './lib/scene.js'
 import { goToStyleguide } from './lib/styleguide.js'
 import { codeOf } from './lib/totp.js'
-import { say } from './lib/words.js'
+import { say, speak, spoken } from './lib/words.js'
 
 const policies = '[{name: finance, kinds: [text, file], require_passphrase: true, require_encryption: true, expire_after_days_max: 3}]'
 const scene = setScene({ PUSHBOX_POLICIES: policies, PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_ENABLE_SIGNUPS: 'true', PUSHBOX_SIGNUP_EMAIL_REGEXP: String.raw`.+@example\.com` })
@@ -15,8 +15,9 @@ const long = 'Verylongnamewithoutanyplacetobreakit'.repeat(5)
 const password = 'correct horse battery'
 const members = {} // accounts that have signed in, with their cookies
 
-// signedIn signs in an account, once for all tests.
-async function signedIn(guest, name) {
+// signedIn signs in an account, once for all tests in a language.
+async function signedIn(guest, title) {
+  const name = `${spoken} ${title}`
   if (members[name]) {
     await guest.context.addCookies(members[name].cookies)
     return members[name].account
@@ -466,7 +467,7 @@ const pages = {
   'admin-link': async (guest) => {
     await arriveSignedIn(guest, await scene.administrator())
     await guest.go('/admin/invite')
-    await guest.page.locator('#email').fill(`${long.slice(0, 60)}@example.com`)
+    await guest.page.locator('#email').fill(`${spoken}-${long.slice(0, 57)}@example.com`)
     await guest.press(say('invite_go'))
     await guest.wholePage({ name: say('link_made_title') })
   },
@@ -509,10 +510,12 @@ const pages = {
   },
 }
 
-for (const [name, go] of Object.entries(pages)) {
-  test(`the page ${name} is accessible`, async (t) => {
-    const guest = await scene.guest(t)
-    await go(guest)
-    await look(guest, name)
-  })
-}
+for (const tag of pictured ?? ['en'])
+  for (const [name, go] of Object.entries(pages)) {
+    test(pictured ? `a picture of the page ${name} in ${tag}` : `the page ${name} is accessible`, async (t) => {
+      speak(tag)
+      const guest = await scene.guest(t)
+      await go(guest)
+      await look(guest, name)
+    })
+  }

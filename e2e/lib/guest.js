@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { Visitor } from './browser.js'
 import { clientHeader } from './front.js'
 import { Guard } from './guard.js'
+import { spoken } from './words.js'
 
 let guests = 0
 
@@ -26,7 +27,7 @@ export class Guest extends Visitor {
   //   locale, zone, theme, motion: the preferences of the browser
   static async arrive(browser, options) {
     const { at, home = [at], script = true, width = 1280, touch = false } = options
-    const { locale = 'en-GB', zone = 'UTC', theme = 'light', motion = 'no-preference' } = options
+    const { locale = spoken === 'en' ? 'en-GB' : spoken, zone = 'UTC', theme = 'light', motion = 'no-preference' } = options
     const window = {
       javaScriptEnabled: script,
       viewport: { width, height: 800 },
