@@ -76,6 +76,7 @@ func allBounds() map[string]bounds {
 		"require_mfa_tokens_from":          {[]string{"2027-01-31", "2028-02-29"}, []string{"2027-02-29", "2027-1-31", "tomorrow", "2027-01-31T00:00:00Z"}, "must be a day such as 2027-01-31"},
 		"client_encryption":                {[]string{"off", "offered", "default", "required"}, []string{"on", "Off"}, "must be off, offered, default or required"},
 		"policy.reveal":                    {[]string{"press", "type"}, []string{"click", "Type"}, "must be press or type"},
+		"compat.edition":                   {[]string{"oss", "commercial"}, []string{"OSS", "pro"}, "must be oss or commercial"},
 		"log.level":                        {[]string{"debug", "info", "warn", "error"}, []string{"Debug", "warning"}, "must be debug, info, warn or error"},
 		"privacy.ipv4_prefix":              {[]string{"0", "8", "24", "32"}, []string{"-1", "1", "7", "33"}, "must be 0 or from 8 to 32"},
 		"privacy.ipv6_prefix":              {[]string{"0", "16", "48", "128"}, []string{"-1", "1", "15", "129"}, "must be 0 or from 16 to 128"},

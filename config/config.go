@@ -47,6 +47,7 @@ type Config struct {
 	EnableFilePushes     bool           `mapstructure:"enable_file_pushes" default:"true" reload:"yes"`
 	ClientEncryption     string         `mapstructure:"client_encryption" oneof:"off offered default required" default:"offered" reload:"yes"`
 	EnableRequests       bool           `mapstructure:"enable_requests" reload:"yes"`
+	Compat               Compat         `mapstructure:"compat" reload:"yes"`
 	EnableSignups        bool           `mapstructure:"enable_signups" reload:"yes"`
 	SignupEmailRegexp    string         `mapstructure:"signup_email_regexp" form:"regexp" default:".+" reload:"yes"`
 	RequireMFA           bool           `mapstructure:"require_mfa" reload:"yes"`
@@ -73,6 +74,14 @@ type Config struct {
 	Policy               Policy         `mapstructure:"policy" reload:"yes"`
 	Policies             []NamedPolicy  `mapstructure:"policies" reload:"yes"`
 }
+
+// Compat says what clients of Password Pusher are told.
+type Compat struct {
+	Edition string `mapstructure:"edition" oneof:"oss commercial" default:"oss"`
+}
+
+// Commercial reports whether they are told that this is the paid edition.
+func (c Compat) Commercial() bool { return c.Edition == "commercial" }
 
 // Backup says when and where the server makes scheduled backups of its database.
 type Backup struct {

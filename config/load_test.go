@@ -17,7 +17,7 @@ func sample(k config.Setting) string {
 	special := map[string]string{
 		"listen": "[::1]:0", "metrics.listen": "[::1]:0", "default_locale": "de", "base_url": "https://push.example.com", "security_contact": "mailto:security@example.com", "trusted_proxies": "10.0.0.0/8,192.0.2.1",
 		"public_listen": "unix:/run/public.sock", "listen_mode": "0600", "allowed_hosts": "push.example.com", "create_networks": "10.0.0.0/8",
-		"purge_after": "90d", "reload_window": "30s", "brand.imprint": "https://example.com/imprint", "brand.privacy": "https://example.com/privacy", "brand.abuse": "mailto:abuse@example.com", "max_store_size": "1GiB", "client_encryption": "required", "policy.reveal": "type", "database_url": "postgres:///box", "log.level": "debug", "log.format": "json", "privacy.ipv4_prefix": "24", "privacy.ipv6_prefix": "48",
+		"purge_after": "90d", "reload_window": "30s", "brand.imprint": "https://example.com/imprint", "brand.privacy": "https://example.com/privacy", "brand.abuse": "mailto:abuse@example.com", "max_store_size": "1GiB", "client_encryption": "required", "compat.edition": "commercial", "policy.reveal": "type", "database_url": "postgres:///box", "log.level": "debug", "log.format": "json", "privacy.ipv4_prefix": "24", "privacy.ipv6_prefix": "48",
 		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.connections": "16", "limits.min_free_space": "0", "limits.anonymous_bytes": "1GiB", "limits.account_bytes": "1GiB",
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stop_delay": "5s", "limits.stall_timeout": "5m",
 		"files.max_file_size": "400MiB", "files.anonymous_max_size": "1MiB", "files.download_window": "1h",

@@ -43,6 +43,7 @@ type accessRow struct {
 var matrix = []accessRow{
 	{"GET", "/api/v2/version", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", "/api/v2/openapi.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
+	{"GET", "/api/v2/openapi-3.0.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", "/readyz", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", "/metrics", "", [callers]int{404, 404, 404, 404}, [callers]int{404, 404, 404, 404}},
 	{"GET", "/healthz", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
@@ -63,6 +64,14 @@ var matrix = []accessRow{
 	{"POST", requests, `{"request":{"text":"x"}}`, [callers]int{401, 401, 201, 201}, [callers]int{401, 401, 201, 201}},
 	{"GET", requests, "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 	{"GET", requests + "/REQUEST", "", [callers]int{401, 401, 404, 200}, [callers]int{401, 401, 404, 200}},
+	{"GET", requests + "/open", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+	{"GET", requests + "/ready", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+	{"GET", requests + "/closed", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+	{"GET", requests + "/active", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+	{"GET", requests + "/REQUEST/preview", "", [callers]int{401, 401, 404, 200}, [callers]int{401, 401, 404, 200}},
+	{"GET", requests + "/REQUEST/audit", "", [callers]int{401, 401, 404, 200}, [callers]int{401, 401, 404, 200}},
+	{"PATCH", requests + "/REQUEST/respond", `{"request":{"response":"x"}}`, [callers]int{404, 401, 404, 404}, [callers]int{401, 401, 404, 404}}, // an id takes no answer
+	{"PATCH", requests + "/ASKED/respond", `{"request":{"response":"x"}}`, [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 	{"DELETE", requests + "/REQUEST", "", [callers]int{401, 401, 404, 200}, [callers]int{401, 401, 404, 200}},
 	{"GET", pushes + "/expired", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 }
@@ -72,6 +81,7 @@ func matrixV1() []accessRow {
 	const password = `{"password":{"payload":"x"}}`
 	rows := []accessRow{
 		{"GET", "/api/v1/openapi.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
+		{"GET", "/api/v1/openapi-3.0.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 		{"GET", "/api/v1/version", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 		{"GET", "/api/v1/version.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 		{"OPTIONS", "/p.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
@@ -106,7 +116,7 @@ func TestEachRouteChecksWhoMayCallIt(t *testing.T) {
 		a := servertest.New(t, servertest.SendsMail, func(c *config.Config) { c.AllowAnonymous, c.EnableRequests = anonymous, true })
 		owner := a.AddTokenUser("owner@example.com")
 		who := [callers]http.Header{asAnonymous: {}, asBadToken: {"Authorization": {"Bearer bad"}}, asStranger: a.AddTokenUser("stranger@example.com"), asOwner: owner}
-		asked := a.Do("POST", requests, `{"request":{"text":"x"}}`, owner).Want(http.StatusCreated).Text("id")
+		asked := a.Do("POST", requests, `{"request":{"text":"x","max_answers":9}}`, owner).Want(http.StatusCreated)
 		grant := a.PushFiles("owner@example.com", []byte("x")).Grant()
 		for _, row := range slices.Concat(matrix, matrixV1()) {
 			want := row.open
@@ -115,7 +125,7 @@ func TestEachRouteChecksWhoMayCallIt(t *testing.T) {
 			}
 			for caller, header := range who {
 				token := a.Create(`"payload":"x","deletable_by_viewer":false`, owner)
-				path := strings.NewReplacer("TOKEN", token, "GRANT", grant, "REQUEST", asked).Replace(row.path)
+				path := strings.NewReplacer("TOKEN", token, "GRANT", grant, "REQUEST", asked.Text("id"), "ASKED", asked.Text("url_token")).Replace(row.path)
 				got := a.Do(row.method, path, row.body, header)
 				if got.Status != want[caller] {
 					t.Errorf("%s %s, anonymous %v, caller %d: %d, not %d", row.method, row.path, anonymous, caller, got.Status, want[caller])

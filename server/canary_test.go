@@ -45,6 +45,8 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		file       = "canary-file-content-6d01f3"
 		fileName   = "canary-file-name-b7720e"
 		asked      = "canary-asked-text-90d2c4"
+		askedName  = "canary-asked-name-4e1b07"
+		askedNote  = "canary-asked-note-c83f5a"
 		answered   = "canary-answer-text-e81b35"
 	)
 	fields := `"payload":"` + payload + `","passphrase":"` + passphrase + `","name":"` + name + `","note":"` + note + `"`
@@ -60,9 +62,9 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 	shown := a.Get(pushes + "/" + filed).Want(http.StatusOK)
 	address := strings.TrimPrefix(shown.Object()["files"].([]any)[0].(map[string]any)["url"].(string), a.URL)
 	markers = append(markers, file, fileName, filed, strings.Split(address, "/")[2])
-	link := a.Do("POST", requests, `{"request":{"text":"`+asked+`","max_answers":9}}`, ann).Want(http.StatusCreated).Text("html_url")
+	link := a.Do("POST", requests, `{"request":{"text":"`+asked+`","name":"`+askedName+`","note":"`+askedNote+`","max_answers":9}}`, ann).Want(http.StatusCreated).Text("html_url")
 	link = strings.TrimPrefix(link, a.URL)
-	markers = append(markers, asked, answered, strings.TrimPrefix(link, "/q/"))
+	markers = append(markers, asked, askedName, askedNote, answered, strings.TrimPrefix(link, "/q/"))
 	linked := http.Header{"Referer": {a.URL + "/p/" + owned}, "User-Agent": {"canary/1"}}
 	statuses := make(map[int]bool)
 	for _, test := range []struct {

@@ -83,6 +83,7 @@ func readPath(r *action.Request, params httprouter.Params) {
 			r.SentToken = secret.New(p.Value)
 		case action.RequestParam:
 			r.RequestID, _ = store.ParseRequestID(p.Value)
+			r.SentToken = secret.New(p.Value)
 		case action.GrantParam:
 			r.Grant = secret.New(p.Value)
 		case action.FileParam:
@@ -208,6 +209,8 @@ func (s *Server) errorReply(r *action.Request, err error) action.Reply {
 		return action.Reply{Status: http.StatusMisdirectedRequest, Text: &action.Text{Media: textType[0], Body: []byte(r.Locale.Text("problem_host_text") + "\n")}}
 	case r.ForPeople():
 		return action.ProblemOf(r, err).Page(r)
+	case r.WantsText():
+		return action.ProblemOf(r, err).Line(r)
 	default:
 		return action.ProblemOf(r, err).JSON(r)
 	}

@@ -23,6 +23,7 @@ var (
 	immutable    = []string{"public, max-age=31536000, immutable"}
 	everySite    = []string{"*"}
 	byteRanges   = []string{"bytes"}
+	deprecatedV1 = []string{"@1795305600"} // 2026-11-22, since when the manual calls it deprecated
 	byEncoding   = []string{"Accept-Encoding"}
 	gzipped      = []string{"gzip"}
 	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
@@ -32,7 +33,7 @@ var (
 
 	jsonType = []string{action.JSONType}
 	htmlType = []string{"text/html; charset=utf-8"}
-	textType = []string{"text/plain; charset=utf-8"}
+	textType = []string{action.TextType}
 	fileType = []string{"application/octet-stream"}
 )
 
@@ -65,6 +66,13 @@ func pageHeaders(h http.Header, language string, overTLS bool) {
 // no cookie and no password with such a request.
 func crossOriginHeaders(h http.Header) {
 	h["Access-Control-Allow-Origin"] = everySite
+}
+
+// deprecatedHeaders says that version 1 of the API is deprecated, and which document describes it (RFC 9745).
+// Its paths lie under base. Nothing says that it will end, so there is no Sunset.
+func deprecatedHeaders(h http.Header, base string) {
+	h["Deprecation"] = deprecatedV1
+	h["Link"] = []string{"<" + base + action.DocumentV1 + `>; rel="deprecation"; type="application/json"`}
 }
 
 // assetHeaders sets the headers of assets. Their names have a digest of their content,

@@ -27,6 +27,9 @@ func (s *Server) send(w http.ResponseWriter, r *action.Request, rep answer) (int
 	if s.sharesAnswer(r) {
 		crossOriginHeaders(w.Header())
 	}
+	if r.Route != nil && r.Route.Has(action.IsV1) && s.cfg.EnableAPIv1 {
+		deprecatedHeaders(w.Header(), s.cfg.BasePath)
+	}
 	if rep.To != "" {
 		w.Header()["Location"] = []string{s.cfg.BasePath + rep.To}
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -49,7 +50,7 @@ func newRouter(rows []action.Route, base string) *router {
 			tree = r.old
 		}
 		tree.Handle(key[0], pattern, func(w http.ResponseWriter, _ *http.Request, ps httprouter.Params) {
-			w.(*foundRoute).route = choose(group, ps.ByName(action.TokenParam))
+			w.(*foundRoute).route = choose(group, cmp.Or(ps.ByName(action.TokenParam), ps.ByName(action.RequestParam)))
 		})
 	}
 	return r

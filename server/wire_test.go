@@ -335,7 +335,7 @@ func TestAnotherSitesFormReachesNoRoute(t *testing.T) {
 
 func TestTheVersionTellsTheFeatures(t *testing.T) {
 	t.Parallel()
-	const all = `{"application_version":"3.0.0","api_version":"2.1","edition":"oss","features":{"anonymous_access":%t,"api_token_authentication":true,"accounts":{"enabled":false},"pushes":{"enabled":true,"email_auto_dispatch":false,"file_attachments":{"enabled":%[1]t,"requires_authentication":true},"url_pushes":{"enabled":%[1]t},"qr_code_pushes":{"enabled":%[1]t}},"requests":{"enabled":%[1]t}}}` + "\n"
+	const all = `{"application_version":"3.0.0","api_version":"2.1","edition":"oss","features":{"anonymous_access":%t,"api_token_authentication":true,"accounts":{"enabled":false},"pushes":{"enabled":true,"email_auto_dispatch":false,"file_attachments":{"enabled":%[1]t,"requires_authentication":true},"url_pushes":{"enabled":%[1]t},"qr_code_pushes":{"enabled":%[1]t}},"requests":{"enabled":%[1]t,"email_auto_dispatch":false}}}` + "\n"
 	for _, on := range []bool{true, false} {
 		a := servertest.New(t, func(c *config.Config) {
 			c.AllowAnonymous, c.EnableFilePushes, c.EnableURLPushes, c.EnableQRPushes, c.EnableRequests = on, on, on, on, on

@@ -77,6 +77,7 @@ func sweepRequestRule(at clock.Instant, before time.Time) record.RequestRule {
 // NewRequest has the fields of a new request. Nil and zero fields take defaults.
 type NewRequest struct {
 	Text         secret.Text // the text of the request
+	Name, Note   secret.Text // for the owner alone, like those of a push
 	Texts, Files bool        // the kinds of answers; neither: both
 	MaxAnswers   *int        // 1 to MaxAnswers; nil: 1
 
@@ -95,14 +96,18 @@ type NewRequest struct {
 // RequestInfo is a request as a caller may see it at one instant.
 type RequestInfo struct {
 	record.Request
-	At    time.Time // the instant of the call
-	Text  secret.Text
-	Token RequestToken // only for the owner, while the request is live
-	Asker string       // only for the sender of an answer: the address of the owner
+	At        time.Time // the instant of the call
+	Text      secret.Text
+	Name      secret.Text  // only for the owner
+	Note      secret.Text  // only for the owner
+	ChangedAt time.Time    // when it ended; before, when its newest answer came or it was made
+	Token     RequestToken // only for the owner, while the request is live
+	Asker     string       // only for the sender of an answer: the address of the owner
 
 	Policy Policy // only for the sender of an answer: the policy of the owner
 
-	Unread int // only in the owner's lists: live answers that the owner has not opened
+	Ready  bool // only for the owner: an answer is live
+	Unread int  // only in the owner's lists: live answers that the owner has not opened
 
 	// Only in the owner's view of one request: the answers that are not purged, oldest first, as in
 	// the owner's lists.
@@ -123,8 +128,13 @@ func (r RequestInfo) Title() secret.Text {
 	return secret.New(line[:end])
 }
 
-func (s *Store) sealRequest(r *record.Request, text secret.Text, t RequestToken) {
-	r.Sealed = s.ring.Load().SealRequest(r.ID[:], record.AppendBytes(record.AppendBytes(nil, text.Reveal()), t.Reveal()))
+// sealRequest seals the text and the token, and behind them the name and the note, if there are any.
+func (s *Store) sealRequest(r *record.Request, in NewRequest, t RequestToken) {
+	plain := record.AppendBytes(record.AppendBytes(nil, in.Text.Reveal()), t.Reveal())
+	if !in.Name.IsZero() || !in.Note.IsZero() {
+		plain = record.AppendBytes(record.AppendBytes(plain, in.Name.Reveal()), in.Note.Reveal())
+	}
+	r.Sealed = s.ring.Load().SealRequest(r.ID[:], plain)
 }
 
 // openRequest opens a request for its owner.
@@ -132,8 +142,21 @@ func (s *Store) openRequest(r record.Request, at clock.Instant) (RequestInfo, er
 	plain, err := s.ring.Load().OpenRequest(r.ID[:], r.Sealed)
 	in := record.Reader{Rest: plain}
 	info := RequestInfo{Request: r, At: at.Denies, Text: in.Text(), Token: RequestToken{in.Text()}}
+	if len(in.Rest) > 0 {
+		info.Name, info.Note = in.Text(), in.Text()
+	}
 	if err != nil || in.End() != nil {
 		return RequestInfo{}, fmt.Errorf("%w: request %s cannot be decrypted", record.ErrCorrupt, r.ID)
+	}
+	switch {
+	case !r.EndedAt.IsZero():
+		info.ChangedAt = r.EndedAt
+	case !info.Live():
+		info.ChangedAt = r.ExpiresAt
+	case len(r.Answers) > 0:
+		info.ChangedAt = createdAt(r.Answers[len(r.Answers)-1])
+	default:
+		info.ChangedAt = r.CreatedAt
 	}
 	if !info.Live() {
 		info.Token = RequestToken{}

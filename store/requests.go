@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 	"unicode/utf8"
 
 	"pushbox/internal/email"
 	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
 	"pushbox/store/clock"
 	"pushbox/store/cold"
 	"pushbox/store/record"
@@ -43,14 +45,14 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 		return RequestInfo{}, err
 	}
 	t := RequestToken(s.nextToken(at.Now))
-	r.ID, r.Owner = s.requestID(t), by.Account
-	s.sealRequest(&r, in.Text, t)
-	return RequestInfo{Request: r, At: at.Now, Text: in.Text, Token: t}, cold.CreateRequest(ctx, s.engine, r)
+	r.ID, r.Owner = s.RequestID(t), by.Account
+	s.sealRequest(&r, in, t)
+	return RequestInfo{Request: r, At: at.Now, ChangedAt: at.Now, Text: in.Text, Name: in.Name, Note: in.Note, Token: t}, cold.CreateRequest(ctx, s.engine, r)
 }
 
-// requestID derives the ID from the token. It is never the ID of a push: no url_token has a
-// space.
-func (s *Store) requestID(t RequestToken) record.RequestID {
+// RequestID derives the ID of a request from its token, also after its end. It is never the ID of a
+// push: no url_token has a space.
+func (s *Store) RequestID(t RequestToken) record.RequestID {
 	return record.RequestID(newID(Token(t), s.ring.Load().MAC("request "+t.Reveal())))
 }
 
@@ -65,6 +67,8 @@ func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *record.Invali
 	if utf8.RuneCountInString(in.Text.Reveal()) > record.MaxAsked {
 		bad.Add(FieldText, "is too long (maximum is 2000 characters)")
 	}
+	checkLength(FieldName, in.Name.Len(), MaxName, bad)
+	checkLength(FieldNote, in.Note.Len(), MaxNote, bad)
 	if !in.Texts && !in.Files {
 		r.Texts, r.Files = all[record.Text].Enabled, all[record.File].Enabled
 	}
@@ -154,22 +158,48 @@ func (s *Store) ownRequests(ctx context.Context, by Actor, after record.Request,
 		if list[i], err = s.openRequest(r, at); err != nil {
 			return nil, err
 		}
-		if list[i].Unread, err = s.unread(ctx, r, at); err != nil {
+		if err := s.countAnswers(ctx, &list[i], at); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// unread counts the live answers of a request that its owner has not opened.
-func (s *Store) unread(ctx context.Context, r record.Request, at clock.Instant) (n int, err error) {
+// countAnswers says which answers of a request are live, and which of them its owner has not opened.
+func (s *Store) countAnswers(ctx context.Context, r *RequestInfo, at clock.Instant) error {
 	ps, err := s.engine.PushesByID(ctx, r.Answers)
 	for _, p := range ps {
-		if over, _ := isDue(p, at); !over && p.Live() && p.ReadAt.IsZero() && p.Request == r.ID {
-			n++
+		if over, _ := isDue(p, at); over || !p.Live() || p.Request != r.ID {
+			continue
+		}
+		r.Ready = true
+		if p.ReadAt.IsZero() {
+			r.Unread++
 		}
 	}
-	return n, err
+	return err
+}
+
+// mostFiltered is how many requests RequestsThat looks at.
+const mostFiltered = 1000
+
+// RequestsThat lists a page, from 1, of those requests that Requests lists and keep wants. It looks at the
+// first thousand of them, the newest ended ones included.
+func (s *Store) RequestsThat(ctx context.Context, by Actor, page int, keep func(RequestInfo) bool) (all []RequestInfo, err error) {
+	var last record.Request
+	for seen := 0; seen < mostFiltered && len(all) < page*PageSize; seen += PageSize {
+		some, err := s.RequestsAfter(ctx, by, last, PageSize)
+		if err != nil {
+			return nil, err
+		}
+		if len(some) == 0 {
+			break
+		}
+		last = some[len(some)-1].Request
+		all = append(all, slices.DeleteFunc(some, func(r RequestInfo) bool { return !keep(r) })...)
+	}
+	from := min((page-1)*PageSize, len(all))
+	return all[from:min(from+PageSize, len(all))], nil
 }
 
 // Request returns a request of the actor's account, with its answers. ErrNotFound also for one of
@@ -202,7 +232,7 @@ func (s *Store) Request(ctx context.Context, by Actor, id record.RequestID) (Req
 		if err != nil {
 			return RequestInfo{}, err
 		}
-		info.Pushes = append(info.Pushes, opened)
+		info.Pushes, info.Ready = append(info.Pushes, opened), info.Ready || opened.Live()
 	}
 	return info, nil
 }
@@ -215,7 +245,11 @@ func (s *Store) EndRequest(ctx context.Context, by Actor, id record.RequestID) (
 	if err != nil {
 		return RequestInfo{}, err
 	}
-	return s.openRequest(r, at)
+	info, err := s.openRequest(r, at)
+	if err != nil {
+		return RequestInfo{}, err
+	}
+	return info, s.countAnswers(ctx, &info, at)
 }
 
 // FindRequest returns a live request for the sender of an answer. ErrNotFound if there is none, it
@@ -225,7 +259,7 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 	if t.IsZero() {
 		return RequestInfo{}, record.ErrNotFound
 	}
-	r, err := cold.Request(ctx, s.engine, s.requestID(t))
+	r, err := cold.Request(ctx, s.engine, s.RequestID(t))
 	at := s.time.Read()
 	switch {
 	case err != nil:
@@ -243,7 +277,8 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 		return RequestInfo{Request: record.Request{ID: r.ID}}, record.ErrNotFound
 	}
 	info, err := s.openRequest(r, at)
-	info.Answers, info.Token, info.Asker, info.Policy = nil, RequestToken{}, email.Shown(owner.Email), s.policyFor(owner)
+	info.Answers, info.Token, info.Name, info.Note = nil, RequestToken{}, secret.Text{}, secret.Text{}
+	info.Asker, info.Policy = email.Shown(owner.Email), s.policyFor(owner)
 	return info, err
 }
 

@@ -500,3 +500,61 @@ func TestOnlyAConfirmedAddressAsks(t *testing.T) {
 		t.Errorf("an answer: %v", err)
 	}
 }
+
+// A list by state reads a thousand requests and no more, whatever an account has.
+func TestAListOfSomeRequestsLooksAtAThousand(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	ended := func(text string) {
+		r := asks(t, f, ann, func(in *store.NewRequest) { in.Text = secret.New(text) })
+		_, err := f.EndRequest(ctx, ann, r.ID)
+		env.OK(t, err)
+	}
+	oldest := func(r store.RequestInfo) bool { return r.Text.Reveal() == "the oldest" }
+	ended("the oldest")
+	for range 999 {
+		ended("another")
+	}
+	if list, err := f.RequestsThat(ctx, ann, 1, oldest); err != nil || len(list) != 1 {
+		t.Errorf("among a thousand: %d found, %v", len(list), err)
+	}
+	all := func(store.RequestInfo) bool { return true }
+	for page, want := range map[int]int{1: store.PageSize, 20: store.PageSize, 21: 0} {
+		if list, err := f.RequestsThat(ctx, ann, page, all); err != nil || len(list) != want {
+			t.Errorf("page %d: %d found, %v", page, len(list), err)
+		}
+	}
+	ended("one more")
+	if list, err := f.RequestsThat(ctx, ann, 1, oldest); err != nil || len(list) != 0 {
+		t.Errorf("behind a thousand: %d found, %v", len(list), err)
+	}
+}
+
+func TestARequestSaysWhenItChanged(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	most := 2
+	r := asks(t, f, ann, func(in *store.NewRequest) { in.MaxAnswers = &most })
+	made := r.CreatedAt
+	changed := func() time.Time {
+		t.Helper()
+		got, err := f.Request(ctx, ann, r.ID)
+		env.OK(t, err)
+		return got.ChangedAt
+	}
+	if got := changed(); !got.Equal(made) || !r.ChangedAt.Equal(made) {
+		t.Errorf("at first: %v, not %v", got, made)
+	}
+	f.Clock.Advance(time.Hour)
+	_, err := answers(f, r.Token, "hunter2")
+	env.OK(t, err)
+	if got := changed(); got.Sub(made) < time.Hour || got.Sub(made) > time.Hour+time.Second {
+		t.Errorf("after an answer: %v, not an hour later", got.Sub(made))
+	}
+	f.Clock.Advance(7 * 24 * time.Hour)
+	if got := changed(); !got.Equal(r.ExpiresAt) {
+		t.Errorf("when its time is over: %v, not %v", got, r.ExpiresAt)
+	}
+}

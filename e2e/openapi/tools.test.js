@@ -9,28 +9,29 @@ import { promisify } from 'node:util'
 import { Pushbox } from '../lib/pushbox.js'
 import { digest, passed } from './digest.js'
 
-// What tools make of the OpenAPI documents of a running server: one of version 2 of the
-// API, one of version 1.
+// What tools make of the OpenAPI documents of a running server: of version 2 of the API and of
+// version 1, each as OpenAPI 3.1 and as 3.0.
 
 const here = import.meta.dirname
 const programs = path.join(here, 'node_modules/.bin')
 const minutes = 10 * 60_000 // the Go client may have to be compiled from nothing
 
-let pushbox, account, folder, document, documentV1
+let pushbox, account, folder, document, documentV1, older
 
 before(async () => {
   pushbox = await Pushbox.start()
   account = await pushbox.account('tools@example.com')
   folder = await mkdtemp(path.join(tmpdir(), 'pushbox-openapi-'))
   await symlink(path.join(here, 'node_modules'), path.join(folder, 'node_modules'))
-  document = await save('v2')
-  documentV1 = await save('v1')
+  document = await save('v2', 'openapi')
+  documentV1 = await save('v1', 'openapi')
+  older = [await save('v2', 'openapi-3.0'), await save('v1', 'openapi-3.0')]
 })
 
-// save writes the document of a version into a file, and returns its path.
-async function save(version) {
-  const file = path.join(folder, `openapi-${version}.json`)
-  const response = await fetch(`${pushbox.url}/api/${version}/openapi.json`)
+// save writes a document of a version into a file, and returns its path.
+async function save(version, name) {
+  const file = path.join(folder, `${name}-${version}.json`)
+  const response = await fetch(`${pushbox.url}/api/${version}/${name}.json`)
   await writeFile(file, JSON.stringify(await response.json(), null, 2)) // findings name lines
   return file
 }
@@ -88,13 +89,25 @@ test('clients of version 1 compile, in Go and TypeScript', async () => {
   await run(folder, path.join(programs, 'tsc'), '--strict', '--noEmit', 'schema_v1.d.ts')
 })
 
+test('clients of the documents of OpenAPI 3.0 compile, in Go and TypeScript', async () => {
+  for (const [i, each] of older.entries()) {
+    const client = path.join(folder, `client_older_${i}.gen.go`)
+    await run(here, 'go', 'tool', 'oapi-codegen', '-generate', 'types,client', '-package', 'openapi', '-o', client, each)
+    const overlay = path.join(folder, `overlay_older_${i}.json`)
+    await writeFile(overlay, JSON.stringify({ Replace: { [path.join(here, 'client.gen.go')]: client } }))
+    await run(here, 'go', 'build', '-overlay', overlay, '.')
+    await run(folder, path.join(programs, 'openapi-typescript'), each, '-o', `schema_older_${i}.d.ts`)
+    await run(folder, path.join(programs, 'tsc'), '--strict', '--noEmit', `schema_older_${i}.d.ts`)
+  }
+})
+
 test('Redocly finds nothing', async () => {
-  for (const each of [document, documentV1]) {
+  for (const each of [document, documentV1, ...older]) {
     const said = await run(folder, path.join(programs, 'redocly'), 'lint', '--config', path.join(here, 'redocly.yaml'), '--format', 'json', each)
     assert.deepEqual(JSON.parse(said).problems.map(({ ruleId, message }) => `${ruleId}: ${message}`), [])
   }
 })
 
 test('Spectral finds nothing', async () => {
-  await run(folder, path.join(programs, 'spectral'), 'lint', '--ruleset', path.join(here, 'spectral.yaml'), '--fail-severity', 'hint', document, documentV1)
+  await run(folder, path.join(programs, 'spectral'), 'lint', '--ruleset', path.join(here, 'spectral.yaml'), '--fail-severity', 'hint', document, documentV1, ...older)
 })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -223,6 +224,20 @@ func (p Problem) JSON(r *Request) Reply {
 	if p.Status == http.StatusUnauthorized {
 		rep.Header = append(rep.Header, [2]string{"WWW-Authenticate", "Bearer"})
 	}
+	return rep
+}
+
+// Line makes the reply for a client that wants text: a sentence, or one for each wrong field.
+func (p Problem) Line(r *Request) Reply {
+	rep := p.JSON(r)
+	text := cmp.Or(p.message, r.WhatWentWrong()) + "\n"
+	if p.invalid != nil {
+		text = ""
+		for _, field := range slices.Sorted(maps.Keys(p.invalid.Fields)) {
+			text += field + " " + strings.Join(p.invalid.Fields[field], ", ") + ".\n"
+		}
+	}
+	rep.Body, rep.Text = nil, &Text{Media: TextType, Body: []byte(text)}
 	return rep
 }
 

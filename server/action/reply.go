@@ -49,6 +49,18 @@ func OK(body any) Reply { return Reply{Status: http.StatusOK, Body: body} }
 // Created is a reply with the JSON of what was made.
 func Created(body any) Reply { return Reply{Status: http.StatusCreated, Body: body} }
 
+// TextType is the media type of plain text.
+const TextType = "text/plain; charset=utf-8"
+
+// Made is the reply to a request that created something with a link: the JSON, or the link alone on
+// a line for a client that wants text.
+func (r *Request) Made(link string, body any) Reply {
+	if r.WantsText() {
+		return Reply{Status: http.StatusCreated, Text: &Text{Media: TextType, Body: []byte(link + "\n")}}
+	}
+	return Created(body)
+}
+
 // Show returns a reply with a page: the name of a template, and its data.
 func Show(status int, template string, page any) Reply {
 	return Reply{Status: status, Template: template, Body: page}

@@ -7,7 +7,9 @@ package action
 
 import (
 	"context"
+	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,6 +110,33 @@ func (r *Request) ForPeople() bool {
 		}
 	}
 	return !IsPathV1(path)
+}
+
+// WantsText reports whether the answer is text for a person or a shell: the request creates
+// something, and its Accept prefers text/plain to JSON (RFC 9110, section 12.5.1).
+func (r *Request) WantsText() bool {
+	if r.Route == nil || r.Route.Scope != record.ScopeCreate {
+		return false
+	}
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	return weight(accept, "text/plain") > weight(accept, "application/json")
+}
+
+// weight is how much a client likes a media type, from 0 to 1: by the most exact range that has it.
+func weight(accept, media string) (q float64) {
+	group, _, _ := strings.Cut(media, "/")
+	exact := -1
+	for part := range strings.SplitSeq(accept, ",") {
+		name, params, err := mime.ParseMediaType(part)
+		how := slices.Index([]string{"*/*", group + "/*", media}, name)
+		if err != nil || how <= exact {
+			continue
+		}
+		if exact, q = how, 1; params["q"] != "" {
+			q, _ = strconv.ParseFloat(params["q"], 64) // what is no number is no wish
+		}
+	}
+	return q
 }
 
 // SmallBody is how many bytes of a form or page need no reservation.

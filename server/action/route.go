@@ -107,7 +107,8 @@ func HasParam(pattern, name string) bool { return strings.Contains(pattern, "/:"
 // url_token, a grant, or the code of a link that makes the first account or sets a password. Requests with unknown ones
 // count against a limit.
 func (r Route) Guessable() bool {
-	return r.Word == "" && (HasParam(r.Pattern, TokenParam) || HasParam(r.Pattern, GrantParam)) || strings.HasPrefix(r.Pattern, FirstPath) || strings.HasPrefix(r.Pattern, display.PasswordPath)
+	asked := r.Access == Optional && HasParam(r.Pattern, RequestParam) // by its token: not for its owner alone
+	return r.Word == "" && (HasParam(r.Pattern, TokenParam) || HasParam(r.Pattern, GrantParam) || asked) || strings.HasPrefix(r.Pattern, FirstPath) || strings.HasPrefix(r.Pattern, display.PasswordPath)
 }
 
 // Squeeze replaces repeated slashes in a path by one, and removes slashes at the end.
@@ -127,6 +128,9 @@ const PrefixesV1 = "pfr"
 
 // JSONSuffix ends the paths of API version 1, and may end those of version 2.
 const JSONSuffix = ".json"
+
+// DocumentV1 is the address of the OpenAPI document of version 1, without the base.
+const DocumentV1 = "/api/v1/openapi.json"
 
 // IsPathV1 reports whether a path or a pattern is one of API version 1, except those
 // under /api/v1.

@@ -44,9 +44,6 @@ func New(o Options) *Service {
 // apiVersion is the version of Password Pusher's API that this is.
 const apiVersion = "2.1"
 
-// edition is Password Pusher's name for a server that its users run themselves.
-const edition = "oss"
-
 // versionJSON tells clients what a server can do. Its keys are those of Password
 // Pusher.
 type versionJSON struct {
@@ -57,11 +54,16 @@ type versionJSON struct {
 }
 
 type featuresJSON struct {
-	AnonymousAccess        bool             `json:"anonymous_access"`
-	APITokenAuthentication bool             `json:"api_token_authentication"`
-	Accounts               switchJSON       `json:"accounts"`
-	Pushes                 pushFeaturesJSON `json:"pushes"`
-	Requests               switchJSON       `json:"requests"`
+	AnonymousAccess        bool                `json:"anonymous_access"`
+	APITokenAuthentication bool                `json:"api_token_authentication"`
+	Accounts               switchJSON          `json:"accounts"`
+	Pushes                 pushFeaturesJSON    `json:"pushes"`
+	Requests               requestFeaturesJSON `json:"requests"`
+}
+
+type requestFeaturesJSON struct {
+	Enabled           bool `json:"enabled"`
+	EmailAutoDispatch bool `json:"email_auto_dispatch"` // always false: no mail has the link of a request
 }
 
 type pushFeaturesJSON struct {
@@ -84,7 +86,7 @@ type switchJSON struct {
 // version describes the server for accounts without a policy. In Password Pusher, accounts are a
 // feature of the hosted edition, with several accounts for a token; pushbox does not have it.
 func (s *Service) version(*action.Request) (action.Reply, error) {
-	return action.OK(versionJSON{ApplicationVersion: s.Release, APIVersion: apiVersion, Edition: edition, Features: s.features()}), nil
+	return action.OK(versionJSON{ApplicationVersion: s.Release, APIVersion: apiVersion, Edition: s.Config.Compat.Edition, Features: s.features()}), nil
 }
 
 func (s *Service) features() featuresJSON {
@@ -100,6 +102,6 @@ func (s *Service) features() featuresJSON {
 			URLPushes:         switchJSON{enabled(record.URL)},
 			QRCodePushes:      switchJSON{enabled(record.QR)},
 		},
-		Requests: switchJSON{s.Config.EnableRequests},
+		Requests: requestFeaturesJSON{Enabled: s.Config.EnableRequests},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,21 +14,27 @@ import (
 	"pushbox/store/record"
 )
 
-// describe answers with the API's documentation for programs.
-func (s *Service) describe(r *action.Request) (action.Reply, error) {
-	return s.docs[0].answer(r.Home())
-}
-
-// describeV1 answers with the documentation of API version 1. It is a separate document, so that
-// clients that are generated from version 2 do not contain version 1.
-func (s *Service) describeV1(r *action.Request) (action.Reply, error) {
-	return s.docs[1].answer(r.Home())
+// describe returns an action that answers with the documentation of a version of the API for programs,
+// as OpenAPI 3.1 or 3.0. Version 1 has a separate document, so that clients that are generated from
+// version 2 do not contain version 1.
+func (s *Service) describe(v1, older bool) action.Func {
+	return func(r *action.Request) (action.Reply, error) {
+		docs := s.docs[0]
+		if v1 {
+			docs = s.docs[1]
+		}
+		if older {
+			return answerDocument(docs.older, r.Home())
+		}
+		return answerDocument(docs.document, r.Home())
+	}
 }
 
 // apiDocs document a version of the API. They are made when they are first asked for.
 type apiDocs struct {
 	api      func() (*openapi.API, error)
-	document func() ([]byte, error) // OpenAPI as JSON, with documentedBase in its links
+	document func() ([]byte, error) // OpenAPI 3.1 as JSON, with documentedBase in its links
+	older    func() ([]byte, error) // the same as OpenAPI 3.0
 }
 
 // documentedBase is the base URL of links until it is known how a client reached the server. It is
@@ -38,24 +45,27 @@ const documentedBase = "https://base.invalid"
 func (s *Service) newDocs() (docs [2]apiDocs) {
 	for i, v1 := range []bool{false, true} {
 		api := sync.OnceValues(func() (*openapi.API, error) { return s.readAPI(v1) })
-		docs[i] = apiDocs{api, sync.OnceValues(func() ([]byte, error) {
-			of, err := api()
-			if err != nil {
-				return nil, err
-			}
-			var all []openapi.Endpoint
-			for _, e := range s.endpoints(of, v1) {
-				all = append(all, e.Endpoint)
-			}
-			return json.Marshal(of.Document(documentedBase, s.Config.EnableAPIv1, all))
-		})}
+		as := func(form func(openapi.Object) openapi.Object) func() ([]byte, error) {
+			return sync.OnceValues(func() ([]byte, error) {
+				of, err := api()
+				if err != nil {
+					return nil, err
+				}
+				var all []openapi.Endpoint
+				for _, e := range s.endpoints(of, v1) {
+					all = append(all, e.Endpoint)
+				}
+				return json.Marshal(form(of.Document(documentedBase, s.Config.EnableAPIv1, all)))
+			})
+		}
+		docs[i] = apiDocs{api, as(func(o openapi.Object) openapi.Object { return o }), as(openapi.Older)}
 	}
 	return docs
 }
 
-// answer returns the document with links that begin with base.
-func (d apiDocs) answer(base string) (action.Reply, error) {
-	document, err := d.document()
+// answerDocument returns a document with links that begin with base.
+func answerDocument(made func() ([]byte, error), base string) (action.Reply, error) {
+	document, err := made()
 	if err != nil {
 		return action.Reply{}, err
 	}
@@ -169,8 +179,9 @@ func (s *Service) endpointV1(api *openapi.API, row action.Route) endpoint {
 		op.Body = how.Wrapper
 		errs = replaced(errs, intake.ErrNoPush, noPushV1(how))
 	}
+	op.Headers = append(slices.Clone(op.Headers), "Deprecation", "Link")
 	op.Suffix = ""
-	if strings.HasSuffix(row.Pattern, action.JSONSuffix) || row.Name == "v1_openapi" {
+	if strings.HasSuffix(row.Pattern, action.JSONSuffix) || strings.HasPrefix(row.Name, "v1_openapi") {
 		row.Pattern, op.Suffix = strings.TrimSuffix(row.Pattern, action.JSONSuffix), action.JSONSuffix
 	}
 	return s.endpoint(api, op, row, errs)

@@ -26,6 +26,7 @@ var (
 	errInvalid       = &record.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}
 	errInvalidMail   = &record.InvalidError{Fields: map[string][]string{store.FieldMailTo: {"is required"}}}
 	errInvalidAsk    = &record.InvalidError{Fields: map[string][]string{store.FieldText: {"is required"}}}
+	errInvalidAnswer = &record.InvalidError{Fields: map[string][]string{responseField: {"is required"}}}
 	errInvalidInvite = &record.InvalidError{Fields: map[string][]string{emailField: {"is not an e-mail address"}}}
 	errUnmailable    = &record.InvalidError{Fields: map[string][]string{store.FieldMail: {"cannot be sent: this server sends no mail, or none to such an address"}}}
 	errClientRoom    = &record.RoomError{Of: record.RoomOfClient}
@@ -104,6 +105,17 @@ var routeErrors = map[string][]error{
 	"request_create":  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidAsk, record.ErrUnconfirmed, record.ErrRequests, record.ErrFull}, inStore...),
 	"requests":        append([]error{action.ErrPage}, inStore...),
 	"request":         append([]error{record.ErrNotFound}, inStore...),
+	"requests_open":   append([]error{action.ErrPage}, inStore...),
+	"requests_ready":  append([]error{action.ErrPage}, inStore...),
+	"requests_closed": append([]error{action.ErrPage}, inStore...),
+	"requests_active": append([]error{action.ErrPage}, inStore...),
+	"request_preview": append([]error{record.ErrNotFound}, inStore...),
+	"request_audit":   append([]error{action.ErrPage, record.ErrNotFound}, inStore...),
+	"request_respond": append([]error{
+		record.ErrNotFound, errNoResponse, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize, errInvalidAnswer,
+		limit.ErrBusy, record.ErrBusy, record.ErrFull, record.ErrNoAnswers,
+	}, inStore...),
+	"accounts":        inStore,
 	"request_end":     append([]error{record.ErrNotFound}, inStore...),
 	"admin_accounts":  append([]error{manage.ErrNumber}, inAdmin...),
 	"admin_invite":    append([]error{errNoAccount, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidInvite, record.ErrFull}, inAdmin...),

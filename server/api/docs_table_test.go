@@ -26,7 +26,7 @@ import (
 func docServer(t *testing.T, change func(*config.Config)) *Service {
 	t.Helper()
 	cfg := config.Default()
-	cfg.EnableRequests = true
+	cfg.EnableRequests, cfg.Compat.Edition = true, "commercial" // all routes
 	if change != nil {
 		change(&cfg)
 	}
@@ -117,7 +117,8 @@ var answerTypes = map[string]reflect.Type{
 	"Preview": reflect.TypeFor[previewJSON](), "AuditLog": reflect.TypeFor[auditJSON](), "AuditLogV1": reflect.TypeFor[auditV1JSON](),
 	"AuditEntry": reflect.TypeFor[entryJSON](), "Request": reflect.TypeFor[requestJSON](), "AnsweredRequest": reflect.TypeFor[answeredJSON](),
 	"Answer": reflect.TypeFor[answerJSON](), "Account": reflect.TypeFor[accountJSON](), "Accounts": reflect.TypeFor[accountsJSON](),
-	"ChangedAccount": reflect.TypeFor[changedAccountJSON](), "Room": reflect.TypeFor[record.Room](), "InstanceLog": reflect.TypeFor[logJSON](),
+	"RequestFeatures": reflect.TypeFor[requestFeaturesJSON](), "RespondedRequest": reflect.TypeFor[respondedJSON](), "RequestAuditLog": reflect.TypeFor[requestAuditJSON](),
+	"RequestEntry": reflect.TypeFor[requestEntryJSON](), "Workspace": reflect.TypeFor[workspaceJSON](), "ChangedAccount": reflect.TypeFor[changedAccountJSON](), "Room": reflect.TypeFor[record.Room](), "InstanceLog": reflect.TypeFor[logJSON](),
 	"InstanceEvent": reflect.TypeFor[store.AdminLine](), "Health": reflect.TypeFor[findingsJSON](), "Finding": reflect.TypeFor[findingJSON](),
 	"Settings": reflect.TypeFor[settingsJSON](), "Setting": reflect.TypeFor[settingJSON](), "Error": reflect.TypeFor[action.ErrorBody](),
 }
@@ -250,7 +251,7 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	}
 	for _, err := range action.Errors() {
 		given := errors.Is(err, context.Canceled) // the client that could read it has gone
-		onPages := errors.Is(err, action.ErrFirst) || errors.Is(err, action.ErrLink) || errors.Is(err, action.ErrRequestOver) || errors.Is(err, action.ErrAway) || errors.Is(err, record.ErrNoAnswers) || errors.Is(err, record.ErrCredentials) || errors.Is(err, openid.ErrDown) || errors.Is(err, record.ErrSession)
+		onPages := errors.Is(err, action.ErrFirst) || errors.Is(err, action.ErrLink) || errors.Is(err, action.ErrRequestOver) || errors.Is(err, action.ErrAway) || errors.Is(err, record.ErrCredentials) || errors.Is(err, openid.ErrDown) || errors.Is(err, record.ErrSession)
 		watching := errors.Is(err, action.ErrScrape) || errors.Is(err, record.ErrLost) || errors.Is(err, action.ErrStarting) || errors.Is(err, action.ErrStopping)
 		off := errors.Is(err, action.ErrNoV1) // what is off has no document
 		of := repliesTo([]error{err})[0]

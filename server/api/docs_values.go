@@ -23,7 +23,7 @@ import (
 func (s *Service) readAPI(v1 bool) (*openapi.API, error) {
 	text, created := s.offers(intake.PushV2)[0], time.Date(2026, 11, 21, 11, 39, 25, 834_000_000, time.UTC)
 	values := map[string]any{
-		"base": documentedBase, "v1": v1, "api_version": apiVersion, "release": s.Release, "features": s.features(),
+		"base": documentedBase, "v1": v1, "api_version": apiVersion, "release": s.Release, "edition": s.Config.Compat.Edition, "commercial": s.Config.Compat.Commercial(), "features": s.features(),
 		"page_size": store.PageSize, "max_page": action.MaxPage, "max_entries": store.MaxMinorEntries,
 		"max_text": store.MaxText, "max_passphrase": byteLimit(store.MaxPassphrase), "max_name": byteLimit(store.MaxName),
 		"max_note": byteLimit(store.MaxNote), "max_search": byteLimit(manage.MaxSearch), "max_asked": record.MaxAsked,
@@ -34,7 +34,7 @@ func (s *Service) readAPI(v1 bool) (*openapi.API, error) {
 		"anonymous_file_size": s.anonymousFileSize(),
 		"pushes":              s.newPushes(v1),
 		"answers":             newNumberText(store.Range{Min: 1, Max: record.MaxAnswers, Default: 1}), "answer_kinds": []string{intake.TextsOnly, intake.FilesOnly, intake.TextsAndFiles},
-		"request_days": newNumberText(store.RequestDays), "requests": s.newRequests(), "accounts": formsOf(accountWrapper, "NewAccount"),
+		"request_days": newNumberText(store.RequestDays), "requests": s.newRequests(), "responses": newPush{bodyForm: bodyForm{Wrapper: requestWrapper, Name: "NewResponse", Media: body.TypeJSON}, kinds: s.offers(intake.PushV2), Files: true}.Bodies(), "accounts": formsOf(accountWrapper, "NewAccount"),
 
 		// of the push in examples
 		"days": text.Days.Default, "expires_at": display.Stamp(created.Add(time.Duration(text.Days.Default) * intake.Day)),

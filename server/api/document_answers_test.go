@@ -26,6 +26,7 @@ type call struct{ id, method, path, body string }
 var calls = []call{
 	{"version", "GET", "/api/v2/version", ""},
 	{"openapi", "GET", "/api/v2/openapi.json", ""},
+	{"openapi_30", "GET", "/api/v2/openapi-3.0.json", ""},
 	{"create", "POST", pushes, `{"push":{"payload":"x"}}`},
 	{"active", "GET", pushes + "/active", ""},
 	{"expired", "GET", pushes + "/expired", ""},

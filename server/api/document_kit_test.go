@@ -110,7 +110,13 @@ func (d *document) schema(pointer string) *jsonschema.Schema {
 // official is the schema of OpenAPI 3.1 documents.
 func official(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := os.ReadFile("testdata/openapi-3.1.json")
+	return schemaOf(t, "3.1")
+}
+
+// schemaOf is the schema of the documents of a version of OpenAPI.
+func schemaOf(t *testing.T, version string) *jsonschema.Schema {
+	t.Helper()
+	text, err := os.ReadFile("testdata/openapi-" + version + ".json")
 	env.OK(t, err)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()

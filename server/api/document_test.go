@@ -104,6 +104,7 @@ func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 		"GET /api/v2/admin/log admin_log",
 		"GET /api/v2/admin/log.jsonl admin_log_lines",
 		"GET /api/v2/admin/settings admin_settings",
+		"GET /api/v2/openapi-3.0.json openapi_30",
 		"GET /api/v2/openapi.json openapi",
 		"GET /api/v2/pushes/active active",
 		"GET /api/v2/pushes/expired expired",
@@ -229,7 +230,7 @@ func TestExamplesAreValid(t *testing.T) {
 				content, has := op.Responses[status].Content["application/json"]
 				at := op.pointer + "/responses/" + status + "/content/application~1json"
 				switch {
-				case !has || id == "openapi" && status == "200":
+				case !has || strings.HasPrefix(id, "openapi") && status == "200":
 				case status < "400":
 					check(at, content.Example)
 				default:

@@ -17,6 +17,7 @@ import (
 var callsV1 = []call{
 	{"v1_version", "GET", "/api/v1/version", ""},
 	{"v1_openapi", "GET", "/api/v1/openapi.json", ""},
+	{"v1_openapi_30", "GET", "/api/v1/openapi-3.0.json", ""},
 	{"v1_create", "POST", "/p.json", `{"password":{"payload":"x"}}`},
 	{"v1_create_file", "POST", "/f.json", `{"file_push":{"files":[{"filename":"a","content":"aGk="}]}}`},
 	{"v1_create_url", "POST", "/r.json", `{"url":{"payload":"https://a.example/"}}`},

@@ -77,7 +77,7 @@ func (s *Service) apiHelp(base string) (apiHelp, error) {
 	if err != nil {
 		return apiHelp{}, err
 	}
-	help := apiHelp{Base: base, Text: api.Info.Text("description"), DocumentV1: base + openAPIv1Path, Common: commonStatuses[:]}
+	help := apiHelp{Base: base, Text: api.Info.Text("description"), DocumentV1: base + action.DocumentV1, Common: commonStatuses[:]}
 	everywhere := []error{errMethod, errAny}
 	for _, e := range s.endpoints(api, false) {
 		if e.Name == "openapi" {

@@ -81,6 +81,8 @@ type exportedPush struct {
 
 type exportedRequest struct {
 	Text      string `json:"text"`
+	Name      string `json:"name"`
+	Note      string `json:"note"`
 	CreatedAt string `json:"created_at"`
 	ExpiresAt string `json:"expires_at"`
 	Answered  int    `json:"answered"`
@@ -261,7 +263,7 @@ func (s *Service) exportRequests(r *action.Request, _ record.Account, write func
 			if q.EndedAt.IsZero() {
 				written[q.ID] = true
 			}
-			if err := write(exportLine{Request: &exportedRequest{q.Text.Reveal(), display.Stamp(q.CreatedAt), display.Stamp(q.ExpiresAt), len(q.Answers)}}); err != nil {
+			if err := write(exportLine{Request: &exportedRequest{q.Text.Reveal(), q.Name.Reveal(), q.Note.Reveal(), display.Stamp(q.CreatedAt), display.Stamp(q.ExpiresAt), len(q.Answers)}}); err != nil {
 				return err
 			}
 		}

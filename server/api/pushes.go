@@ -25,7 +25,7 @@ func (s *Service) create(r *action.Request, how intake.Spelling) (action.Reply, 
 	if p.Mailed > 0 {
 		made.NotifyEmailsTo, made.NotifyEmailsToLocale = c.Fields.Text(store.FieldMailTo), c.Fields.Text(store.FieldMailLanguage)
 	}
-	return action.Created(made), nil
+	return r.Made(made.HTMLURL, made), nil
 }
 
 func (s *Service) showPush(r *action.Request) (action.Reply, error) {

@@ -51,6 +51,8 @@ func TestRequestsAreUnknownWhileTheyAreOff(t *testing.T) {
 var requestKeys = []string{
 	"id", "html_url", "text", "kinds", "max_answers", "answered", "answer_expire_after_days", "answer_expire_after_views", "answer_retrieval_step",
 	"created_at", "expires_at", "expired", "expired_on", "public_key_x25519", "public_key_p256",
+	"url_token", "json_url", "state", "updated_at", "close_after_at", "close_after_duration", "days_remaining", "retrieval_step", "include_requestor",
+	"response_file_attachments", "passphrase", "account_id", "name", "note",
 }
 
 func TestARequestOverTheAPI(t *testing.T) {

@@ -15,7 +15,9 @@ func (s *Service) Routes() []action.Route {
 		pushes = "/api/v2/pushes"
 		push   = pushes + "/:" + action.TokenParam
 		file   = "/d/:" + action.GrantParam + "/:" + action.FileParam
-		asked  = "/api/v2/requests"
+		asked  = requestsPath
+		one    = asked + "/:" + action.RequestParam
+		shown  = action.HasLinks | action.ForRequests
 	)
 	const (
 		get  = http.MethodGet
@@ -23,7 +25,8 @@ func (s *Service) Routes() []action.Route {
 	)
 	rows := []action.Route{
 		{Name: "version", Method: get, Pattern: "/api/v2/version", Access: action.Public, Traits: action.ForRecipients | action.NotCounted, Action: s.version},
-		{Name: "openapi", Method: get, Pattern: "/api/v2/openapi", Access: action.Public, Traits: action.HasLinks, Action: s.describe}, // the router removes .json
+		{Name: "openapi", Method: get, Pattern: "/api/v2/openapi", Access: action.Public, Traits: action.HasLinks, Action: s.describe(false, false)}, // the router removes .json
+		{Name: "openapi_30", Method: get, Pattern: "/api/v2/openapi-3.0", Access: action.Public, Traits: action.HasLinks, Action: s.describe(false, true)},
 		{Name: "create", Method: post, Pattern: pushes, Access: action.Creating, Scope: record.ScopeCreate, Traits: action.HasLinks | action.HasFiles, Action: s.createPush},
 		{Name: "active", Method: get, Pattern: push, Word: "active", Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList, Action: s.activePushes},
 		{Name: "expired", Method: get, Pattern: push, Word: "expired", Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList, Action: s.expiredPushes},
@@ -34,13 +37,23 @@ func (s *Service) Routes() []action.Route {
 		{Name: "notify_emails", Method: post, Pattern: push + "/notify_emails", Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks, Action: s.mailPush},
 		{Name: "thaw", Method: post, Pattern: push + "/thaw", Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks, Action: s.thawPushAPI},
 		{Name: "request_create", Method: post, Pattern: asked, Access: action.Required, Scope: record.ScopeCreate, Traits: action.HasLinks | action.ForRequests, Action: s.createRequest},
-		{Name: "requests", Method: get, Pattern: asked, Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList | action.ForRequests, Action: s.listRequests},
-		{Name: "request", Method: get, Pattern: asked + "/:" + action.RequestParam, Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.ForRequests, Action: s.showRequest},
-		{Name: "request_end", Method: http.MethodDelete, Pattern: asked + "/:" + action.RequestParam, Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks | action.ForRequests, Action: s.endRequest},
+		{Name: "requests", Method: get, Pattern: asked, Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.HasList | action.ForRequests, Action: s.listRequests()},
+		{Name: "request", Method: get, Pattern: one, Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks | action.ForRequests, Action: s.showRequest},
+		{Name: "request_end", Method: http.MethodDelete, Pattern: one, Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks | action.ForRequests, Action: s.endRequest},
+		{Name: "requests_open", Method: get, Pattern: one, Word: stateOpen, Access: action.Required, Scope: record.ScopeRead, Traits: shown | action.HasList, Action: s.listRequests(stateOpen)},
+		{Name: "requests_ready", Method: get, Pattern: one, Word: stateReady, Access: action.Required, Scope: record.ScopeRead, Traits: shown | action.HasList, Action: s.listRequests(stateReady)},
+		{Name: "requests_closed", Method: get, Pattern: one, Word: stateClosed, Access: action.Required, Scope: record.ScopeRead, Traits: shown | action.HasList, Action: s.listRequests(stateClosed)},
+		{Name: "requests_active", Method: get, Pattern: one, Word: "active", Access: action.Required, Scope: record.ScopeRead, Traits: shown | action.HasList, Action: s.listRequests(stateOpen, stateReady)},
+		{Name: "request_preview", Method: get, Pattern: one + "/preview", Access: action.Required, Scope: record.ScopeRead, Traits: shown, Action: s.previewRequest},
+		{Name: "request_audit", Method: get, Pattern: one + "/audit", Access: action.Required, Scope: record.ScopeRead, Traits: action.ForRequests, Action: s.auditRequest},
+		{Name: "request_respond", Method: http.MethodPatch, Pattern: one + "/respond", Access: action.Optional, Scope: record.ScopeCreate, Traits: shown | action.HasFiles | action.ForRecipients, Action: s.respond},
 		{Name: "download", Method: get, Pattern: file, Access: action.Public, Traits: action.HasFiles | action.ForRecipients, Action: s.downloadFile},
 		{Name: "download_all", Method: get, Pattern: "/files/:" + action.GrantParam, Access: action.Public, Traits: action.IsPage | action.HasFiles | action.ForRecipients, Action: s.downloadAll},
 		{Name: "own_account_export", Method: get, Pattern: "/users/account/export", Access: action.Required, Traits: action.IsPage | action.HasFiles, Action: s.exportOwnAccount},
 		{Name: "api_help", Method: get, Pattern: action.HelpPath, Access: action.Optional, Traits: action.IsPage | action.HasLinks | action.Compressed, Nav: "api", Action: s.apiHelpPage},
+	}
+	if s.Config.Compat.Commercial() {
+		rows = append(rows, action.Route{Name: "accounts", Method: get, Pattern: "/api/v2/accounts", Access: action.Required, Scope: record.ScopeRead, Action: s.listAccounts})
 	}
 	return slices.Concat(rows, s.routesAdmin(), s.routesV1())
 }
@@ -83,7 +96,8 @@ func (s *Service) routesV1() []action.Route {
 	const file = action.IsV1 | action.HasLinks | action.HasFiles
 	rows := []action.Route{
 		{Name: "v1_version", Method: http.MethodGet, Pattern: "/api/v1/version", Access: action.Public, Traits: action.IsV1 | action.NotCounted, Action: s.versionV1},
-		{Name: "v1_openapi", Method: http.MethodGet, Pattern: strings.TrimSuffix(openAPIv1Path, action.JSONSuffix), Access: action.Public, Traits: action.IsV1 | action.HasLinks, Action: s.describeV1},
+		{Name: "v1_openapi", Method: http.MethodGet, Pattern: strings.TrimSuffix(action.DocumentV1, action.JSONSuffix), Access: action.Public, Traits: action.IsV1 | action.HasLinks, Action: s.describe(true, false)},
+		{Name: "v1_openapi_30", Method: http.MethodGet, Pattern: "/api/v1/openapi-3.0", Access: action.Public, Traits: action.IsV1 | action.HasLinks, Action: s.describe(true, true)},
 		{Name: "v1_create", Method: http.MethodPost, Pattern: "/p.json", Access: action.Creating, Scope: record.ScopeCreate, Traits: file | action.CrossOrigin, Action: s.createV1(passwordV1)},
 		{Name: "v1_create_file", Method: http.MethodPost, Pattern: "/f.json", Access: action.Required, Scope: record.ScopeCreate, Traits: file, Action: s.createV1(filesV1)},
 		{Name: "v1_create_url", Method: http.MethodPost, Pattern: "/r.json", Access: action.Required, Scope: record.ScopeCreate, Traits: file, Action: s.createV1(urlV1)},
@@ -109,5 +123,5 @@ func (s *Service) routesV1() []action.Route {
 	return rows
 }
 
-// openAPIv1Path is the address of the document of version 1, without the base.
-const openAPIv1Path = "/api/v1/openapi.json"
+// requestsPath is the path of the requests for secrets, without the base.
+const requestsPath = "/api/v2/requests"

@@ -124,5 +124,5 @@ type versionV1JSON struct {
 }
 
 func (s *Service) versionV1(*action.Request) (action.Reply, error) {
-	return action.OK(versionV1JSON{ApplicationVersion: s.Release, APIVersion: apiVersion1, Edition: edition}), nil
+	return action.OK(versionV1JSON{ApplicationVersion: s.Release, APIVersion: apiVersion1, Edition: s.Config.Compat.Edition}), nil
 }

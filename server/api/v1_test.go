@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pushbox/config"
@@ -168,5 +169,30 @@ func TestErrorsOfVersion1AreAlwaysJSON(t *testing.T) {
 	}
 	if got := a.Get("/p.json", browser, far).Want(http.StatusTooManyRequests); got.Problem() != "too-many-requests" || got.Header.Get("Retry-After") == "" {
 		t.Errorf("%v %s", got.Header, got.Body)
+	}
+}
+
+func TestVersion1SaysThatItIsDeprecated(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"", "/push"} {
+		a := servertest.New(t, func(c *config.Config) { c.BasePath = base })
+		token := a.Do("POST", base+"/p.json", `{"password":{"payload":"x"}}`).Want(http.StatusCreated).Text("url_token")
+		for _, got := range []servertest.Answer{
+			a.Get(base + "/api/v1/version"), a.Get(base + "/p/" + token + ".json"), a.Get(base + "/p/nothing.json"), a.Get(base + "/p/active.json"), a.Do("POST", base+"/p.json", "{"),
+		} {
+			link := got.Header.Get("Link")
+			path, rest, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+			if got.Header.Get("Deprecation") != "@1795305600" || rest != `; rel="deprecation"; type="application/json"` {
+				t.Errorf("%d: %v", got.Status, got.Header)
+			}
+			if doc := a.Get(path).Want(http.StatusOK); !strings.Contains(doc.Body, "deprecated") {
+				t.Errorf("%s says nothing of it", path)
+			}
+		}
+		for _, path := range []string{"/api/v2/version", "/healthz", "/", "/p/" + token} {
+			if got := a.Get(base + path); got.Header.Get("Deprecation") != "" || got.Header.Get("Link") != "" {
+				t.Errorf("%s: %v", path, got.Header)
+			}
+		}
 	}
 }

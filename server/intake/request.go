@@ -3,9 +3,13 @@ package intake
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"pushbox/server/action"
+	"pushbox/server/body"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -27,12 +31,45 @@ const (
 	FilesOnly     = "file"
 )
 
+// requestAliases are the names by which clients of Password Pusher send fields of a request.
+var requestAliases = map[string]string{
+	"request": store.FieldText, "close_after_duration": store.FieldDuration,
+	store.FieldViews: store.FieldAnswerViews, store.FieldRetrievalStep: store.FieldAnswerStep,
+}
+
+// Fields of clients of Password Pusher that say something about answers, or ask for what there is not.
+const (
+	fieldAttachments = "response_file_attachments"
+	fieldRequestor   = "include_requestor"
+)
+
+// cannotBe are the fields that would promise what pushbox does not do, unless they are blank.
+var cannotBe = [][2]string{
+	{store.FieldPassphrase, "cannot be set for a request: who has its link can answer, and only its account reads the answers"},
+	{store.FieldMailTo, "cannot be set: this server mails no link of a request"},
+}
+
 // ParseRequest turns the fields into a request for the store to create. It returns a
-// *record.InvalidError that names the fields with the wrong type.
+// *record.InvalidError that names the fields with the wrong type. Of a field with an alias, the name counts.
 func (f Fields) ParseRequest(typed bool) (store.NewRequest, error) {
+	for alias, name := range requestAliases {
+		if v, has := f[alias]; has && f[name].Shape == body.None {
+			f[name] = v
+		}
+	}
 	r := FieldReader{Fields: f, typed: typed}
+	for _, field := range cannotBe {
+		if v := f[field[0]]; strings.TrimSpace(v.Text.Reveal()) != "" {
+			r.Bad.Add(field[0], field[1])
+		}
+	}
+	if shown := r.Flag(fieldRequestor); shown != nil && !*shown {
+		r.Bad.Add(fieldRequestor, "cannot be false: the page of a request says who asks")
+	}
 	in := store.NewRequest{
 		Text:           r.written(store.FieldText),
+		Name:           r.written(store.FieldName),
+		Note:           r.written(store.FieldNote),
 		MaxAnswers:     r.number(store.FieldMaxAnswers),
 		Days:           r.number(store.FieldDays),
 		Lifetime:       r.lifetime(store.FieldDuration),
@@ -45,6 +82,9 @@ func (f Fields) ParseRequest(typed bool) (store.NewRequest, error) {
 	}
 	switch strings.ReplaceAll(r.Secret(store.FieldKinds).Reveal(), " ", "") {
 	case "":
+		if files := r.Flag(fieldAttachments); files != nil {
+			in.Texts, in.Files = true, *files
+		}
 	case TextsAndFiles:
 		in.Texts, in.Files = true, true
 	case TextsOnly:
@@ -75,6 +115,39 @@ func (r *FieldReader) key(name string) []byte {
 		return nil
 	}
 	return b
+}
+
+// NoFiles refuses the files that come with a request for secrets, when the first of them comes.
+type NoFiles struct{ body.Form }
+
+// Expect accepts a body of any length: it may have no file.
+func (NoFiles) Expect(int64) error { return nil }
+
+// File refuses a file.
+func (NoFiles) File(*body.File) error {
+	return body.BadFile("cannot be attached to a request: send them as a push, and put its link into the text")
+}
+
+// Describe is never called.
+func (NoFiles) Describe(string, string) {}
+
+// AsAnswer turns the fields of an answer to a request into those of a push: the sender chooses only
+// the kind, by what was sent.
+func (c *Draft) AsAnswer() {
+	maps.DeleteFunc(c.Fields, func(name string, _ body.Value) bool {
+		return name != store.FieldPayload && name != store.FieldWrappedKey
+	})
+	kind := record.Text
+	if c.Files != nil {
+		kind = record.File
+	}
+	c.Fields[store.FieldKind] = TextValue(kind.String())
+}
+
+// DurationCode is the code of the shortest of Durations that is at least d; the longest if there is none.
+func DurationCode(d time.Duration) int {
+	i, _ := slices.BinarySearch(Durations[:], d)
+	return min(i, len(Durations)-1)
 }
 
 // RequestIDText is the ID of a request; empty for none.

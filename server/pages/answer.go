@@ -2,13 +2,11 @@ package pages
 
 import (
 	"errors"
-	"maps"
 	"net/http"
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/server/action"
-	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/server/intake"
 	"pushbox/store"
@@ -96,19 +94,6 @@ func (s *Set) answerViewAgain(q store.RequestInfo, c *intake.Draft, invalid *rec
 		v.Payload = secret.New(shownAgain(text, store.MaxText))
 	}
 	return v
-}
-
-// convertAnswer turns the fields of an answer into those of a push: the sender chooses only the
-// kind, by what was sent.
-func convertAnswer(c *intake.Draft) {
-	maps.DeleteFunc(c.Fields, func(name string, _ body.Value) bool {
-		return name != store.FieldPayload && name != store.FieldWrappedKey
-	})
-	kind := record.Text
-	if c.Files != nil {
-		kind = record.File
-	}
-	c.Fields[store.FieldKind] = intake.TextValue(kind.String())
 }
 
 // answerSent confirms that an answer was received.

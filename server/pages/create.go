@@ -76,7 +76,7 @@ func mailProblem(err error) string {
 // if the push would differ from what the page showed.
 func (s *Set) convertForm(c *intake.Draft) error {
 	if c.Answers() {
-		convertAnswer(c)
+		c.AsAnswer()
 	}
 	f := c.Fields
 	for _, name := range [...]string{store.FieldPayload, store.FieldNote} {
