@@ -182,22 +182,42 @@ test('sending files needs an account', async (t) => {
   assert.equal(await guest.page.locator('#payload').inputValue(), 'kept')
 })
 
-for (const { width, height } of [
-  { width: 1366, height: 650 },
-  { width: 375, height: 667 },
+for (const { width, height, lowest } of [
+  { width: 1366, height: 650, lowest: 588 },
+  { width: 375, height: 667, lowest: 667 },
 ])
-  test(`the button is on the first screen of ${width} by ${height}`, async (t) => {
+  test(`the button and the passphrase are on the first screen of ${width} by ${height}`, async (t) => {
     const guest = await scene.guest(t)
     await guest.page.setViewportSize({ width, height })
-    const bottom = async () => guest.page.locator('.send button').evaluate((button) => button.getBoundingClientRect().bottom)
+    const boxOf = async (part) => guest.page.locator(part).evaluate((el) => el.getBoundingClientRect().toJSON())
+    const whole = async (where) => {
+      const [button, bar, box] = await Promise.all(['.send button', '.send', '.passphrase .box'].map(boxOf))
+      assert.ok(button.bottom <= lowest, `${where}: the button ends at ${button.bottom}`)
+      assert.ok(box.bottom <= bar.top || box.right <= bar.left, `${where}: the bar is over the passphrase`)
+    }
     await guest.go('/')
-    assert.ok((await bottom()) <= height)
+    await whole('without an account')
     await arriveSignedIn(guest, await scene.account())
     for (const tag of languages) {
       await guest.go(`/?lang=${tag}`)
-      assert.ok((await bottom()) <= height, `text in ${tag}`)
+      await whole(`text in ${tag}`)
       await guest.page.locator('[for=kind-file]').click()
-      assert.ok((await bottom()) <= height, `files in ${tag}`)
+      assert.ok((await boxOf('.send button')).bottom <= height, `files in ${tag}`)
+    }
+  })
+
+for (const script of [true, false])
+  test(`a passphrase takes three clicks, whatever is sent${script ? '' : ', without scripts'}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    for (const { kind, payload } of [...kinds, { kind: 'login', payload: 'ann' }]) {
+      await guest.go('/')
+      await chooseKind(guest, kind)
+      if (kind === 'login') await guest.page.locator('#login-user').fill(payload)
+      else await fillPush(guest, { payload })
+      await guest.page.getByLabel(say('create_passphrase'), { exact: true }).click()
+      await guest.page.keyboard.type('open sesame')
+      await sendPush(guest)
+      assert.ok((await shown(await madeLink(guest), 'open sesame')).payload.includes(payload), kind)
     }
   })
 
@@ -224,16 +244,42 @@ test('the form says where the content is encrypted, and which step that brings',
   assert.equal(await guest.page.locator('#step').isVisible(), true)
 })
 
+test('the form says for how long the secret is kept, with the limits that are chosen', async (t) => {
+  const guest = await scene.guest(t)
+  const line = guest.page.locator('#gone')
+  const want = async (time, views, tag) => assert.equal(await line.innerText(), say('create_gone_after', { time, count: views }, tag))
+  await guest.go('/')
+  await want(say('create_days_count', { count: 7 }), 5)
+  await fillPush(guest, { views: 1 })
+  await want(say('create_days_count', { count: 7 }), 1)
+  await guest.page.locator('#time').selectOption(say('create_hours', { count: 1 }))
+  await want(say('create_hours', { count: 1 }), 1)
+  await fillPush(guest, { days: 12 })
+  await want(say('create_days_count', { count: 12 }), 1)
+  await guest.page.locator('#views').fill('')
+  assert.equal(await line.innerText(), say('create_gone'))
+  await guest.go('/?lang=pl')
+  for (const views of [1, 2, 5, 22]) {
+    await guest.page.locator('#views').fill(`${views}`)
+    await want(say('create_days_count', { count: 7 }, 'pl'), views, 'pl')
+  }
+  const plain = await scene.guest(t, { script: false })
+  await plain.go('/')
+  assert.equal(await plain.page.locator('#gone').isVisible(), false)
+  assert.ok(await plain.page.locator('#create + .hint noscript').isVisible())
+  assert.equal(await plain.page.locator('#create + .hint noscript').innerText(), say('create_gone'))
+})
+
 test('the folded options say what is set', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
   const told = async () => (await guest.page.locator('.set').innerText()).trim()
-  const [none, some, step, deletable] = ['no_passphrase', 'passphrase', 'step', 'deletable'].map((what) => say(`create_set_${what}`))
-  assert.equal(await told(), [none, step, deletable].join(' '))
-  await fillPush(guest, { passphrase: 'open sesame', step: false })
-  assert.equal(await told(), [some, deletable].join(' '))
+  const [step, deletable] = ['step', 'deletable'].map((what) => say(`create_set_${what}`))
+  assert.equal(await told(), [step, deletable].join(' '))
+  await fillPush(guest, { step: false })
+  assert.equal(await told(), deletable)
   await chooseKind(guest, 'url')
-  assert.equal(await told(), some)
+  assert.equal(await told(), '')
 })
 
 test('a text survives a lost connection, and is sent by the next press', async (t) => {
@@ -347,7 +393,6 @@ test('the generator makes a new password of the chosen characters each time', as
   await guest.press(say('create_use_payload'))
   assert.equal(await guest.page.locator('#payload').inputValue(), words)
   assert.equal(await guest.page.locator('#generator').isVisible(), false)
-  await guest.page.getByText(say('create_options')).click()
   await guest.press(say('create_generate'))
   await guest.press(say('create_use_passphrase'))
   assert.match(await guest.page.locator('#passphrase').inputValue(), /^[a-z]+(-[a-z]+){3}$/)
@@ -361,7 +406,6 @@ test('the generator makes a new password of the chosen characters each time', as
 test('the strength of a passphrase is shown while it is typed', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
-  await guest.page.getByText(say('create_options')).click()
   const strength = guest.page.locator('#strength')
   assert.equal(await strength.isVisible(), false)
   for (const [text, level] of [

@@ -195,6 +195,19 @@ test('a large upload is stopped while it is paused', async (t) => {
   await guest.page.getByRole('button', { name: say('create_pause') }).waitFor() // as it was at first
 })
 
+test('a large upload that is stopped without a connection frees its room as soon as there is one', async (t) => {
+  const { guest } = await arrive(t)
+  guest.foresee(/ERR_INTERNET_DISCONNECTED/)
+  const { connect } = await sendSlowly(guest)
+  await connect(-1, true)
+  await guest.page.getByText(say('create_lost')).waitFor()
+  await guest.press(say('create_cancel'))
+  await guest.page.getByRole('status').getByText(say('create_stopped')).waitFor()
+  const freed = guest.page.waitForResponse((response) => response.request().headers()['upload-offset'] === 'none')
+  await connect(-1)
+  assert.equal((await freed).status(), 202)
+})
+
 test('too many or too large files are reported before they are sent', async (t) => {
   const { guest, account } = await arrive(t)
   const posts = () => guest.guard.requests.entries.filter(({ method, kind }) => method === 'POST' && kind === 'xhr').length

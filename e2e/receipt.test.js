@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { fillPush, madeLink, makePush, sendPush, tokenOf } from './lib/acts.js'
+import { arriveNew, fillPush, madeLink, makePush, sendPush, tokenOf } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
@@ -111,6 +111,17 @@ for (const encrypt of [false, true])
     assert.equal(text.includes('http'), false)
     assert.equal(text.split('\n')[1], (await guest.page.locator('#words').inputValue()).split('\n')[1])
   })
+
+test('news stand below the heading of the receipt', async (t) => {
+  const { guest } = await arriveNew(scene, t)
+  const { page } = guest
+  await makePush(guest, { payload: 'x' })
+  await page.getByText(say('made_name'), { exact: true }).click()
+  await page.locator('#naming input:not([type=hidden])').first().fill('for Bob')
+  await page.locator('#naming button').click()
+  await page.locator('h1 + .news').waitFor()
+  assert.equal(await page.locator('.news').count(), 1)
+})
 
 test('back from the receipt the form is empty, so that nothing is sent twice', async (t) => {
   const guest = await scene.guest(t)

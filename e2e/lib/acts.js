@@ -17,7 +17,7 @@ export async function signIn(guest, { email, password }) {
 // arriveSignedIn signs in an account and waits until that is done.
 export async function arriveSignedIn(guest, account) {
   await signIn(guest, account)
-  await guest.page.getByRole('link', { name: say('frame_pushes'), exact: true }).waitFor()
+  await guest.page.locator('header nav .menu').waitFor()
 }
 
 // arriveNew returns a guest who is signed in to an account of their own.
@@ -53,7 +53,7 @@ export async function fillPush(guest, { kind, payload, days, views, passphrase, 
     await page.getByLabel(say('create_time_number'), { exact: true }).fill(String(days))
   }
   if (views !== undefined) await page.getByLabel(say('create_views'), { exact: true }).fill(String(views))
-  const folded = [passphrase, step, deletable, encrypt, name, note].some((value) => value !== undefined)
+  const folded = [step, deletable, encrypt, name, note].some((value) => value !== undefined)
   if (folded && !(await page.locator('#more').evaluate((more) => more.open))) await page.getByText(say('create_options')).click()
   if (passphrase !== undefined) await page.locator('#passphrase').fill(passphrase)
   if (step !== undefined) await page.locator('#step').setChecked(step)

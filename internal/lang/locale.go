@@ -59,6 +59,16 @@ func (l *Locale) Text(key string, pairs ...any) string {
 	return strings.NewReplacer(replace...).Replace(text)
 }
 
+// Forms returns the texts of a message by plural category, as JSON, for a script that fills in its placeholders;
+// of a key that is not known, null.
+func (l *Locale) Forms(key string) string {
+	all, err := json.Marshal(l.messages()[key])
+	if err != nil {
+		panic(fmt.Sprintf("lang: the message %s: %v", key, err)) // texts always have JSON
+	}
+	return string(all)
+}
+
 // Has reports whether there is a message of that key.
 func (l *Locale) Has(key string) bool {
 	_, ok := l.messages()[key]

@@ -24,7 +24,8 @@ type problemView struct {
 	Key     string // key of its messages, without _title and _text
 	Request string // the request's ID; empty: the log has no further details
 	Seconds int    // to wait before the next try; 0: not known
-	Again   bool   // the same address can be tried again
+	Again   bool   // it can be tried again
+	Back    bool   // by the form before this page, not by the same address
 }
 
 // A Problem is an error as a client sees it. An error becomes an answer in these steps:
@@ -250,8 +251,10 @@ func (p Problem) Page(r *Request) Reply {
 	if p.err == record.ErrNotFound && !r.leadsToSecret() {
 		page.Key = "problem_no_page"
 	}
-	page.Again = r.Method == http.MethodGet && (p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable)
-	if p.Status == http.StatusTooManyRequests {
+	waits := p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable
+	page.Again = waits || p.Status == http.StatusInsufficientStorage
+	page.Back = page.Again && r.Method != http.MethodGet
+	if waits {
 		page.Seconds = p.Seconds()
 	}
 	rep := Show(p.Status, "problem", page)

@@ -35,6 +35,7 @@ type createView struct {
 	Policy      *policyNote // nil: the general settings apply
 	Mail        *mailForm   // nil: no mail is sent, or the reader is not signed in
 	MaxQR       int         // characters of a qr push
+	Gone        string      // says when the secret is deleted
 	uploadView
 	problemsView
 
@@ -185,6 +186,7 @@ func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.Kin
 		page.Login = loginOf(intake.Fields{})
 	}
 	page.Times = newTimes(all, page.Days, f.Text(store.FieldDuration))
+	page.Gone = goneText(r, page)
 	for _, t := range all {
 		page.Kinds = append(page.Kinds, newKindChoice(t.Kind.String(), t.Kind == chosen.Kind && !asLogin, t))
 		if t.Kind == record.Text {

@@ -82,6 +82,17 @@ func newTimes(all []intake.KindTerms, days intake.NumberField, chosen string) (t
 	return times
 }
 
+// goneText says after how long and how many views the secret is deleted, as the script of the form does for other limits;
+// without usual ones, that it is deleted.
+func goneText(r *action.Request, p createView) string {
+	views, err := strconv.Atoi(p.Views.Value)
+	i := slices.IndexFunc(p.Times, func(c timeChoice) bool { return c.Chosen })
+	if err != nil || views < 1 || i < 0 {
+		return r.Locale.Text("create_gone")
+	}
+	return r.Locale.Text("create_gone_after", "time", r.Locale.Text(p.Times[i].Key, "count", p.Times[i].Count), "count", views)
+}
+
 // codeOf returns the code of that many days; empty if they have none.
 func codeOf(days int) string {
 	code := slices.Index(intake.Durations[:], time.Duration(days)*intake.Day)

@@ -113,14 +113,9 @@ func filesProblem(c *intake.Draft) formProblem {
 	return p
 }
 
-// Unfold reports whether the folded options hold a problem, or the passphrase that has to be
-// entered again.
+// Unfold reports whether the folded options hold a problem.
 func (p createView) Unfold() bool {
-	folded := []string{"name", "note", mailID, mailLanguageID}
-	if !p.Protected {
-		folded = append(folded, "passphrase")
-	}
-	return p.PassphraseLost && !p.Protected || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
-		return slices.Contains(folded, bad.Field)
+	return slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
+		return slices.Contains([]string{"name", "note", mailID, mailLanguageID}, bad.Field)
 	})
 }

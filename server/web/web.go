@@ -137,6 +137,9 @@ type View struct {
 // T translates a message, as lang.Locale.Text does.
 func (v *View) T(key string, pairs ...any) string { return v.Locale.Text(key, pairs...) }
 
+// Forms returns the texts of a message by plural category, as lang.Locale.Forms does.
+func (v *View) Forms(key string) string { return v.Locale.Forms(key) }
+
 // A Choice is a language to switch to.
 type Choice struct {
 	lang.Language

@@ -27,6 +27,10 @@ globalThis.stored = (storage, name, next) => {
   }
 }
 
+// Says when a number of seconds will have passed: in 40 seconds, in 2 minutes.
+globalThis.until = (seconds) => new Intl.RelativeTimeFormat(root.lang)
+  .format(...(seconds > 90 ? [Math.ceil(seconds / 60), 'minute'] : [seconds, 'second']))
+
 dress(stored('localStorage', 'theme'))
 
 for (const choice of all('input[name=theme]')) {

@@ -22,6 +22,18 @@ function boundTime() {
   const perDay = { minutes: 1440, hours: 24, days: 1 }[unit.value]
   days.disabled = unit.disabled = one('#time').value !== ''
   Object.assign(days, { min: perDay > 1 ? 1 : min, max: max * perDay })
+  sayWhen()
+}
+
+// Says after how long and how many views the secret is deleted, once both are known.
+function sayWhen() {
+  const [line, time, { value: n }] = ['#gone', '#time', '#views'].map(one)
+  const { lang } = document.documentElement
+  const forms = JSON.parse(line.dataset.forms)
+  const left = time.value ? time.selectedOptions[0].text
+    : one('#days').value > 0 && new Intl.NumberFormat(lang, { style: 'unit', unit: one('#unit').value.slice(0, -1), unitDisplay: 'long' }).format(one('#days').value)
+  const text = forms[new Intl.PluralRules(lang).select(n)] ?? forms.other
+  line.textContent = left && n > 0 ? text.replace('{time}', left).replace('{count}', n) : line.dataset.always
 }
 
 // Applies the terms of the kind. Fields that the sender did not touch get its defaults.
@@ -197,6 +209,7 @@ function start() {
   let before = kind()
   form.addEventListener('input', ({ target }) => {
     if (target.id === 'passphrase') showStrength()
+    sayWhen()
     if (target.closest('#generator')) generate()
   })
   form.addEventListener('change', ({ target }) => {

@@ -78,7 +78,9 @@ export function sendInPieces(url, data, { told, lost, answered, failed, stopped 
       }
     }
     stopped()
-    fetch(url, { method: 'POST', headers: headersOf('none'), keepalive: true }).catch(() => {}) // or the server forgets it by itself
+    // This frees the room that the server holds for it, now or when there is a connection again.
+    for (const end = performance.now() + patience; performance.now() < end; await rest(15e3))
+      if (await fetch(url, { method: 'POST', headers: headersOf('none'), keepalive: true }).catch(() => {})) return
   }
 
   addEventListener('online', online)

@@ -128,13 +128,9 @@ async function encrypt(data, signal) {
 }
 
 // How fast it goes, and how long it still takes; nothing until that is known.
-function pace(done, all, began) {
-  const passed = (performance.now() - began) / 1000
+function pace(done, all, passed) {
   if (passed < 3 || !done) return ''
-  const seconds = Math.ceil((all - done) / done * passed)
-  const [n, unit] = seconds > 90 ? [Math.ceil(seconds / 60), 'minute'] : [seconds, 'second']
-  const left = new Intl.NumberFormat(document.documentElement.lang, { style: 'unit', unit, unitDisplay: 'long' }).format(n)
-  return ` · ${size(done / passed)}/s · ${fill(form.dataset.left, { left })}`
+  return ` · ${size(done / passed)}/s · ${fill(form.dataset.done, { when: until(Math.ceil((all - done) / done * passed)) })}`
 }
 
 async function send() {
@@ -161,10 +157,13 @@ async function send() {
       return signal.aborted ? end(stopped, 'told') : end(one('[data-module]').dataset.failed)
     }
   }
-  const began = performance.now()
+  let [passed, last] = [0, performance.now()]
   const tell = (done, all) => {
+    const now = performance.now()
+    passed += Math.min(2, (now - last) / 1000) // a longer silence is a pause, or a line that is cut
+    last = now
     one('progress').value = all && done / all
-    one('#sent').textContent = sent && done < all ? fill(sent, { done: size(done), all: size(all) }) + pace(done, all, began) : stored
+    one('#sent').textContent = sent && done < all ? fill(sent, { done: size(done), all: size(all) }) + pace(done, all, passed) : stored
   }
   const ended = (then) => (...args) => {
     upload = undefined
@@ -229,7 +228,7 @@ function answered(status, page, url) {
   const lacks = (part) => one(part) && !next.querySelector(part)
   if (!next || (status === 422 && [`[data-sends="${form.dataset.sends}"]`, '#closed', '#encrypt', '[data-keys]'].some(lacks))) return end(form.dataset.cut)
   if (status < 400) return end(form.dataset.cut)
-  if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p, .lead + .notice')].map((el) => el.textContent).join('. '))
+  if (status !== 422) return end([...next.querySelectorAll('h1, .lead, .lead + .notice')].map((el) => el.textContent).join('. '))
   const fields = all(kept)
   // Once its session has ended, a person is shown the form for those without an account.
   if ([...fields].some(({ id, type, value, defaultValue }) => /text/.test(type) && value !== defaultValue && lacks(`#${id}`))) return end(form.dataset.ended)

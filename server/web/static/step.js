@@ -4,13 +4,11 @@ const wait = document.querySelector('#wait')
 const controls = document.querySelectorAll('form input, form button')
 const { seconds, words, over } = wait.dataset
 const end = performance.now() + seconds * 1000
-const format = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: 'always' })
 
 function count() {
   const left = Math.ceil((end - performance.now()) / 1000)
   if (left <= 0) return finish()
-  const when = left > 90 ? format.format(Math.ceil(left / 60), 'minute') : format.format(left, 'second')
-  wait.textContent = words.replace('{when}', when)
+  wait.textContent = words.replace('{when}', until(left))
 }
 
 function finish() {
