@@ -48,6 +48,7 @@ func allBounds() map[string]bounds {
 		"webhooks.queue":                   {[]string{"100", "1000000"}, []string{"-1", "0", "99", "1000001"}, "must be from 100 to 1000000"},
 		"webhooks.give_up":                 {[]string{"1m", "30d"}, []string{"0", "59s", "30d1ns"}, "must be from 1m to 30d"},
 		"mail.port":                        {[]string{"0", "1", "65535"}, []string{"-1", "65536"}, "must be 0 or from 1 to 65535"},
+		"webhooks.form":                    {[]string{"standard", "slack", "teams", "discord", "ntfy", "text"}, []string{"Slack", "irc"}, "must be standard, slack, teams, discord, ntfy or text"},
 		"mail.tls":                         {[]string{"starttls", "implicit", "none", "cleartext"}, []string{"STARTTLS", "opportunistic"}, "must be starttls, implicit, none or cleartext"},
 		"mail.daily_limit":                 {[]string{"5", "1000"}, []string{"-1", "0", "1000001"}, "must be from 1 to 1000000"},
 		"mail.daily_limit_total":           {[]string{"100", "1000000"}, []string{"-1", "0", "1000001"}, "must be from 1 to 1000000"},

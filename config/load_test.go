@@ -25,7 +25,7 @@ func sample(k config.Setting) string {
 		"require_mfa_tokens_from": "2027-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",
 		"tls.acme.directory_url": "https://ca.example/acme/acme/directory",
-		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "ldap.url": "ldaps://dc.example.com", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h",
+		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "ldap.url": "ldaps://dc.example.com", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.form": "slack", "webhooks.give_up": "1h",
 		"sign_in.break_glass": "ann@example.com", "sign_in.oidc": `[{name: office, issuer: "https://id.example.com", client_id: pushbox}]`,
 		"sign_in.proxy.header": "Remote-Email", "sign_in.proxy.groups_header": "Remote-Groups",
 		"policy.kinds": "text,file", "policy.max_file_size": "1MiB", "policy.account_bytes": "1MiB", "policies": "[{name: office, groups: [staff], kinds: [text], require_passphrase: true}]",

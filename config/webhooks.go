@@ -15,6 +15,7 @@ type Webhooks struct {
 	SecretFile string        `mapstructure:"secret_file"`
 	Secret     secret.Text   `mapstructure:"secret"`
 	Events     []string      `mapstructure:"events" form:"events"`
+	Form       string        `mapstructure:"form" oneof:"standard slack teams discord ntfy text" default:"standard"`
 	Allow      []HookHost    `mapstructure:"allow" default:"public"`
 	Queue      int           `mapstructure:"queue" min:"100" max:"1000000" default:"100000"`
 	GiveUp     time.Duration `mapstructure:"give_up" min:"1m" max:"30d" default:"1d"`

@@ -13,7 +13,9 @@ const messages = new Journal()
 const receiver = createServer(async (request, response) => {
   const parts = []
   for await (const part of request) parts.push(part)
-  messages.add({ ...JSON.parse(Buffer.concat(parts)), signature: request.headers['webhook-signature'] })
+  const body = Buffer.concat(parts).toString()
+  const said = request.headers['content-type'] === 'application/json' ? JSON.parse(body) : { body, title: request.headers.title }
+  messages.add({ ...said, signature: request.headers['webhook-signature'] })
   response.writeHead(204).end()
 })
 await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
@@ -68,3 +70,29 @@ for (const script of [true, false]) {
     await page.getByText(say('hooks_none')).waitFor()
   })
 }
+
+test('a chat gets a sentence in the language of the account', async (t) => {
+  const guest = await scene.guest(t)
+  const { page } = guest
+  const account = await scene.account()
+  await arriveSignedIn(guest, account)
+  await guest.go('/users/account')
+  await page.locator('#language').selectOption('de')
+  await page.locator('form:has(#language) button').first().click()
+  await page.locator('html[lang=de]').waitFor()
+  await guest.go('/users/webhooks')
+  await page.locator('#url').fill(address)
+  await page.locator('#form').selectOption('ntfy')
+  await page.locator('#password').fill(account.password)
+  await look(guest, 'webhooks-chat')
+  await page.locator('form:has(#url) button').click()
+  await page.locator('#token').waitFor()
+  const push = await scene.pushbox.create({ payload: 'a secret', name: 'Tür' }, account)
+  const recipient = await scene.guest(t)
+  await recipient.go(new URL(push.html_url).pathname)
+  await recipient.press(say('step_open'))
+  const { body, title, signature } = await messages.first('the sentence', ({ body }) => body?.includes('Tür'))
+  assert.match(body, /^Das Geheimnis „Tür“ wurde am .* UTC geöffnet: Aufruf 1 von \d+\.$/)
+  assert.equal(title, 'pushbox')
+  assert.match(signature, /^v1,/)
+})

@@ -146,7 +146,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(refusedAs(err, record.ErrToken), "token_refused: client 0 from 192.0.2.7 Browser/1.0, account 0 , subject 0, ")
 
 	const hook = "account 1 ann@example.com, subject 1, "
-	h, err := f.AddHook(ctx, storetest.Operator, ann, secret.New("https://hooks.example.com"), []record.Event{record.EventView, record.EventExpire})
+	h, err := f.AddHook(ctx, storetest.Operator, ann, store.NewHook{URL: secret.New("https://hooks.example.com"), Events: []record.Event{record.EventView, record.EventExpire}})
 	want(err, "webhook_add: "+operator+hook+"view, expire")
 	want(f.DisableHook(ctx, store.Actor{Role: store.System}, h.ID, true), "webhook_disable: system 0 from  , "+hook)
 	want(f.DisableHook(ctx, storetest.Operator, h.ID, false), "webhook_enable: "+operator+hook)

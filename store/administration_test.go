@@ -24,7 +24,7 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 	f := storetest.New(t)
 	const hers, his = "ann@example.com", "bob@example.com"
 	ann, bob := f.Account(hers), f.Account(his)
-	hook, err := f.AddHook(ctx, storetest.Operator, his, secret.New("https://hooks.example.com"), []record.Event{record.EventView})
+	hook, err := f.AddHook(ctx, storetest.Operator, his, store.NewHook{URL: secret.New("https://hooks.example.com"), Events: []record.Event{record.EventView}})
 	env.OK(t, err)
 	bobs, err := f.CreateToken(ctx, storetest.Operator, his, store.TokenTerms{})
 	env.OK(t, err)
@@ -57,7 +57,7 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 			return err
 		},
 		"add a webhook": func(by store.Actor) error {
-			_, err := f.AddHook(ctx, by, his, secret.New("https://hooks.example.com"), []record.Event{record.EventView})
+			_, err := f.AddHook(ctx, by, his, store.NewHook{URL: secret.New("https://hooks.example.com"), Events: []record.Event{record.EventView}})
 			return err
 		},
 		"remove a webhook":  func(by store.Actor) error { return f.RemoveHook(ctx, by, hook.ID) },

@@ -80,7 +80,7 @@ func TestTheFileHoldsNothingOfAWebhookOrAMessageInClear(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	const address = "https://canary-hooks.example/canary-path-77"
-	h, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(address), record.Events())
+	h, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", store.NewHook{URL: secret.New(address), Events: record.Events()})
 	env.OK(t, err)
 	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Name, in.Views = secret.New("canary-name-4f1c"), ptr(1) })
 	by := store.Actor{IP: "203.0.113.77", UserAgent: "canary-agent-4f1c"}

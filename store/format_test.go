@@ -38,8 +38,8 @@ func TestRecordsHaveTheirFormat(t *testing.T) {
 	noteForm(t, &b, "files", func() []byte { return encodeFiles(list[:]) }, func() { fillForm(reflect.ValueOf(&list).Elem(), new(int)) })
 	var target HookTarget
 	noteForm(t, &b, "HookTarget", target.encode, nil)
-	target = HookTarget{secret.New("address"), secret.New("key")}
-	noteForm(t, &b, "HookTarget", target.encode, nil)
+	target = HookTarget{URL: secret.New("address"), Secret: secret.New("key")}
+	noteForm(t, &b, "HookTarget", func() []byte { return target.encode() }, func() { target.Form = record.FormText })
 	var n Notice
 	noteForm(t, &b, "Notice", func() []byte { return n.encode() }, func() { fillForm(reflect.ValueOf(&n).Elem(), new(int)) })
 	var m Mail

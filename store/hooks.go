@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/url"
@@ -105,23 +104,30 @@ func (s *Store) endingTokens(ctx context.Context, so bool, change func() error) 
 	return s.changeHooks(ctx, func(*subscriptions) error { return change() })
 }
 
+// A NewHook is a webhook to be made.
+type NewHook struct {
+	URL    secret.Text
+	Form   record.HookForm
+	Events []record.Event
+}
+
 // AddHook adds a webhook of an account and returns it with its signing secret.
 // *InvalidError; ErrNotFound; ErrToken if the account may not act; ErrDenied if the
 // actor may not act for it.
-func (s *Store) AddHook(ctx context.Context, by Actor, email string, address secret.Text, events []record.Event) (HookInfo, error) {
-	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) { return s.addHook(ctx, by, email, address, events) })
+func (s *Store) AddHook(ctx context.Context, by Actor, email string, in NewHook) (HookInfo, error) {
+	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) { return s.addHook(ctx, by, email, in) })
 }
 
-func (s *Store) addHook(ctx context.Context, by Actor, email string, address secret.Text, events []record.Event) (HookInfo, error) {
+func (s *Store) addHook(ctx context.Context, by Actor, email string, in NewHook) (HookInfo, error) {
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return HookInfo{}, err
 	}
 	var bad record.InvalidError
-	if checkHook(address, events, &bad); bad.Err() != nil {
+	if checkHook(in, &bad); bad.Err() != nil {
 		return HookInfo{}, bad.Err()
 	}
-	h, target := s.newHook(a, address, events)
+	h, target := s.newHook(a, in)
 	err = s.changeHooks(ctx, func(*subscriptions) (err error) {
 		h.ID, err = s.as(by).createHook(ctx, a.Email, h)
 		return err
@@ -130,9 +136,9 @@ func (s *Store) addHook(ctx context.Context, by Actor, email string, address sec
 }
 
 // newHook returns a new webhook of an account, which is not stored yet.
-func (s *Store) newHook(a record.Account, address secret.Text, events []record.Event) (record.Hook, HookTarget) {
-	h := record.Hook{Owner: a.ID, CreatedAt: s.time.Read().Now, Events: record.NewEventSet(events...)}
-	target := HookTarget{URL: address, Secret: newHookSecret()}
+func (s *Store) newHook(a record.Account, in NewHook) (record.Hook, HookTarget) {
+	h := record.Hook{Owner: a.ID, CreatedAt: s.time.Read().Now, Events: record.NewEventSet(in.Events...)}
+	target := HookTarget{URL: in.URL, Secret: newHookSecret(), Form: in.Form, Language: a.Language}
 	s.sealHook(&h, target)
 	return h, target
 }
@@ -158,22 +164,33 @@ func (s *Store) Hooks(ctx context.Context, email string) ([]HookInfo, error) {
 	return list, nil
 }
 
-// Hook returns a webhook, active or not. ErrNotFound.
-func (s *Store) Hook(id record.HookID) (HookInfo, error) {
+// Hook returns a webhook, active or not, with the language of its account. ErrNotFound.
+func (s *Store) Hook(ctx context.Context, id record.HookID) (HookInfo, error) {
 	h, ok := s.hooks.Load().find(id)
 	if !ok {
 		return HookInfo{}, record.ErrNotFound
 	}
-	return s.openHook(h)
+	return s.speakingHook(ctx, h)
 }
 
-// ActiveHook returns a webhook that receives events, else ErrNotFound.
-func (s *Store) ActiveHook(id record.HookID) (HookInfo, error) {
+// speakingHook opens a webhook. If it tells events in words, it reads the account's language for them.
+func (s *Store) speakingHook(ctx context.Context, h record.Hook) (HookInfo, error) {
+	info, err := s.openHook(h)
+	if err != nil || info.Form == record.FormStandard {
+		return info, err
+	}
+	a, err := cold.Account(ctx, s.engine, h.Owner)
+	info.Language = a.Language
+	return info, err
+}
+
+// ActiveHook is Hook for a webhook that receives events, else ErrNotFound.
+func (s *Store) ActiveHook(ctx context.Context, id record.HookID) (HookInfo, error) {
 	b := s.hooks.Load()
 	h, _ := b.find(id)
 	for _, active := range b.active[h.Owner] {
 		if active.ID == id {
-			return s.openHook(h)
+			return s.speakingHook(ctx, h)
 		}
 	}
 	return HookInfo{}, record.ErrNotFound
@@ -220,38 +237,18 @@ const (
 	hookSecretSize = 32 // random bytes
 )
 
-// hookPlace returns what a webhook's target is sealed for.
-func hookPlace(h record.Hook) []byte {
-	b := binary.BigEndian.AppendUint64(nil, uint64(h.Owner))
-	return binary.BigEndian.AppendUint64(b, uint64(h.CreatedAt.UnixMilli()))
+// A HookTarget is the address of a webhook, the key that signs its messages, and their form.
+// Address and key are secret: the address often holds a secret too.
+type HookTarget struct {
+	URL, Secret secret.Text
+	Form        record.HookForm
+	Language    string // that the account chose for what it reads; empty: none; not sealed
 }
-
-// A HookTarget is the address of a webhook and the key that signs its messages. Both
-// are secret: the address often holds a secret too.
-type HookTarget struct{ URL, Secret secret.Text }
 
 // A HookInfo is a webhook with its target.
 type HookInfo struct {
 	record.Hook
 	HookTarget
-}
-
-func (t HookTarget) encode() []byte {
-	return record.AppendBytes(record.AppendBytes(nil, t.URL.Reveal()), t.Secret.Reveal())
-}
-
-func (s *Store) sealHook(h *record.Hook, t HookTarget) {
-	h.Sealed = s.ring.Load().SealHook(hookPlace(*h), t.encode())
-}
-
-func (s *Store) openHook(h record.Hook) (HookInfo, error) {
-	plain, err := s.ring.Load().OpenHook(hookPlace(h), h.Sealed)
-	r := record.Reader{Rest: plain}
-	t := HookTarget{URL: secret.New(string(r.Bytes())), Secret: secret.New(string(r.Bytes()))}
-	if err != nil || r.End() != nil {
-		return HookInfo{}, fmt.Errorf("%w: webhook %d cannot be decrypted", record.ErrCorrupt, h.ID)
-	}
-	return HookInfo{Hook: h, HookTarget: t}, nil
 }
 
 // newHookSecret returns a signing secret in the form of the Standard Webhooks
@@ -264,13 +261,16 @@ func newHookSecret() secret.Text {
 
 // checkHook refuses a webhook that cannot work. The sender of messages decides which hosts are
 // allowed.
-func checkHook(address secret.Text, events []record.Event, bad *record.InvalidError) {
-	checkLength("url", address.Len(), MaxHookURL, bad)
-	u, err := url.Parse(address.Reveal())
+func checkHook(in NewHook, bad *record.InvalidError) {
+	checkLength("url", in.URL.Len(), MaxHookURL, bad)
+	u, err := url.Parse(in.URL.Reveal())
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		bad.Add("url", "must be an http or https URL without a user name")
 	}
-	if len(events) == 0 {
+	if !in.Form.Valid() {
+		bad.Add("form", "must be one of the forms of webhooks")
+	}
+	if len(in.Events) == 0 {
 		bad.Add("events", "must have at least one")
 	}
 }
@@ -338,9 +338,9 @@ func (s *Store) NoteDeliveries(ctx context.Context, id record.HookID, tried []re
 // must not receive the account's events for good.
 //
 // Errors: as those of CreateOwnToken and AddHook; ErrUnconfirmed.
-func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secret.Text, f Factor, address secret.Text, events []record.Event) (HookInfo, error) {
+func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secret.Text, f Factor, in NewHook) (HookInfo, error) {
 	var bad record.InvalidError
-	if checkHook(address, events, &bad); bad.Err() != nil {
+	if checkHook(in, &bad); bad.Err() != nil {
 		return HookInfo{}, bad.Err()
 	}
 	c, use, err := s.provenTwice(ctx, by, session, password, f, record.Account.MFA)
@@ -351,7 +351,7 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 		return HookInfo{}, record.ErrUnconfirmed
 	}
 	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) {
-		h, target := s.newHook(c.account, address, events)
+		h, target := s.newHook(c.account, in)
 		err := s.changeHooks(ctx, func(*subscriptions) error {
 			if err := s.countChange(ctx, c.account.ID); err != nil {
 				return err
@@ -370,7 +370,7 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 // If the receiver accepts it, a disabled webhook is enabled again. ErrNotFound; *LockedError after
 // too many changes.
 func (s *Store) TestHook(ctx context.Context, by Actor, id record.HookID, send func(context.Context, HookTarget) (status int, f record.Fault)) (record.Delivery, error) {
-	h, err := s.Hook(id)
+	h, err := s.Hook(ctx, id)
 	if err == nil && (by.Account == 0 || h.Owner != by.Account) {
 		err = record.ErrNotFound
 	}

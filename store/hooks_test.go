@@ -21,7 +21,7 @@ const hookURL = "https://hooks.example.com/a-secret-path"
 // addHook adds a webhook to the account of an address.
 func addHook(t *testing.T, f *storetest.Fixture, email string, events ...record.Event) store.HookInfo {
 	t.Helper()
-	h, err := f.AddHook(ctx, storetest.Operator, email, secret.New(hookURL), events)
+	h, err := f.AddHook(ctx, storetest.Operator, email, store.NewHook{URL: secret.New(hookURL), Events: events})
 	env.OK(t, err)
 	return h
 }
@@ -150,14 +150,14 @@ func TestAWebhookThatIsGoneIsToldNothing(t *testing.T) {
 	view(1)
 	must(f.DisableHook(ctx, storetest.Operator, h.ID, true))
 	view(0)
-	if _, err := f.ActiveHook(h.ID); !errors.Is(err, record.ErrNotFound) {
+	if _, err := f.ActiveHook(t.Context(), h.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a disabled webhook: %v", err)
 	}
 	must(f.DisableHook(ctx, storetest.Operator, h.ID, false))
 	view(1)
 	must(f.SetDisabled(ctx, storetest.Operator, "ann@example.com", true))
 	view(0)
-	if _, err := f.ActiveHook(h.ID); !errors.Is(err, record.ErrNotFound) {
+	if _, err := f.ActiveHook(t.Context(), h.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a webhook of a disabled account: %v", err)
 	}
 	must(f.SetDisabled(ctx, storetest.Operator, "ann@example.com", false))
@@ -170,7 +170,7 @@ func TestAWebhookThatIsGoneIsToldNothing(t *testing.T) {
 	}
 	again := addHook(t, f, "ann@example.com", record.EventView)
 	must(f.RemoveAccount(ctx, storetest.Operator, "ann@example.com"))
-	if _, err := f.Hook(again.ID); !errors.Is(err, record.ErrNotFound) {
+	if _, err := f.Hook(t.Context(), again.ID); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a webhook of a removed account: %v", err)
 	}
 }
@@ -207,13 +207,13 @@ func TestWebhooksEndWithTheTokensThatANewPasswordEnds(t *testing.T) {
 			if err := set(end); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			if _, err := f.ActiveHook(h.ID); errors.Is(err, record.ErrNotFound) != end {
+			if _, err := f.ActiveHook(t.Context(), h.ID); errors.Is(err, record.ErrNotFound) != end {
 				t.Errorf("%s that ends tokens %v: the webhook: %v", what, end, err)
 			}
 		}
 	}
 	f.Reopen()
-	if _, err := f.ActiveHook(other.ID); err != nil {
+	if _, err := f.ActiveHook(t.Context(), other.ID); err != nil {
 		t.Errorf("a webhook of another account: %v", err)
 	}
 	if all, err := f.Hooks(ctx, email); err != nil || len(all) != 0 {
@@ -229,7 +229,7 @@ func TestAnAccountHasSixteenWebhooksAndNoMore(t *testing.T) {
 		addHook(t, f, "ann@example.com", record.EventView)
 	}
 	var bad *record.InvalidError
-	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(hookURL), record.Events()); !errors.As(err, &bad) || len(bad.Fields["webhooks"]) != 1 {
+	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", store.NewHook{URL: secret.New(hookURL), Events: record.Events()}); !errors.As(err, &bad) || len(bad.Fields["webhooks"]) != 1 {
 		t.Errorf("one more: %v", err)
 	}
 	list, err := f.Hooks(ctx, "ANN@example.com")
@@ -243,7 +243,7 @@ func TestWhatNoWebhookCanBeIsRefused(t *testing.T) {
 	f := storetest.New(t)
 	f.Account("ann@example.com")
 	long := hookURL + strings.Repeat("x", store.MaxHookURL-len(hookURL))
-	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(long), record.Events()); err != nil {
+	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", store.NewHook{URL: secret.New(long), Events: record.Events()}); err != nil {
 		t.Errorf("the longest address: %v", err)
 	}
 	for _, c := range []struct {
@@ -259,12 +259,37 @@ func TestWhatNoWebhookCanBeIsRefused(t *testing.T) {
 		{hookURL, nil, "events"},
 	} {
 		var bad *record.InvalidError
-		if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(c.url), c.events); !errors.As(err, &bad) || len(bad.Fields[c.field]) == 0 {
+		if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", store.NewHook{URL: secret.New(c.url), Events: c.events}); !errors.As(err, &bad) || len(bad.Fields[c.field]) == 0 {
 			t.Errorf("%.40s %v: %v", c.url, c.events, err)
 		}
 	}
-	if _, err := f.AddHook(ctx, storetest.Operator, "bob@example.com", secret.New(hookURL), record.Events()); !errors.Is(err, record.ErrNotFound) {
+	var bad *record.InvalidError
+	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", store.NewHook{URL: secret.New(hookURL), Form: record.FormText + 1, Events: record.Events()}); !errors.As(err, &bad) || len(bad.Fields["form"]) == 0 {
+		t.Errorf("of an unknown form: %v", err)
+	}
+	if _, err := f.AddHook(ctx, storetest.Operator, "bob@example.com", store.NewHook{URL: secret.New(hookURL), Events: record.Events()}); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("of an unknown account: %v", err)
+	}
+}
+
+func TestAWebhookKeepsItsForm(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account("ann@example.com")
+	for _, form := range record.HookForms() {
+		h, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", store.NewHook{URL: secret.New(hookURL), Form: form, Events: record.Events()})
+		env.OK(t, err)
+		for _, disabled := range []bool{true, false} { // which writes it again
+			env.OK(t, f.DisableHook(ctx, storetest.Operator, h.ID, disabled))
+		}
+		got, err := f.ActiveHook(ctx, h.ID)
+		env.OK(t, err)
+		if parsed, ok := record.ParseHookForm(form.String()); got.Form != form || got.URL.Reveal() != hookURL || parsed != form || !ok {
+			t.Errorf("%v became %v; its name is read as %v", form, got.Form, parsed)
+		}
+	}
+	if _, ok := record.ParseHookForm(""); ok || record.HookForm(len(record.HookForms())).String() != "" {
+		t.Error("a form without a name is known")
 	}
 }
 
@@ -402,7 +427,7 @@ func TestWebhooksAndMessagesOutliveTheRenewalOfKeys(t *testing.T) {
 		f.SweepAll()
 	}
 	f.Reopen()
-	if info, err := f.ActiveHook(h.ID); err != nil || info.Secret.Reveal() != h.Secret.Reveal() {
+	if info, err := f.ActiveHook(t.Context(), h.ID); err != nil || info.Secret.Reveal() != h.Secret.Reveal() {
 		t.Errorf("the webhook: %v", err)
 	}
 	if got := told(t, f); got != "1:view" {
@@ -448,7 +473,7 @@ func TestNoWebhookIsAddedBesideANewPasswordAndOutlivesIt(t *testing.T) {
 			begun := sync.OnceFunc(func() { close(adding) })
 			defer begun()
 			for range record.MaxHooks {
-				_, err := f.AddOwnHook(ctx, storetest.Anonymous, sessions[0], secret.New(right), store.Factor{}, secret.New(hookURL), []record.Event{record.EventView})
+				_, err := f.AddOwnHook(ctx, storetest.Anonymous, sessions[0], secret.New(right), store.Factor{}, store.NewHook{URL: secret.New(hookURL), Events: []record.Event{record.EventView}})
 				if err != nil {
 					done <- err
 					return

@@ -291,6 +291,14 @@ type Notice struct {
 	Request  record.RequestID // that the push answers; zero: none
 }
 
+// MadeAt is when the push was made; zero if it was made elsewhere.
+func (n Notice) MadeAt() (t time.Time) {
+	if !n.Push.Imported() {
+		t = createdAt(n.Push)
+	}
+	return t
+}
+
 // NewNoticeID returns a new ID of a notice.
 func NewNoticeID() string { return "msg_" + randomText(noticeIDSize) }
 

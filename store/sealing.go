@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -164,6 +165,37 @@ func cut(text string) string {
 		end--
 	}
 	return text[:end]
+}
+
+// hookPlace returns what a webhook's target is sealed for.
+func hookPlace(h record.Hook) []byte {
+	b := binary.BigEndian.AppendUint64(nil, uint64(h.Owner))
+	return binary.BigEndian.AppendUint64(b, uint64(h.CreatedAt.UnixMilli()))
+}
+
+func (t HookTarget) encode() []byte {
+	b := record.AppendBytes(record.AppendBytes(nil, t.URL.Reveal()), t.Secret.Reveal())
+	if t.Form != record.FormStandard { // the form of those that are older than this field
+		b = append(b, byte(t.Form))
+	}
+	return b
+}
+
+func (s *Store) sealHook(h *record.Hook, t HookTarget) {
+	h.Sealed = s.ring.Load().SealHook(hookPlace(*h), t.encode())
+}
+
+func (s *Store) openHook(h record.Hook) (HookInfo, error) {
+	plain, err := s.ring.Load().OpenHook(hookPlace(h), h.Sealed)
+	r := record.Reader{Rest: plain}
+	t := HookTarget{URL: secret.New(string(r.Bytes())), Secret: secret.New(string(r.Bytes()))}
+	if !r.Bad && len(r.Rest) > 0 {
+		t.Form = record.HookForm(r.Byte())
+	}
+	if err != nil || r.End() != nil || !t.Form.Valid() {
+		return HookInfo{}, fmt.Errorf("%w: webhook %d cannot be decrypted", record.ErrCorrupt, h.ID)
+	}
+	return HookInfo{Hook: h, HookTarget: t}, nil
 }
 
 // maxStale is how often an operation begins again because another server has replaced the keys. A

@@ -272,7 +272,11 @@ func webhookAdd(ctx context.Context, s *store.Store, in WebhookRequest) (NewWebh
 		}
 		events = append(events, e)
 	}
-	h, err := s.AddHook(ctx, operator, in.Email, in.URL.Text, events)
+	form, ok := record.ParseHookForm(in.Form)
+	if !ok && in.Form != "" {
+		return NewWebhook{}, errors.New("there is no form of that name")
+	}
+	h, err := s.AddHook(ctx, operator, in.Email, store.NewHook{URL: in.URL.Text, Form: form, Events: events})
 	return NewWebhook{newWebhook(h), Clear{h.Secret}}, err
 }
 
@@ -285,8 +289,8 @@ func webhookList(ctx context.Context, s *store.Store, in Address) ([]Webhook, er
 	}), err
 }
 
-func webhookTarget(_ context.Context, s *store.Store, in WebhookRef) (NewWebhook, error) {
-	h, err := s.Hook(in.ID)
+func webhookTarget(ctx context.Context, s *store.Store, in WebhookRef) (NewWebhook, error) {
+	h, err := s.Hook(ctx, in.ID)
 	return NewWebhook{newWebhook(h), Clear{h.Secret}}, err
 }
 

@@ -128,6 +128,7 @@ type WebhookRequest struct {
 	Email  string
 	URL    Clear
 	Events []string // by name
+	Form   string   // by name; empty, as older commands send it: standard
 }
 
 // A WebhookRef names a webhook.
@@ -137,6 +138,8 @@ type WebhookRef struct{ ID record.HookID }
 type Webhook struct {
 	ID        record.HookID
 	URL       Clear
+	Form      record.HookForm
+	Language  string // of its account; empty: none, or it is not needed
 	Events    []string
 	CreatedAt time.Time
 	Disabled  bool // its receiver answered 410
@@ -151,7 +154,7 @@ type NewWebhook struct {
 
 func newWebhook(h store.HookInfo) Webhook {
 	return Webhook{
-		ID: h.ID, URL: Clear{h.URL}, CreatedAt: h.CreatedAt, Disabled: h.Disabled,
+		ID: h.ID, URL: Clear{h.URL}, Form: h.Form, Language: h.Language, CreatedAt: h.CreatedAt, Disabled: h.Disabled,
 		Events: each(h.Events.Events(), record.Event.String),
 	}
 }

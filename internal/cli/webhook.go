@@ -24,6 +24,7 @@ import (
 
 func (a *app) webhookAdd() *cobra.Command {
 	var events []string
+	var form string
 	cmd := &cobra.Command{
 		Use:   "add EMAIL URL",
 		Short: "Send an account's events to a URL, and print the signing secret",
@@ -34,21 +35,27 @@ A URL often contains a secret, and other users of the machine can see arguments.
 If URL is -, the command reads it from standard input.
 
 Events are ` + eventNames() + `; without --event the server sends all of them.
+Forms are ` + formNames() + `. With standard, the server sends JSON
+for a program; the others are for chats, and have one sentence in the language of the
+account, without a link.
+
 The setting webhooks.allow says where messages may go: by default to public
 addresses over https.`,
 		Example: `  pushbox webhook add alice@example.com https://hooks.example.com/pushbox
   pushbox webhook add alice@example.com https://hooks.example.com/pushbox --event view --event expire
-  pushbox webhook add alice@example.com - < url.txt`,
+  pushbox webhook add alice@example.com - --form teams < url.txt`,
 		RunE: a.configured(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			address, err := a.hookURL(args[1])
 			if err != nil {
 				return err
 			}
-			return a.addWebhook(cmd, cfg.Webhooks, admin.WebhookRequest{Email: args[0], URL: admin.Clear{Text: address}, Events: events})
+			return a.addWebhook(cmd, cfg.Webhooks, admin.WebhookRequest{Email: args[0], URL: admin.Clear{Text: address}, Events: events, Form: form})
 		}),
 	}
 	cmd.Flags().StringArrayVar(&events, "event", nil, "send `EVENT`; may be given several times")
 	completeValues(cmd, "event", names(record.Events()))
+	cmd.Flags().StringVar(&form, "form", record.FormStandard.String(), "send messages in the `FORM` that the receiver takes")
+	completeValues(cmd, "form", names(record.HookForms()))
 	return cmd
 }
 
@@ -70,6 +77,9 @@ func (a *app) hookURL(given string) (address secret.Text, err error) {
 // eventNames lists all events that a webhook can subscribe to.
 func eventNames() string { return strings.Join(names(record.Events()), ", ") }
 
+// formNames lists all forms of a webhook.
+func formNames() string { return strings.Join(names(record.HookForms()), ", ") }
+
 func (a *app) addWebhook(cmd *cobra.Command, cfg config.Webhooks, in admin.WebhookRequest) error {
 	if len(in.Events) == 0 {
 		in.Events = names(record.Events())
@@ -78,6 +88,9 @@ func (a *app) addWebhook(cmd *cobra.Command, cfg config.Webhooks, in admin.Webho
 		if _, ok := store.ParseEvent(name); !ok {
 			return hint.With(usagef("--event has an unknown event"), "events are %s", eventNames())
 		}
+	}
+	if _, ok := record.ParseHookForm(in.Form); !ok {
+		return hint.With(usagef("--form has an unknown form"), "forms are %s", formNames())
 	}
 	if err := daemon.CheckWebhook(cfg, in.URL.Text); err != nil {
 		return usagef("URL cannot be a webhook: %w", err)
@@ -130,10 +143,10 @@ func (a *app) testWebhook(cmd *cobra.Command, id uint64) error {
 	if err != nil {
 		return err
 	}
-	sender := daemon.NewWebhookSender(cfg.Webhooks)
+	sender := daemon.NewWebhookSender(cfg)
 	defer sender.Close()
 	begun := time.Now()
-	status, err := sender.Send(cmd.Context(), store.HookTarget{URL: h.URL.Text, Secret: h.Secret.Text}, webhook.TestNotice(begun))
+	status, err := sender.Send(cmd.Context(), store.HookTarget{URL: h.URL.Text, Secret: h.Secret.Text, Form: h.Form, Language: h.Language}, webhook.TestNotice(begun))
 	switch {
 	case err != nil:
 		return hint.With(fmt.Errorf("webhook %d: nothing was delivered: %w", id, err), "check that its receiver runs, and that webhooks.allow permits its address")
@@ -150,7 +163,7 @@ func (a *app) testWebhook(cmd *cobra.Command, id uint64) error {
 
 func (a *app) webhookList() *cobra.Command {
 	l := listing[listedHook]{
-		header: []string{"ID", "HOST", "EVENTS", "CREATED", "WAITING", "STATE"},
+		header: []string{"ID", "HOST", "FORM", "EVENTS", "CREATED", "WAITING", "STATE"},
 		row:    listedHook.row,
 		find:   a.findHooks,
 	}
@@ -164,7 +177,7 @@ A webhook is "failing" while its receiver accepts no message; the server tries a
 until webhooks.give_up. A webhook whose receiver answered 410 is "disabled": it gets
 nothing until ` + "`pushbox webhook test`" + ` succeeds.
 
-With --json each line is an object with id, host, events, created_at, disabled,
+With --json each line is an object with id, host, form, events, created_at, disabled,
 waiting, and failed_tries: how many tries in a row have failed.`,
 		Example: `  pushbox webhook list alice@example.com`,
 	})
@@ -194,7 +207,7 @@ func (a *app) findHooks(cmd *cobra.Command, args []string) ([]listedHook, error)
 		if u, err := url.Parse(h.URL.Reveal()); err == nil {
 			host = u.Scheme + "://" + u.Host
 		}
-		list[i] = listedHook{h.ID, host, h.Events, h.CreatedAt, h.Disabled, h.Waiting, tries[h.ID]}
+		list[i] = listedHook{h.ID, host, h.Form.String(), h.Events, h.CreatedAt, h.Disabled, h.Waiting, tries[h.ID]}
 	}
 	return list, nil
 }
@@ -203,6 +216,7 @@ func (a *app) findHooks(cmd *cobra.Command, args []string) ([]listedHook, error)
 type listedHook struct {
 	ID          record.HookID `json:"id"`
 	Host        string        `json:"host"` // with its scheme
+	Form        string        `json:"form"`
 	Events      []string      `json:"events"`
 	CreatedAt   time.Time     `json:"created_at"`
 	Disabled    bool          `json:"disabled"`
@@ -219,6 +233,6 @@ func (h listedHook) row() []string {
 		state = fmt.Sprintf("failing: %s in a row", humanize.Count(h.FailedTries, "failed try", "failed tries"))
 	}
 	return []string{
-		strconv.FormatUint(uint64(h.ID), 10), h.Host, strings.Join(h.Events, ","), stamp(h.CreatedAt, "-"), strconv.Itoa(h.Waiting), state,
+		strconv.FormatUint(uint64(h.ID), 10), h.Host, h.Form, strings.Join(h.Events, ","), stamp(h.CreatedAt, "-"), strconv.Itoa(h.Waiting), state,
 	}
 }

@@ -47,7 +47,7 @@ func newHandler(ctx context.Context, opts Options, s *store.Store, log zerolog.L
 	if cfg := opts.Config; cfg.EnableAPIv1 && cfg.APIv1CORS && !cfg.SharesAPIv1() {
 		log.Info().Msg("api_v1_cors has no effect, since create_networks is set")
 	}
-	o := server.Options{Config: opts.Config, Store: s, Log: log, Version: opts.Version, Logo: logo, Webhooks: accountWebhooks(opts.Config.Webhooks)}
+	o := server.Options{Config: opts.Config, Store: s, Log: log, Version: opts.Version, Logo: logo, Webhooks: accountWebhooks(opts.Config)}
 	if o.Providers, err = instance.Providers(opts.Config, time.Now, s.PolicyGroups); err != nil {
 		return nil, "", err
 	}

@@ -25,7 +25,7 @@ func walked(k config.Setting) string {
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stall_timeout": "5m",
 		"files.max_file_size": "1KiB", "files.download_window": "1h",
 		"public_listen": "127.0.0.1:2", "listen_mode": `"0600"`, "base_path": "/walked", "allowed_hosts": "[walked.example]",
-		"tls.hsts": "1d", "mail.tls": "implicit", "mail.give_up": "1h", "mail.from": "push@walked.example", "metrics.listen": "127.0.0.1:3", "limits.stop_delay": "1m", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h", "backup.schedule": "24h", "backup.dir": "/some/where", "backup.recipients": "[age1abc]", "backup.after": "[/bin/true]",
+		"tls.hsts": "1d", "mail.tls": "implicit", "mail.give_up": "1h", "mail.from": "push@walked.example", "metrics.listen": "127.0.0.1:3", "limits.stop_delay": "1m", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.form": "slack", "webhooks.give_up": "1h", "backup.schedule": "24h", "backup.dir": "/some/where", "backup.recipients": "[age1abc]", "backup.after": "[/bin/true]",
 		"sign_in.break_glass": "[ann@walked.example]",
 		"policy.kinds":        "[text]", "policy.max_file_size": "1KiB", "files.anonymous_max_size": "1KiB", "policy.account_bytes": "1MiB", "policies": "[{name: walked, max_file_uploads: 1}]",
 		"require_mfa_tokens_from": "2099-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",

@@ -20,8 +20,8 @@ import (
 )
 
 // NewWebhookSender returns a sender of messages that the configuration allows.
-func NewWebhookSender(w config.Webhooks) *webhook.Sender {
-	return webhook.NewSender(hookPolicy(w), nil)
+func NewWebhookSender(cfg config.Config) *webhook.Sender {
+	return webhook.NewSender(hookPolicy(cfg.Webhooks), webhook.Words{Brand: cfg.Brand.Title, Language: cfg.DefaultLocale}, nil)
 }
 
 // CheckWebhook refuses a URL that the configuration does not allow.
@@ -47,7 +47,7 @@ func hookPolicy(w config.Webhooks) (p webhook.Policy) {
 }
 
 func newDispatcher(cfg config.Config, s *store.Store, log zerolog.Logger) (*webhook.Dispatcher, error) {
-	o := webhook.Options{Store: s, Sender: NewWebhookSender(cfg.Webhooks), Log: log}
+	o := webhook.Options{Store: s, Sender: NewWebhookSender(cfg), Log: log}
 	if !cfg.Webhooks.URL.IsZero() {
 		target, err := instanceHook(cfg.Webhooks)
 		if err != nil {
@@ -67,6 +67,7 @@ func instanceHook(w config.Webhooks) (t store.HookTarget, err error) {
 		setting, file = "the setting webhooks.secret_file", w.SecretFile
 	}
 	t.URL = w.URL
+	t.Form, _ = record.ParseHookForm(w.Form)
 	if t.Secret, err = instance.Secret(w.Secret, w.SecretFile, setting); err == nil {
 		if err = webhook.CheckSecret(t.Secret); err != nil {
 			err = fmt.Errorf("%s: %w", setting, err)
@@ -91,11 +92,11 @@ func CheckInstanceHook(w config.Webhooks) error {
 }
 
 // accountWebhooks is how pages check the webhooks of accounts, and test them.
-func accountWebhooks(w config.Webhooks) pages.Webhooks {
+func accountWebhooks(cfg config.Config) pages.Webhooks {
 	return pages.Webhooks{
-		Check: func(address secret.Text) error { return CheckWebhook(w, address) },
+		Check: func(address secret.Text) error { return CheckWebhook(cfg.Webhooks, address) },
 		Send: func(ctx context.Context, to store.HookTarget) (int, record.Fault) {
-			sender := NewWebhookSender(w)
+			sender := NewWebhookSender(cfg)
 			defer sender.Close()
 			status, err := sender.Send(ctx, to, webhook.TestNotice(time.Now()))
 			return status, webhook.FaultOf(err)

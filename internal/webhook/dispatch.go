@@ -4,7 +4,7 @@
 // writes its messages. A Dispatcher sends them as the Standard Webhooks specification says:
 // a POST of JSON, with an ID that is the same for every try, a time stamp, and an
 // HMAC-SHA256 of both and of the body. A message is delivered at least once, or given up
-// with a line in the log.
+// with a line in the log. A webhook of a chat gets a sentence in its form, signed in the same way.
 //
 // Any account may name an address, and the server may reach addresses that its accounts cannot:
 // databases, or the metadata of a cloud. So a Policy says where messages may go. The Sender checks
@@ -165,7 +165,7 @@ func (d *Dispatcher) blocked() map[uint64]bool {
 // not busy. It reports whether it queued the webhook for its host. It drops the messages of
 // a webhook that was removed or disabled, and of no other.
 func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []record.Message) (queued bool, err error) {
-	target, host, err := d.target(to)
+	target, host, err := d.target(ctx, to)
 	switch {
 	case errors.Is(err, record.ErrNotFound):
 		d.mu.Lock()
@@ -222,7 +222,7 @@ func (d *Dispatcher) leave(l *destination) {
 	}
 }
 
-func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, err error) {
+func (d *Dispatcher) target(ctx context.Context, to uint64) (t store.HookTarget, host string, err error) {
 	if to == 0 {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -231,7 +231,7 @@ func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, err err
 		}
 		t = *d.instance
 	} else {
-		h, err := d.Store.ActiveHook(record.HookID(to))
+		h, err := d.Store.ActiveHook(ctx, record.HookID(to))
 		if err != nil {
 			return t, "", err
 		}

@@ -62,7 +62,7 @@ func (w *world) start() {
 // hook adds a webhook for views, which signs as the tests do not know.
 func (w *world) hook(url string) store.HookInfo {
 	w.t.Helper()
-	return env.Must(w.AddHook(w.t.Context(), storetest.Operator, "ann@example.com", secret.New(url), []record.Event{record.EventView}))(w.t)
+	return env.Must(w.AddHook(w.t.Context(), storetest.Operator, "ann@example.com", store.NewHook{URL: secret.New(url), Events: []record.Event{record.EventView}}))(w.t)
 }
 
 // views makes a push and views it so often.
@@ -152,7 +152,7 @@ func TestAWebhookThatIsGoneIsDisabled(t *testing.T) {
 	w.drained()
 	w.wantLog("is disabled\"", "is disabled until the server restarts")
 	env.Equal(t, "messages came", len(r.posts), 2)
-	if info, err := w.Hook(h.ID); err != nil || !info.Disabled {
+	if info, err := w.Hook(t.Context(), h.ID); err != nil || !info.Disabled {
 		t.Errorf("disabled is %v, %v", info.Disabled, err)
 	}
 }

@@ -32,7 +32,7 @@ func loopback() Policy { return Policy{Networks: prefixes("127.0.0.0/8")} }
 
 // patientSender is a sender to which no receiver of the test is too slow.
 func patientSender(p Policy, resolver *net.Resolver) *Sender {
-	s := NewSender(p, resolver)
+	s := NewSender(p, Words{Brand: "Push & Co", Language: "en"}, resolver)
 	s.client.Timeout = env.Patience
 	t := s.client.Transport.(*http.Transport)
 	t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = env.Patience, env.Patience

@@ -4,9 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -75,7 +73,7 @@ type message struct {
 	RequestID      string `json:"request_id,omitempty"`
 }
 
-func body(n store.Notice) ([]byte, error) {
+func newMessage(n store.Notice) message {
 	m := message{Event: n.Event.String(), Time: n.At.UTC().Format(timeFormat)}
 	if n.Event != record.EventTest {
 		remaining := max(0, n.ViewLimit-n.Views)
@@ -86,11 +84,7 @@ func body(n store.Notice) ([]byte, error) {
 			m.RequestID = n.Request.String()
 		}
 	}
-	b, err := json.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("encode a message of %s", m.Event) // err may quote it
-	}
-	return b, nil
+	return m
 }
 
 // TestNotice returns a notice of a test event, which belongs to no push.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"pushbox/internal/lang"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -29,14 +30,16 @@ const (
 
 // A Sender sends messages to the addresses that its policy allows.
 type Sender struct {
-	policy Policy
-	client *http.Client
-	now    func() time.Time
+	policy  Policy
+	words   Words
+	catalog *lang.Catalog
+	client  *http.Client
+	now     func() time.Time
 }
 
 // NewSender returns a sender. A nil resolver means the system's.
-func NewSender(p Policy, resolver *net.Resolver) *Sender {
-	s := &Sender{policy: p, now: time.Now}
+func NewSender(p Policy, w Words, resolver *net.Resolver) *Sender {
+	s := &Sender{policy: p, words: w, catalog: lang.New(), now: time.Now}
 	s.client = &http.Client{
 		Timeout: sendTimeout,
 		Transport: &http.Transport{
@@ -88,7 +91,7 @@ func (s *Sender) Send(ctx context.Context, to store.HookTarget, n store.Notice) 
 	if err != nil {
 		return 0, err
 	}
-	b, err := body(n)
+	b, header, err := s.content(to, n)
 	if err != nil {
 		return 0, err
 	}
@@ -100,9 +103,9 @@ func (s *Sender) Send(ctx context.Context, to store.HookTarget, n store.Notice) 
 	if err != nil {
 		return 0, errURL // err may quote it
 	}
-	req.Header = http.Header{
-		"Content-Type": {"application/json"}, "User-Agent": {"pushbox"},
-		headerID: {n.ID}, headerTimestamp: {stamp}, headerSignature: {signature},
+	req.Header = header
+	for name, value := range map[string]string{"User-Agent": "pushbox", headerID: n.ID, headerTimestamp: stamp, headerSignature: signature} {
+		req.Header.Set(name, value)
 	}
 	req.GetBody = nil // net/http must not retry by itself
 	res, err := s.client.Do(req)

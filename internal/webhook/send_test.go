@@ -103,7 +103,7 @@ func TestWhatANameResolvesToIsCheckedForEachConnection(t *testing.T) {
 
 func TestNoProxyStandsBetween(t *testing.T) {
 	t.Parallel()
-	if tr := NewSender(loopback(), nil).client.Transport.(*http.Transport); tr.Proxy != nil {
+	if tr := NewSender(loopback(), Words{}, nil).client.Transport.(*http.Transport); tr.Proxy != nil {
 		t.Error("a proxy may be asked for")
 	}
 }

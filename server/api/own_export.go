@@ -53,6 +53,7 @@ type exportedToken struct {
 
 type exportedHook struct {
 	Host      string   `json:"host"`
+	Form      string   `json:"form"`
 	Events    []string `json:"events"`
 	CreatedAt string   `json:"created_at"`
 	Disabled  bool     `json:"disabled"`
@@ -169,7 +170,7 @@ func (s *Service) exportTokens(r *action.Request, a record.Account, write func(a
 func (s *Service) exportHooks(r *action.Request, a record.Account, write func(any) error) error {
 	list, err := s.Store.Hooks(r.Context(), a.Email)
 	return writeEach(list, err, write, func(h store.HookInfo) exportLine {
-		x := exportedHook{Host: action.HostIn(h.URL), CreatedAt: display.Stamp(h.CreatedAt), Disabled: h.Disabled, Deliveries: []exportedDelivery{}}
+		x := exportedHook{Host: action.HostIn(h.URL), Form: h.Form.String(), CreatedAt: display.Stamp(h.CreatedAt), Disabled: h.Disabled, Deliveries: []exportedDelivery{}}
 		for _, e := range h.Events.Events() {
 			x.Events = append(x.Events, e.String())
 		}

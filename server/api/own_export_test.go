@@ -28,7 +28,7 @@ func TestUsersDownloadWhatIsKeptAboutThem(t *testing.T) {
 	url := a.Create(`"payload":"payload-marker","name":"a name","note":"a note"`, token)
 	a.Do("DELETE", pushes+"/"+a.Create(`"payload":"x","name":"ended"`, token), "", token).Want(http.StatusOK)
 	a.Create(`"payload":"x","name":"of ann"`, a.AddToken(servertest.AnnEmail))
-	if _, err := a.Store.AddHook(ctx, store.Actor{Role: store.Operator}, "bob@example.com", secret.New("https://hooks.example/path-marker"), []record.Event{record.EventView}); err != nil {
+	if _, err := a.Store.AddHook(ctx, store.Actor{Role: store.Operator}, "bob@example.com", store.NewHook{URL: secret.New("https://hooks.example/path-marker"), Events: []record.Event{record.EventView}}); err != nil {
 		t.Fatal(err)
 	}
 	bob.Get("/users/account").Says("Download my data")

@@ -25,6 +25,7 @@ type Webhooks struct {
 type hooksView struct {
 	Hooks       []hookRow
 	Events      []hookEvent
+	Forms       []hookForm
 	Email       string // for password managers
 	MFA         bool   // a new webhook needs a second factor, too
 	Passkey     passkeyView
@@ -48,10 +49,17 @@ type hookEvent struct {
 // Key is the key of the message that names the event for people.
 func (e hookEvent) Key() string { return "hooks_event_" + strings.ReplaceAll(e.Name, ".", "_") }
 
+// A hookForm is a form of messages to choose.
+type hookForm struct {
+	record.HookForm
+	On bool
+}
+
 // A hookRow is a webhook in the list. The rest of its address may be a secret.
 type hookRow struct {
 	ID       record.HookID
 	Host     string
+	Form     record.HookForm
 	Events   []hookEvent
 	Disabled bool
 	Tried    []triedRow // the newest first
@@ -74,13 +82,15 @@ type hookMadeView struct {
 
 const hookField = "event_"
 
+const errHookForm = action.BadRequest("There is no form of that name for webhooks.")
+
 // hooksPage shows the webhooks of the account.
 func (s *Set) hooksPage(r *action.Request) (action.Reply, error) {
-	return s.showHooks(r, http.StatusOK, hooksView{}, record.Events())
+	return s.showHooks(r, http.StatusOK, hooksView{}, store.NewHook{Events: record.Events()})
 }
 
-// showHooks adds the list to a page, with these events chosen.
-func (s *Set) showHooks(r *action.Request, status int, page hooksView, chosen []record.Event) (action.Reply, error) {
+// showHooks adds the list to a page, with this form and these events chosen.
+func (s *Set) showHooks(r *action.Request, status int, page hooksView, chosen store.NewHook) (action.Reply, error) {
 	list, err := s.Store.Hooks(r.Context(), r.Session.Email)
 	if err != nil {
 		return action.Reply{}, err
@@ -89,7 +99,10 @@ func (s *Set) showHooks(r *action.Request, status int, page hooksView, chosen []
 		page.Hooks = append(page.Hooks, newHookRow(h))
 	}
 	for _, e := range record.Events() {
-		page.Events = append(page.Events, hookEvent{e.String(), slices.Contains(chosen, e)})
+		page.Events = append(page.Events, hookEvent{e.String(), slices.Contains(chosen.Events, e)})
+	}
+	for _, f := range record.HookForms() {
+		page.Forms = append(page.Forms, hookForm{f, f == chosen.Form})
 	}
 	page.Email, page.MFA, page.Unconfirmed = r.Session.Email, r.Session.MFA, r.Session.Unconfirmed
 	page.Passkey, err = s.askSecondPasskey(r)
@@ -97,7 +110,7 @@ func (s *Set) showHooks(r *action.Request, status int, page hooksView, chosen []
 }
 
 func newHookRow(h store.HookInfo) hookRow {
-	row := hookRow{ID: h.ID, Host: action.HostIn(h.URL), Disabled: h.Disabled}
+	row := hookRow{ID: h.ID, Host: action.HostIn(h.URL), Form: h.Form, Disabled: h.Disabled}
 	for _, e := range h.Events.Events() {
 		row.Events = append(row.Events, hookEvent{Name: e.String()})
 	}
@@ -109,25 +122,30 @@ func newHookRow(h store.HookInfo) hookRow {
 
 // addHook makes a webhook, and shows its secret once.
 func (s *Set) addHook(r *action.Request, f webForm) (action.Reply, error) {
-	var chosen []record.Event
+	in := store.NewHook{URL: f.Text("url")}
 	for _, e := range record.Events() {
 		if f.checked(hookField + e.String()) {
-			chosen = append(chosen, e)
+			in.Events = append(in.Events, e)
 		}
 	}
 	var page hooksView
-	address := f.Text("url")
-	if _, err := url.Parse(address.Reveal()); err != nil || s.Webhooks.Check == nil || s.Webhooks.Check(address) != nil {
-		page.Wrong = map[string]bool{"url": true, "events": len(chosen) == 0}
-		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)
+	if form := f.Text("form").Reveal(); form != "" {
+		var known bool
+		if in.Form, known = record.ParseHookForm(form); !known {
+			return action.Reply{}, errHookForm
+		}
 	}
-	h, err := s.Store.AddOwnHook(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f), address, chosen)
+	if _, err := url.Parse(in.URL.Reveal()); err != nil || s.Webhooks.Check == nil || s.Webhooks.Check(in.URL) != nil {
+		page.Wrong = map[string]bool{"url": true, "events": len(in.Events) == 0}
+		return s.showHooks(r, http.StatusUnprocessableEntity, page, in)
+	}
+	h, err := s.Store.AddOwnHook(r.Context(), r.Actor, r.SessionSecret(), f.Text("password"), s.factor(r, f), in)
 	if wrong, is := wrongFields(err); is {
 		page.Wrong = wrong
-		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)
+		return s.showHooks(r, http.StatusUnprocessableEntity, page, in)
 	}
 	if errors.Is(err, record.ErrUnconfirmed) { // the page says so
-		return s.showHooks(r, http.StatusForbidden, page, chosen)
+		return s.showHooks(r, http.StatusForbidden, page, in)
 	}
 	if err == nil {
 		return action.Show(http.StatusCreated, "hook_made", hookMadeView{action.HostIn(h.URL), h.Secret}), nil
@@ -135,7 +153,7 @@ func (s *Set) addHook(r *action.Request, f webForm) (action.Reply, error) {
 	if page.Error, err = s.newFormError(unlessLate(err), "hooks_wrong"); err != nil {
 		return action.Reply{}, err
 	}
-	rep, err := s.showHooks(r, http.StatusForbidden, page, chosen)
+	rep, err := s.showHooks(r, http.StatusForbidden, page, in)
 	return page.Error.answer(rep), err
 }
 
@@ -153,7 +171,7 @@ func (s *Set) testHook(r *action.Request, f webForm) (action.Reply, error) {
 		if page.Error, err = s.newFormError(err, ""); err != nil {
 			return action.Reply{}, err
 		}
-		rep, err := s.showHooks(r, http.StatusForbidden, page, record.Events())
+		rep, err := s.showHooks(r, http.StatusForbidden, page, store.NewHook{Events: record.Events()})
 		return page.Error.answer(rep), err
 	case d.Delivered():
 		return s.goToTell(r, hooksPath, noticeHookTested), err

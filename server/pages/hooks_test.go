@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestUsersManageTheirWebhooks(t *testing.T) {
@@ -24,8 +25,15 @@ func TestUsersManageTheirWebhooks(t *testing.T) {
 	add("https://hooks.example").Want(http.StatusUnprocessableEntity).Says("Choose at least one event")
 	ann.Post("/users/webhooks", "url", "https://hooks.example", "event_view", "on", "password", "wrong").Want(http.StatusForbidden).Says("No webhook was added.")
 	made := add("https://hooks.example/path-marker", "event_view", "on", "event_expire", "on").Want(http.StatusCreated).Says("whsec_", "hooks.example").Lacks("marker")
-	add("https://down.example", "event_freeze", "on").Want(http.StatusCreated)
-	page := ann.Get("/users/webhooks").Want(http.StatusOK).Says("hooks.example", "down.example", "Nothing was sent yet.").Lacks("marker", "whsec_")
+	add("https://down.example", "event_freeze", "on", "form", "carrier pigeon").Want(http.StatusBadRequest)
+	if kept := add("http://down.example", "event_freeze", "on", "form", "teams").Want(http.StatusUnprocessableEntity); !strings.Contains(kept.Body, `<option value="teams" selected>`) {
+		t.Error("the form forgets what was chosen")
+	}
+	add("https://down.example", "event_freeze", "on", "form", "teams").Want(http.StatusCreated)
+	if list := env.Must(a.Store.Hooks(ctx, servertest.AnnEmail))(t); list[0].Form != record.FormStandard || list[1].Form != record.FormTeams {
+		t.Errorf("their forms are %v and %v", list[0].Form, list[1].Form)
+	}
+	page := ann.Get("/users/webhooks").Want(http.StatusOK).Says("hooks.example", "down.example", "Nothing was sent yet.", "JSON for a program: ", "Microsoft Teams: ").Lacks("marker", "whsec_")
 	if strings.Contains(page.Body, made.Inner("token")) {
 		t.Error("the list shows a secret")
 	}
@@ -35,7 +43,7 @@ func TestUsersManageTheirWebhooks(t *testing.T) {
 	ann.Post("/users/webhooks/test", "id", "2").To("/users/webhooks")
 	ann.Get("/users/webhooks").Says("The test failed", "It cannot be reached")
 
-	ann.Get("/users/account/export").Says(`"event":"test","status":204`)
+	ann.Get("/users/account/export").Says(`"event":"test","status":204`, `"form":"teams"`)
 
 	bob.Post("/users/webhooks/test", "id", "1").To("/users/webhooks")
 	bob.Post("/users/webhooks/remove", "id", "1").To("/users/webhooks")

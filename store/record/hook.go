@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -12,6 +13,47 @@ type HookID uint64
 // MaxHooks is how many webhooks an account may have.
 const MaxHooks = 16
 
+// A HookForm is what the messages of a webhook look like: JSON for programs, or a sentence in the
+// form that a chat takes.
+type HookForm uint8
+
+// The forms. The numbers are stored.
+const (
+	FormStandard HookForm = iota // JSON with all of the event
+	FormSlack
+	FormTeams
+	FormDiscord
+	FormNtfy
+	FormText
+)
+
+var hookFormNames = [...]string{"standard", "slack", "teams", "discord", "ntfy", "text"}
+
+// HookForms lists the forms.
+func HookForms() (all []HookForm) {
+	for f := range hookFormNames {
+		all = append(all, HookForm(f))
+	}
+	return all
+}
+
+// ParseHookForm returns the form of that name.
+func ParseHookForm(name string) (f HookForm, ok bool) {
+	i := slices.Index(hookFormNames[:], name)
+	return HookForm(max(0, i)), i >= 0
+}
+
+// String is the form's name on the wire.
+func (f HookForm) String() string {
+	if f.Valid() {
+		return hookFormNames[f]
+	}
+	return ""
+}
+
+// Valid reports whether there is such a form.
+func (f HookForm) Valid() bool { return int(f) < len(hookFormNames) }
+
 // A Hook is a webhook: an address that the events of its owner's pushes are sent to.
 type Hook struct {
 	ID        HookID
@@ -19,7 +61,7 @@ type Hook struct {
 	CreatedAt time.Time
 	Events    EventSet
 	Disabled  bool       // its receiver answered 410, so it gets no messages
-	Sealed    []byte     // the address and the signing secret
+	Sealed    []byte     // the address, the signing secret and the form
 	Tried     []Delivery // the last tries to send it a message, oldest first
 }
 

@@ -82,7 +82,7 @@ func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 		if m.Disabled {
 			continue
 		}
-		env.Must(f.AddHook(ctx, storetest.Operator, m.Email, secret.New("https://hooks.example.com/"+m.Email), []record.Event{record.EventView}))(t)
+		env.Must(f.AddHook(ctx, storetest.Operator, m.Email, store.NewHook{URL: secret.New("https://hooks.example.com/" + m.Email), Events: []record.Event{record.EventView}}))(t)
 		all.Send(storetest.Sent{What: "mailed", Owner: m.Email}, func(in *store.NewPush) {
 			in.Mail = &store.MailRequest{To: secret.New("to@example.net"), Base: "https://push.example.com"}
 		})

@@ -58,7 +58,7 @@ func (m *maker) beforeTheKeyChanges() {
 
 // hooks adds a webhook, which gets messages about the views after it.
 func (m *maker) hooks() {
-	env.Must(m.AddHook(ctx, storetest.Operator, storetest.Email, secret.New(hookURL), []record.Event{record.EventView, record.EventFailedPassphrase}))(m.t)
+	env.Must(m.AddHook(ctx, storetest.Operator, storetest.Email, store.NewHook{URL: secret.New(hookURL), Events: []record.Event{record.EventView, record.EventFailedPassphrase}}))(m.t)
 	m.says.Hooks = 1
 }
 
