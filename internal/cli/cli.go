@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -31,7 +32,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, environ []string) *app {
-	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}
+	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr), pause: pause}
 	if runtime.GOOS != "windows" { // on Windows, any user could create \etc\pushbox\config.yaml
 		a.packaged = packagedFile
 	}
@@ -61,6 +62,19 @@ type app struct {
 	packaged       string // settings file to use if none is named and it is there; empty: none
 	toldPackaged   bool   // the user was told that the packaged file is used
 	example        string // the settings file that config init writes
+	pause          func(context.Context, time.Duration) error
+}
+
+// pause returns after a wait, or errInterrupted when ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return errInterrupted
+	case <-t.C:
+		return nil
+	}
 }
 
 func (a *app) root() *cobra.Command {

@@ -127,7 +127,8 @@ const (
 // A progress shows on a terminal how much of a task is done. It is safe for concurrent
 // use.
 type progress struct {
-	what string
+	what   string
+	format func(int64) string // nil: as bytes
 
 	mu          sync.Mutex
 	out         io.Writer // nil: there is no terminal, or the end was shown
@@ -176,11 +177,15 @@ func (p *progress) show() {
 	if p.out == nil {
 		return
 	}
-	line := p.what + "  " + humanize.Size(p.done)
+	format := p.format
+	if format == nil {
+		format = humanize.Size
+	}
+	line := p.what + "  " + format(p.done)
 	if p.total > 0 {
 		part := min(1, float64(p.done)/float64(p.total))
 		bar := strings.Repeat("#", int(part*progressWidth))
-		line = fmt.Sprintf("%s %3d%% [%-*s]  %s of %s", p.what, int(part*100), progressWidth, bar, humanize.Size(p.done), humanize.Size(p.total))
+		line = fmt.Sprintf("%s %3d%% [%-*s]  %s of %s", p.what, int(part*100), progressWidth, bar, format(p.done), format(p.total))
 	}
 	width := utf8.RuneCountInString(line)
 	// Spaces cover what is left of a longer line. If the terminal fails, the task continues.

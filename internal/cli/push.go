@@ -28,6 +28,7 @@ type pushFlags struct {
 	retrievalStep, deletion bool
 	reveal                  string
 	endToEnd                bool
+	csv, resume             string // files: the table, and where its links are kept
 }
 
 func (a *app) push() *cobra.Command {
@@ -45,13 +46,29 @@ Files can be of any size.
 
 With --end-to-end it encrypts text and files, with their names, before it sends
 them, and adds the key to the link. The server never gets the key, but it
-can read --name and --note.` + clientHelp,
+can read --name and --note.
+
+With --csv it pushes each row of a table, and writes a table of the links, with the
+columns name, mail and link. The first line names the columns: text, and any of name,
+mail (the server sends the link there), passphrase, days and views. Each link is
+written before the next push is made. With --resume the links are added to FILE, and
+rows that have a link there are not pushed again.` + clientHelp,
 		Example: `  pushbox push --url https://push.example.com
   pushbox push --days 1 --views 1 --passphrase report.pdf
   pushbox push --end-to-end report.pdf
-  echo https://example.com | pushbox push --kind url`,
+  echo https://example.com | pushbox push --kind url
+  pushbox push --csv people.csv > links.csv
+  pushbox push --csv people.csv --resume links.csv`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, files []string) error { return a.createPush(cmd, in, files) },
+		RunE: func(cmd *cobra.Command, files []string) error {
+			switch given := cmd.Flags().Changed; {
+			case given("csv"):
+				return a.pushTable(cmd, in, files)
+			case given("resume"):
+				return usagef("--resume works only with --csv")
+			}
+			return a.createPush(cmd, in, files)
+		},
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&in.days, "days", 0, "the push expires after `N` days")
@@ -65,6 +82,8 @@ can read --name and --note.` + clientHelp,
 	completeValues(cmd, "reveal", []string{store.RevealPress, store.RevealType})
 	flags.BoolVar(&in.deletion, "deletable", false, "anyone with the link can delete the push, or not (=false)")
 	flags.BoolVar(&in.endToEnd, "end-to-end", false, "encrypt the push with a key that only the link has")
+	flags.StringVar(&in.csv, "csv", "", "push each row of the table in `FILE`; - is standard input")
+	flags.StringVar(&in.resume, "resume", "", "with --csv: add the links to `FILE`, and leave out the rows that it has")
 	addPassphraseFlags(cmd)
 	addClientFlags(cmd)
 	return cmd
@@ -179,7 +198,7 @@ func (a *app) sayLimits(in client.NewPush, p client.Push) {
 	} else {
 		a.say("pushed")
 	}
-	if in.Days > 0 && p.Days >= 0 && p.Days != int64(in.Days) || in.Views > 0 && p.Views >= 0 && p.Views != int64(in.Views) {
+	if p.Differs(in) {
 		a.say("warning: the server did not apply the limits that you gave")
 	}
 }

@@ -21,6 +21,7 @@ type NewPush struct {
 	Days, Views   int
 	Passphrase    secret.Text
 	Name, Note    secret.Text
+	MailTo        secret.Text // addresses, separated by commas, that the server mails the link to
 	RetrievalStep *bool
 	Reveal        string // press or type
 	Deletable     *bool  // by anyone with the link
@@ -118,6 +119,7 @@ func (in NewPush) fields() (all []field) {
 	add(!in.Passphrase.IsZero(), "passphrase", in.Passphrase.Reveal())
 	add(!in.Name.IsZero(), "name", in.Name.Reveal())
 	add(!in.Note.IsZero(), "note", in.Note.Reveal())
+	add(!in.MailTo.IsZero(), "notify_emails_to", in.MailTo.Reveal())
 	if in.RetrievalStep != nil {
 		add(true, "retrieval_step", *in.RetrievalStep)
 	}

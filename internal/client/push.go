@@ -22,9 +22,16 @@ type Push struct {
 	// Limits and the remaining views; below 0 if the answer does not have them.
 	Days, Views, ViewsRemaining int64
 
+	Mailed bool // the server sends the link by mail; after Create
+
 	// PassphraseInURL says that the server accepts the passphrase only in the URL, so
 	// that its log may contain it.
 	PassphraseInURL bool
+}
+
+// Differs reports whether the server made the push with other limits than it was asked for.
+func (p Push) Differs(from NewPush) bool {
+	return from.Days > 0 && p.Days >= 0 && p.Days != int64(from.Days) || from.Views > 0 && p.Views >= 0 && p.Views != int64(from.Views)
 }
 
 // A File is a file of a push that was retrieved.
@@ -88,6 +95,7 @@ func pushOf(o object, from Server) Push {
 	p := Push{
 		Link: secret.New(o.text("html_url")), Payload: secret.New(o.text("payload")),
 		Days: o.number("expire_after_days"), Views: o.number("expire_after_views"), ViewsRemaining: o.number("views_remaining"),
+		Mailed: o.text("notify_emails_to") != "",
 	}
 	files, _ := read[[]object](o, "files")
 	for _, f := range files {

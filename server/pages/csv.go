@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"io"
 	"net/http"
-	"strings"
 
 	"pushbox/server/action"
 	"pushbox/server/display"
@@ -43,7 +42,7 @@ func (s *Set) writeCSV(r *action.Request, to io.Writer) error {
 			return err
 		}
 		for _, e := range log {
-			rows = append(rows, []string{display.Stamp(e.At), e.Kind.String(), escapeFormulas(e.IP), escapeFormulas(e.UserAgent), escapeFormulas(e.Referrer.Reveal()), intake.RequestIDText(e.Request)})
+			rows = append(rows, []string{display.Stamp(e.At), e.Kind.String(), display.EscapeFormulas(e.IP), display.EscapeFormulas(e.UserAgent), display.EscapeFormulas(e.Referrer.Reveal()), intake.RequestIDText(e.Request)})
 		}
 		if err := w.WriteAll(rows); err != nil {
 			return err
@@ -53,27 +52,4 @@ func (s *Set) writeCSV(r *action.Request, to io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// formulaStarts are characters that a spreadsheet may read as the start of a formula. Some
-// spreadsheets treat the full-width forms like the plain ones.
-const formulaStarts = "=+-@\t\r\n＝＋－＠"
-
-// escapeFormulas keeps a spreadsheet from reading a client's text as a formula: it puts an
-// apostrophe before each of formulaStarts at the beginning of a cell. It does so
-// behind a semicolon or a tab too, since some programs split cells there.
-func escapeFormulas(cell string) string {
-	if !strings.ContainsAny(cell, formulaStarts) {
-		return cell
-	}
-	var out strings.Builder
-	begins := true
-	for _, c := range cell {
-		if begins && strings.ContainsRune(formulaStarts, c) {
-			out.WriteByte('\'')
-		}
-		out.WriteRune(c)
-		begins = c == ';' || c == '\t' || begins && (c == ' ' || c == '"')
-	}
-	return out.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
+	"pushbox/server/display"
 )
 
 // formula matches the beginning of a formula: in a cell or behind a separator that some
@@ -23,7 +24,7 @@ func FuzzCells(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		cell := escapeFormulas(text)
+		cell := display.EscapeFormulas(text)
 		// An apostrophe is what keeps a cell from being computed, and \t between two
 		// of them is one that a cell begins with.
 		if formula.MatchString(cell) {
