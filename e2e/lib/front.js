@@ -50,7 +50,7 @@ async function selfSigned(host) {
 // and forwards the client's address, the host and the scheme.
 export class Front {
   answered = new Journal() // requests, by method, path and status
-  heard = [] // every byte of the requests, in pieces
+  requests = [] // every byte of them: each has a head, and its body in pieces
   redirects = new Map() // from a path to a location, in place of the server's answer
   moved = (location) => location // what an answer has in place of its Location
   url = ''
@@ -69,6 +69,11 @@ export class Front {
     await once(front.#server, 'listening')
     front.url = `${scheme}://${host}:${front.#server.address().port}`
     return front
+  }
+
+  // heard is every byte of the requests, one request after the other.
+  get heard() {
+    return this.requests.flatMap(({ head, body }) => [head, ...body])
   }
 
   #pass(request, response) {
@@ -103,8 +108,9 @@ export class Front {
     onward.on('error', () => response.destroy())
     response.on('close', () => onward.destroy()) // the browser has left, or has it all
     request.on('error', () => onward.destroy())
-    this.heard.push(Buffer.from([request.method, request.url, ...request.rawHeaders, ''].join('\n')))
-    request.on('data', (bytes) => this.heard.push(bytes))
+    const body = []
+    this.requests.push({ head: Buffer.from([request.method, request.url, ...request.rawHeaders, ''].join('\n')), body })
+    request.on('data', (bytes) => body.push(bytes))
     request.pipe(onward)
   }
 

@@ -291,6 +291,10 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		"docs/proxies.md": {
 			f("without progress: %s seconds", file("deploy/nginx.conf", `proxy_read_timeout (\d+)s`)),
 		},
+		"docs/client.md": {
+			f("A table has at most %s rows and %d MiB", thousands(n("internal/cli", "maxRows")), mib("internal/cli", "maxTable")),
+			f("as long as the server asks, up to %d minutes", minutes(span("internal/cli", "longestWait"))),
+		},
 		"docs/end-to-end.md": {
 			f("at most %s, as every text, so the text has at most %d KiB", text, kib("internal/endtoend", "MaxText")),
 		},
