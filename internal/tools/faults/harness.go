@@ -23,6 +23,7 @@ func (h harness) pattern() string {
 // harnesses maps the names that a fault may use to tests.
 func harnesses() map[string]harness {
 	return map[string]harness{
+		"clear":        {row: "End-to-end encryption", pkg: "internal/cli", test: "TestNothingOfAnEncryptedPushIsSentInClear"},
 		"clock":        {row: "Clock", pkg: "store", test: "TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon", work: "CLOCK_TRACES"},
 		"damage":       {row: "Damage", pkg: "store/harness/damage", test: "TestADamagedFileDoesNoHarm", work: "DAMAGE_FLIPS"},
 		"disk-errors":  {row: "I/O errors", pkg: "store/harness/power", test: "TestEveryOperationOfTheDiskMayFail", work: "IO_PERCENT"},
