@@ -123,7 +123,8 @@ type TLS struct {
 	CertFile       string        `mapstructure:"cert_file"`
 	KeyFile        string        `mapstructure:"key_file"`
 	RedirectListen string        `mapstructure:"redirect_listen" form:"optional address"`
-	HSTS           time.Duration `mapstructure:"hsts" min:"5m" max:"730d" off:"0" default:"180d"`
+	HSTS           time.Duration `mapstructure:"hsts" min:"5m" max:"730d" off:"0" default:"365d"`
+	HSTSSubdomains bool          `mapstructure:"hsts_subdomains"`
 	ACME           ACME          `mapstructure:"acme"`
 }
 

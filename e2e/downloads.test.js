@@ -63,7 +63,7 @@ test('headers tell the browser to save a file, and never to show, cache or sniff
     'cache-control': 'no-store',
     'content-disposition': 'attachment; filename="__.html"; filename*=UTF-8\'\'%E5%90%8D%E5%89%8D.html',
     'content-length': '8',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+    'content-security-policy': "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox",
     'content-type': 'application/octet-stream',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',

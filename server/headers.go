@@ -26,8 +26,8 @@ var (
 	deprecatedV1 = []string{"@1795305600"} // 2026-11-22, since when the manual calls it deprecated
 	byEncoding   = []string{"Accept-Encoding"}
 	gzipped      = []string{"gzip"}
-	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
-	nothingRuns  = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"}
+	nothingLoads = []string{"default-src 'none'; base-uri 'none'; frame-ancestors 'none'"}
+	nothingRuns  = []string{"default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"}
 	pageLoads    = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"}
 	noDevices    = []string{"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()"}
 
@@ -94,6 +94,7 @@ func downloadHeaders(h http.Header) {
 func scrapeHeaders(h http.Header) {
 	h["Cache-Control"] = noStore
 	h["X-Content-Type-Options"] = noSniff
+	h["Content-Security-Policy"] = nothingLoads
 }
 
 // Plain returns next with the headers of answers over plain HTTP, which send browsers
@@ -104,6 +105,7 @@ func Plain(next http.Handler) http.Handler {
 		h["Cache-Control"] = noStore
 		h["X-Content-Type-Options"] = noSniff
 		h["Referrer-Policy"] = noReferrer
+		h["Content-Security-Policy"] = nothingLoads
 		next.ServeHTTP(w, r)
 	})
 }

@@ -53,6 +53,8 @@ func TestEveryAnswerIsJSONAndNotCached(t *testing.T) {
 			"X-Robots-Tag":           "noindex, nofollow",
 			"X-Content-Type-Options": "nosniff",
 			"Referrer-Policy":        "no-referrer",
+
+			"Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 		} {
 			if v := got.Header.Values(header); !slices.Equal(v, []string{want}) {
 				t.Errorf("%s: %s is %q", name, header, v)

@@ -66,6 +66,14 @@ type source interface {
 	answer(host, token string) (proof string, ok bool)
 }
 
+// suites are those of TLS 1.2 that keep earlier traffic secret if the key of the certificate is lost, and
+// that authenticate what they encrypt. Go's own list also has CBC with SHA-1. TLS 1.3 has no others.
+var suites = []uint16{
+	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+}
+
 // New reads the pair of files, or the certificates that were fetched before. It fails if the
 // pair cannot be used, or a file of the settings is missing. It is no error if no
 // certificate was fetched yet.
@@ -76,6 +84,9 @@ func New(o Options) (*Certificates, error) {
 	c := &Certificates{hurry: make(chan struct{}, 1), base: o.Config.BaseURL}
 	if age := o.Config.TLS.HSTS; age > 0 {
 		c.hsts = fmt.Sprintf("max-age=%d", int64(age.Seconds()))
+		if o.Config.TLS.HSTSSubdomains {
+			c.hsts += "; includeSubDomains"
+		}
 	}
 	protocols := []string{"h2", "http/1.1"}
 	var err error
@@ -88,7 +99,7 @@ func New(o Options) (*Certificates, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.config = &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols, GetCertificate: c.source.find}
+	c.config = &tls.Config{MinVersion: tls.VersionTLS12, CipherSuites: suites, NextProtos: protocols, GetCertificate: c.source.find}
 	return c, nil
 }
 

@@ -92,10 +92,16 @@ func TestStrictTransportIsForTLSAlone(t *testing.T) {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
 	for _, test := range []struct {
 		maxAge time.Duration
+		below  bool
 		tls    bool
 		want   string
-	}{{180 * 24 * time.Hour, true, "max-age=15552000"}, {180 * 24 * time.Hour, false, ""}, {0, true, ""}} {
-		p.cfg.TLS.HSTS = test.maxAge
+	}{
+		{365 * 24 * time.Hour, false, true, "max-age=31536000"},
+		{365 * 24 * time.Hour, true, true, "max-age=31536000; includeSubDomains"},
+		{365 * 24 * time.Hour, true, false, ""},
+		{0, true, true, ""},
+	} {
+		p.cfg.TLS.HSTS, p.cfg.TLS.HSTSSubdomains = test.maxAge, test.below
 		c := env.Must(p.open())(t)
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		if test.tls {
@@ -140,6 +146,14 @@ func TestTLSSpeaksHTTP2AndNothingOlderThan12(t *testing.T) {
 	}
 	if proto, err := get(&tls.Config{MaxVersion: tls.VersionTLS12}, false); err != nil || proto != "HTTP/1.1" {
 		t.Errorf("%q, %v", proto, err)
+	}
+	for _, suite := range []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, tls.TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA} {
+		if _, err := get(&tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{suite}}, false); err == nil {
+			t.Errorf("%s is spoken", tls.CipherSuiteName(suite))
+		}
+	}
+	if _, err := get(&tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}, false); err != nil {
+		t.Error(err)
 	}
 	if _, err := get(&tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, false); err == nil { // #nosec: it must be refused
 		t.Error("TLS 1.1 is spoken")

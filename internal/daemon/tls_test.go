@@ -169,7 +169,7 @@ func TestAnswersOverPlainHTTPAreNotStored(t *testing.T) {
 		return side.run(ctx, new(http.Server), side.redirect.Addr(), env.Patience)
 	})
 	res, _ := env.Ask(t, http.MethodGet, "http://"+side.redirect.Addr().String()+"/p/x", "")
-	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"} {
+	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"} {
 		if got := res.Header.Get(name); got != want {
 			t.Errorf("%d has %s %q, want %q", res.StatusCode, name, got, want)
 		}

@@ -35,7 +35,7 @@ func TestAllFilesComeAsOneArchive(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type":            "application/octet-stream",
 		"Content-Disposition":     `attachment; filename="files.zip"; filename*=UTF-8''files.zip`,
-		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+		"Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox",
 		"X-Content-Type-Options":  "nosniff",
 		"Cache-Control":           "no-store",
 	} {

@@ -69,7 +69,7 @@ func TestADownloadHasHeadersToSaveItAndNotShowIt(t *testing.T) {
 			"Content-Type":            "application/octet-stream",
 			"Content-Disposition":     `attachment; filename="na_ve _x_ 100_.html"; filename*=UTF-8''na%C3%AFve%20%22x%22%20100%25.html`,
 			"Content-Length":          "8",
-			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+			"Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox",
 			"X-Content-Type-Options":  "nosniff",
 			"Cache-Control":           "no-store",
 			"Referrer-Policy":         "no-referrer",

@@ -142,7 +142,7 @@ func TestTheProgramSpeaksHTTPSByItself(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &push); err != nil || res.StatusCode != http.StatusCreated {
 		t.Fatalf("%s %s", res.Status, body)
 	}
-	if !strings.HasPrefix(push.HTMLURL, "https://"+certDomain+"/p/") || res.Proto != "HTTP/2.0" || res.Header.Get("Strict-Transport-Security") != "max-age=15552000" {
+	if !strings.HasPrefix(push.HTMLURL, "https://"+certDomain+"/p/") || res.Proto != "HTTP/2.0" || res.Header.Get("Strict-Transport-Security") != "max-age=31536000" {
 		t.Errorf("the link is %s, over %s, with %v", push.HTMLURL, res.Proto, res.Header)
 	}
 	path := strings.TrimPrefix(push.HTMLURL, "https://"+certDomain)

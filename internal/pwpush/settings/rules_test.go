@@ -11,8 +11,8 @@ import (
 
 // own are the settings and sections of pushbox that no variable of Password Pusher decides.
 var own = []string{
-	"enable_api_v1", "api_v1_cors", "client_encryption", "enable_requests", "compat.", "require_mfa_tokens_from", "public_listen", "listen_mode", "create_networks", "security_contact", "data_dir", "database_url", "database_url_file", "master_key_file", "master_key", "tls.cert_file", "tls.key_file", "tls.hsts",
-	"tls.acme.directory_url", "tls.acme.ca_file", "tls.acme.email", "max_store_size", "backup.", "brand.logo_file", "log.format", "log.client", "privacy.", "metrics.",
+	"enable_api_v1", "api_v1_cors", "client_encryption", "enable_requests", "compat.", "require_mfa_tokens_from", "public_listen", "listen_mode", "create_networks", "security_contact", "data_dir", "database_url", "database_url_file", "master_key_file", "master_key", "tls.cert_file", "tls.key_file", "tls.hsts", "tls.hsts_subdomains",
+	"tls.acme.directory_url", "tls.acme.ca_file", "tls.acme.email", "max_store_size", "backup.", "brand.logo_file", "brand.imprint", "brand.privacy", "brand.abuse", "reload_window", "log.format", "log.client", "privacy.", "metrics.",
 	"limits.", "policy.", "policies", "sign_in.", "sessions.max_age", "webhooks.", "ldap.", "mail.password", "mail.ca_file", "mail.give_up", "mail.recipient_per_day", "files.max_file_size", "files.anonymous_max_size", "files.download_window",
 }
 

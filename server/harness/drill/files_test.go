@@ -38,7 +38,7 @@ func savedOnly(t *testing.T, name, content string, medias ...string) {
 				got := a.Do(method, path, "", header)
 				for name, want := range map[string]string{
 					"Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff",
-					"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+					"Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox",
 				} {
 					if got.Header.Get(name) != want {
 						t.Errorf("%s, %s %s: %s is %q", media, method, how, name, got.Header.Get(name))
