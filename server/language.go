@@ -20,7 +20,7 @@ func (s *Server) chooseLocale(r *action.Request) *lang.Locale {
 // before; empty if it is none of the pages'.
 func (s *Server) switchedLanguage(r *action.Request) string {
 	wanted := s.askedLanguage(r)
-	if c, err := r.Cookie(action.LanguageName); wanted == "" && err == nil && s.words.Speaks(c.Value) {
+	if c, err := r.OwnCookie(action.LanguageName); wanted == "" && err == nil && s.words.Speaks(c.Value) {
 		wanted = c.Value
 	}
 	return wanted

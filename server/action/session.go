@@ -44,12 +44,13 @@ func (r *Request) sessionCookieName() string {
 	}
 }
 
-// GuardedName is the name of a cookie that over TLS only this host can set.
-func (r *Request) GuardedName(name string) string {
+// guarded is the name of a cookie that over TLS only this host can set, if the cookie is for all of
+// its paths, and otherwise only a host that uses TLS.
+func (r *Request) guarded(name string, everywhere bool) string {
 	switch {
 	case !r.IsSecure():
 		return name
-	case r.Entry.BasePath != "":
+	case r.Entry.BasePath != "" || !everywhere:
 		return "__Secure-" + name
 	default:
 		return "__Host-" + name
@@ -59,20 +60,43 @@ func (r *Request) GuardedName(name string) string {
 // NewSessionCookie returns the cookie of a session. It lasts as long as the session
 // can; the store may end the session sooner.
 func (r *Request) NewSessionCookie(n store.NewSession) *http.Cookie {
-	c := r.NewCookie(r.sessionCookieName(), n.Secret.Reveal())
+	c := r.newCookie(r.sessionCookieName(), n.Secret.Reveal())
 	c.Expires = n.ExpiresAt
 	return c
 }
 
 // NoSessionCookie removes the session's cookie from the browser.
 func (r *Request) NoSessionCookie() *http.Cookie {
-	c := r.NewCookie(r.sessionCookieName(), "")
+	c := r.newCookie(r.sessionCookieName(), "")
 	c.MaxAge = -1
 	return c
 }
 
-// NewCookie returns a cookie for all paths of the server.
+// NewCookie returns a cookie for all paths of the server. Over TLS its name has a prefix that browsers
+// guard; OwnCookie finds it.
 func (r *Request) NewCookie(name, value string) *http.Cookie {
+	return r.newCookie(r.guarded(name, true), value)
+}
+
+// OwnCookie returns a cookie that NewCookie made; http.ErrNoCookie if the browser sent none.
+func (r *Request) OwnCookie(name string) (*http.Cookie, error) {
+	return r.Cookie(r.guarded(name, true))
+}
+
+// NewPathCookie returns a cookie for the path of the request as the browser sent it, since upper and
+// lower case may differ from ours. PathCookie finds it.
+func (r *Request) NewPathCookie(name, value string) *http.Cookie {
+	c := r.newCookie(r.guarded(name, false), value)
+	c.Path = r.URL.EscapedPath()
+	return c
+}
+
+// PathCookie returns a cookie that NewPathCookie made; http.ErrNoCookie if the browser sent none.
+func (r *Request) PathCookie(name string) (*http.Cookie, error) {
+	return r.Cookie(r.guarded(name, false))
+}
+
+func (r *Request) newCookie(name, value string) *http.Cookie {
 	path := cmp.Or(r.Entry.BasePath, "/")
 	return &http.Cookie{Name: name, Value: value, Path: path, Secure: r.IsSecure(), HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }
@@ -121,7 +145,7 @@ func (r *Request) Marks() (all []secret.Text) {
 	if r.Route == nil || !r.Route.Has(IsPage) {
 		return nil
 	}
-	if c, err := r.Cookie(knownPushCookie); err == nil {
+	if c, err := r.PathCookie(knownPushCookie); err == nil {
 		all = append(all, secret.New(c.Value))
 	}
 	return append(all, r.accountMarks()...)
@@ -147,7 +171,7 @@ func (r *Request) NewKnownCookie(n store.NewSession) *http.Cookie {
 	for _, m := range store.AddMark(r.accountMarks(), n.Mark) {
 		texts = append(texts, m.Reveal())
 	}
-	c := r.NewCookie(r.knownCookieName(), strings.Join(texts, markSeparator))
+	c := r.newCookie(r.knownCookieName(), strings.Join(texts, markSeparator))
 	c.MaxAge = knownFor
 	return c
 }
@@ -158,9 +182,7 @@ func (r *Request) NewKnownPushCookie(p store.PushInfo) *http.Cookie {
 	if p.Mark.IsZero() {
 		return nil
 	}
-	c := r.NewCookie(knownPushCookie, p.Mark.Reveal())
-	c.Path = r.URL.EscapedPath() // as the browser sent it
-	return c
+	return r.NewPathCookie(knownPushCookie, p.Mark.Reveal())
 }
 
 // A Proxied is a person that a header of a proxy names. The zero value is none.

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -127,14 +126,14 @@ func (s *Set) keep(r *action.Request, v store.Viewing) *http.Cookie {
 	if key.IsZero() {
 		return nil
 	}
-	c := r.NewCookie(againCookie, key.Reveal())
-	c.Path, c.MaxAge = strings.TrimSuffix(r.URL.EscapedPath(), "/"), int(window.Seconds()) // as the browser sent it
+	c := r.NewPathCookie(againCookie, key.Reveal())
+	c.MaxAge = int(window.Seconds())
 	return c
 }
 
 // justOpened returns the view that this browser has just had of the push, if it was kept.
 func (s *Set) justOpened(r *action.Request) (v store.Viewing, ok bool) {
-	c, err := r.Cookie(againCookie)
+	c, err := r.PathCookie(againCookie)
 	if err != nil {
 		return v, false
 	}

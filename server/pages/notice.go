@@ -81,7 +81,7 @@ func (s *Set) goToTell(r *action.Request, path string, n notice, about ...string
 // takeNotice returns the notice that the request's cookie names, with a cookie that removes
 // it; nil if there is none, or if the page is one that recipients see.
 func (s *Set) takeNotice(r *action.Request) (*web.Notice, *http.Cookie) {
-	c, err := r.Cookie(noticeCookie)
+	c, err := r.OwnCookie(noticeCookie)
 	if err != nil || r.Method != http.MethodGet || r.Route == nil || r.Route.Has(action.ForRecipients) {
 		return nil, nil
 	}

@@ -72,7 +72,7 @@ func (s *Set) beginOIDC(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return s.failedOIDC(r, p, err)
 	}
-	c := r.NewCookie(r.GuardedName(flowCookie), p.Name+"."+flow.Text().Reveal())
+	c := r.NewCookie(flowCookie, p.Name+"."+flow.Text().Reveal())
 	c.MaxAge = int(openid.FlowLasts / time.Second)
 	return goAway(to).With(c), nil
 }
@@ -87,7 +87,7 @@ func (s *Set) endOIDC(r *action.Request) (action.Reply, error) {
 	case r.Method != http.MethodGet || action.IsAhead(r.Header):
 		return action.GoTo(signInPath), nil
 	}
-	none := r.NewCookie(r.GuardedName(flowCookie), "")
+	none := r.NewCookie(flowCookie, "")
 	none.MaxAge = -1
 	rep, err := s.finishOIDC(r, p)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Set) finishOIDC(r *action.Request, p provider) (action.Reply, error) {
 
 // flow returns the flow that the browser began with the provider; zero if it began none.
 func (s *Set) flow(r *action.Request, p provider) openid.Flow {
-	c, err := r.Cookie(r.GuardedName(flowCookie))
+	c, err := r.OwnCookie(flowCookie)
 	if err != nil {
 		return openid.Flow{}
 	}

@@ -84,7 +84,7 @@ func (s *Set) askAnyPasskey(r *action.Request) (passkeyView, *http.Cookie, error
 
 // passkeyBrowser is the secret in the browser's cookie; zero if it has none.
 func (s *Set) passkeyBrowser(r *action.Request) secret.Text {
-	c, err := r.Cookie(passkeyCookie)
+	c, err := r.OwnCookie(passkeyCookie)
 	if err != nil {
 		return secret.Text{}
 	}

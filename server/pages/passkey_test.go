@@ -134,7 +134,7 @@ func TestAPasskeyOfAnotherBrowserOrTimeIsRefused(t *testing.T) {
 	thief.Post("/users/sign_in/passkey", answer...).Want(http.StatusForbidden) // for a pending session of bob
 	victim.Post("/users/sign_in/passkey", answer...).To("/")
 	copied := a.Browser()
-	copied.Cookies["passkey"] = victim.Cookies["passkey"]
+	copied.Cookies["__Host-passkey"] = victim.Cookies["__Host-passkey"]
 	copied.Post("/users/sign_in/passkey", answer...).To("/users/sign_in") // it was used before
 	copied.Get("/users/sign_in").Says("That took too long.")
 
@@ -149,7 +149,7 @@ func TestTheCookieOfAPasskeyStaysAtTheSite(t *testing.T) {
 	a := servertest.NewSite(t, atPasskeyOrigin)
 	b := a.Browser()
 	for _, c := range b.Get("/users/sign_in").Cookies() {
-		if c.Name == "passkey" && c.HttpOnly && c.Secure && c.SameSite == http.SameSiteStrictMode && c.MaxAge == 300 && len(c.Value) >= 26 {
+		if c.Name == "__Host-passkey" && c.HttpOnly && c.Secure && c.SameSite == http.SameSiteStrictMode && c.MaxAge == 300 && len(c.Value) >= 26 {
 			return
 		}
 		t.Errorf("%+v", c)
@@ -209,7 +209,7 @@ func TestWhatPasskeysSendIsInNoLog(t *testing.T) {
 	d.Origin = "https://canary-origin.example"
 	other := a.Browser()
 	usePasskey(a, other, d).Want(http.StatusForbidden)
-	for name, text := range map[string]string{"the cookie": other.Cookies["passkey"], "the passkey's ID": string(d.ID), "the origin": "canary-origin"} {
+	for name, text := range map[string]string{"the cookie": other.Cookies["__Host-passkey"], "the passkey's ID": string(d.ID), "the origin": "canary-origin"} {
 		if text == "" || strings.Contains(a.Log.String(), text) {
 			t.Errorf("%s is in the log", name)
 		}

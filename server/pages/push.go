@@ -51,19 +51,13 @@ func isVisit(r *action.Request) bool {
 	if r.Method != http.MethodGet || h.Get("Sec-Fetch-Mode") != "navigate" || h.Get("Sec-Fetch-Dest") != "document" || action.IsAhead(h) {
 		return false
 	}
-	_, err := r.Cookie(openedCookie)
+	_, err := r.PathCookie(openedCookie)
 	return err != nil && !r.URL.Query().Has(action.LanguageName)
 }
 
 // openedCookie is the name of a cookie for one push that opens at once. It says that this browser
 // has opened the push, so that going back, forward, or reloading uses no view.
 const openedCookie = "opened"
-
-func (s *Set) newOpenedCookie(r *action.Request) *http.Cookie {
-	c := r.NewCookie(openedCookie, "1")
-	c.Path = r.URL.EscapedPath() // as the browser sent it: upper and lower case may differ from ours
-	return c
-}
 
 // returnsField is the name of a field of the form that opens an answer on the page of its
 // request: going back leads there.

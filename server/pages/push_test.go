@@ -52,7 +52,7 @@ func TestTheCookieOfAnOpeningIsForTheAddressThatTheBrowserHas(t *testing.T) {
 	a := servertest.New(t)
 	token := strings.ToUpper(a.Create(`"payload":"x","retrieval_step":false`))
 	got := a.Get("/p/"+token, servertest.Visit, http.Header{"X-Forwarded-Proto": {"https"}}).Want(http.StatusOK)
-	if want := "opened=1; Path=/p/" + token + "; HttpOnly; Secure; SameSite=Lax"; !slices.Contains(got.Header.Values("Set-Cookie"), want) {
+	if want := "__Secure-opened=1; Path=/p/" + token + "; HttpOnly; Secure; SameSite=Lax"; !slices.Contains(got.Header.Values("Set-Cookie"), want) {
 		t.Errorf("its cookies are %q", got.Header.Values("Set-Cookie"))
 	}
 }

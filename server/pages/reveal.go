@@ -69,7 +69,7 @@ func (s *Set) reveal(r *action.Request, passphrase secret.Text, returns bool) (a
 	rep.Reserved = true
 	rep = rep.With(r.NewKnownPushCookie(v.PushInfo)).With(s.keep(r, v))
 	if opensAtOnce(v.PushInfo) {
-		rep = rep.With(s.newOpenedCookie(r))
+		rep = rep.With(r.NewPathCookie(openedCookie, "1"))
 	}
 	return rep, nil
 }

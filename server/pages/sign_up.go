@@ -64,7 +64,7 @@ func (s *Set) signUp(r *action.Request) (action.Reply, error) {
 
 // signedUp returns the address that the reader has just signed up, for the form to sign in.
 func signedUp(r *action.Request) string {
-	c, err := r.Cookie(noticeCookie)
+	c, err := r.OwnCookie(noticeCookie)
 	if err != nil {
 		return ""
 	}

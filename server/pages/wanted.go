@@ -52,7 +52,7 @@ func (s *Set) keepWanted(r *action.Request, path string) *http.Cookie {
 
 // wanted returns the page to show after signing in; empty if the browser asked for none.
 func (s *Set) wanted(r *action.Request) string {
-	c, err := r.Cookie(wantedCookie)
+	c, err := r.OwnCookie(wantedCookie)
 	if err != nil {
 		return ""
 	}
@@ -65,7 +65,7 @@ func (s *Set) wanted(r *action.Request) string {
 
 // noWantedCookie removes the cookie from the browser; nil if it has none.
 func (s *Set) noWantedCookie(r *action.Request) *http.Cookie {
-	if _, err := r.Cookie(wantedCookie); err != nil {
+	if _, err := r.OwnCookie(wantedCookie); err != nil {
 		return nil
 	}
 	c := r.NewCookie(wantedCookie, "")

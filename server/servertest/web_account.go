@@ -90,7 +90,8 @@ func (b *Browser) Post(path string, fields ...string) Answer {
 	return b.Do(http.MethodPost, path, form.Encode(), header)
 }
 
-// Do sends a request with the cookies, and keeps those of the answer.
+// Do sends a request with the cookies, and keeps those of the answer. Those over TLS must have a name that
+// browsers guard, and the attributes that it needs.
 func (b *Browser) Do(method, path, body string, header http.Header) Answer {
 	b.a.T.Helper()
 	maps.Copy(header, b.header)
@@ -99,6 +100,10 @@ func (b *Browser) Do(method, path, body string, header http.Header) Answer {
 	}
 	got := b.a.Do(method, path, body, header)
 	for _, c := range got.Cookies() {
+		host, guarded := strings.HasPrefix(c.Name, "__Host-"), strings.HasPrefix(c.Name, "__Secure-")
+		if c.Secure != (host || guarded) || host && c.Path != "/" || !c.HttpOnly || c.SameSite < http.SameSiteLaxMode || c.Domain != "" {
+			b.a.T.Errorf("%s %s sets the cookie %s", method, path, c)
+		}
 		if b.Cookies[c.Name] = c.Value; c.MaxAge < 0 {
 			delete(b.Cookies, c.Name)
 		}
