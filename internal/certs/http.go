@@ -46,13 +46,19 @@ func (c *Certificates) Redirect(port int) http.Handler {
 			c.prove(w, r, host, token)
 		case !ok || !c.isOurs(host):
 			refuse(w, http.StatusMisdirectedRequest, "This server does not have that name.")
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		case r.Method != http.MethodGet && r.Method != http.MethodHead || isForPrograms(r):
 			refuse(w, http.StatusForbidden, "This server accepts nothing over plain HTTP: use https://. Others on the network could read what was sent; if it was a secret, change it.")
 		default:
 			w.Header().Set("Location", "https://"+bracketed(host)+suffix+target(r.URL))
 			w.WriteHeader(http.StatusPermanentRedirect)
 		}
 	})
+}
+
+// isForPrograms reports whether a request is one of the API. A program would follow the redirect each
+// time, and its user would not notice that its token crosses the network in clear.
+func isForPrograms(r *http.Request) bool {
+	return strings.Contains(r.URL.Path, "/api/") || strings.HasSuffix(r.URL.Path, ".json") || r.Header.Get("Authorization") != ""
 }
 
 func (c *Certificates) prove(w http.ResponseWriter, r *http.Request, host, token string) {

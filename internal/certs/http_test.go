@@ -77,6 +77,18 @@ func TestWhatWasSentInClearIsNotSentOn(t *testing.T) {
 			t.Errorf("%s: %d %v %s", method, w.Code, w.Header(), w.Body)
 		}
 	}
+	for path, token := range map[string]string{"/api/v2/pushes/active": "", "/push/api/v2/version": "", "/p/abc.json": "", "/p/abc": "Bearer x"} {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Host = domain
+		if token != "" {
+			r.Header.Set("Authorization", token)
+		}
+		w := httptest.NewRecorder()
+		p.certs.Redirect(443).ServeHTTP(w, r)
+		if w.Code != http.StatusForbidden || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d %v", path, w.Code, w.Header())
+		}
+	}
 	r := httptest.NewRequest(http.MethodGet, "/.well-known/acme-challenge/abc", nil)
 	r.Host = domain
 	w := httptest.NewRecorder()
