@@ -92,9 +92,12 @@ func (j job) makeAll(ctx context.Context) (sums string, err error) {
 			return "", fmt.Errorf("%s: %w", b.target, err)
 		}
 	}
-	fmt.Fprintln(j.notes, "the container image, checksums")
+	fmt.Fprintln(j.notes, "the container image, provenance, checksums")
 	if err := j.image(ctx, builds); err != nil {
 		return "", fmt.Errorf("the container image: %w", err)
+	}
+	if err := j.provenance(builds); err != nil {
+		return "", err
 	}
 	return j.sums()
 }
