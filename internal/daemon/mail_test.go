@@ -88,8 +88,10 @@ func TestMailOfAnAccountThatSignedUp(t *testing.T) {
 	link(http.StatusUnprocessableEntity) // bob has had two
 	path := regexp.MustCompile(`https://push\.example\.com(/p/[a-z2-7]+)`).FindStringSubmatch(first)[1]
 	m.cookie = ""
+	_, page := env.Ask(t, http.MethodGet, m.url+path, "")
+	number := regexp.MustCompile(`Type the number ([0-9]{3}) to open`).FindStringSubmatch(page)[1]
 	for range 2 {
-		m.want(http.StatusForbidden, path, "passphrase", "wrong")
+		m.want(http.StatusForbidden, path, "number", number, "passphrase", "wrong")
 	}
 	news := m.mail(4, eve)
 	if !strings.Contains(news, "Subject: One of your secrets is locked") || !strings.Contains(news, "https://push.example.com/p\r\n") || strings.Contains(news, path) {

@@ -19,7 +19,7 @@ import (
 func walked(k config.Setting) string {
 	special := map[string]string{
 		"listen": "127.0.0.1:1", "data_dir": "/some/where", "default_locale": "de", "base_url": "https://push.example.com", "security_contact": "mailto:security@example.com", "brand.imprint": "https://example.com/imprint", "brand.privacy": "https://example.com/privacy", "brand.abuse": "mailto:abuse@example.com",
-		"trusted_proxies": "[192.0.2.1]", "purge_after": "90d", "reload_window": "30s", "max_store_size": "1MiB", "signup_email_regexp": `.+@example\.org`,
+		"trusted_proxies": "[192.0.2.1]", "purge_after": "90d", "reload_window": "30s", "policy.reveal": "type", "max_store_size": "1MiB", "signup_email_regexp": `.+@example\.org`,
 		"client_encryption": "off", "compat.edition": "commercial", "database_url": "postgres:///walked", "log.level": "error", "log.format": "console", "privacy.ipv4_prefix": "24", "privacy.ipv6_prefix": "48",
 		"limits.max_body": "64KiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.connections": "4000", "limits.min_free_space": "8388607TiB", "limits.anonymous_bytes": "1MiB", "limits.account_bytes": "1MiB",
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stall_timeout": "5m",

@@ -104,7 +104,7 @@ func messages(t *testing.T) (keys map[string]bool, sources string) {
 		keys[key] = true
 	}
 	var all strings.Builder
-	for _, pattern := range []string{"templates/*.html", "../*.go", "../action/*.go", "../api/*.go", "../intake/*.go", "../manage/*.go", "../pages/*.go", "../../internal/mail/*.go"} {
+	for _, pattern := range []string{"templates/*.html", "../*.go", "../action/*.go", "../api/*.go", "../intake/*.go", "../manage/*.go", "../pages/*.go", "../../internal/mail/*.go", "../../internal/webhook/*.go"} {
 		for name, text := range read(t, pattern) {
 			if !strings.HasSuffix(name, "_test.go") {
 				all.WriteString(text)
