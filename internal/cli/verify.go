@@ -12,7 +12,6 @@ import (
 	"pushbox/internal/durable"
 	"pushbox/internal/hint"
 	"pushbox/internal/pageproof"
-	"pushbox/server/web"
 )
 
 // maxListFile is the most bytes of a list of digests.
@@ -82,11 +81,11 @@ func (a *app) verifyPages(cmd *cobra.Command, address, file string) error {
 // releaseList reads the list in a file, or else makes that of this program.
 func releaseList(file string) (pageproof.List, error) {
 	if file == "" {
-		pages, err := web.New(nil, "")
+		text, err := AssetList()
 		if err != nil {
 			return nil, err
 		}
-		return pageproof.ParseList(strings.Join(pages.Digests(), "\n"))
+		return pageproof.ParseList(text)
 	}
 	text, err := durable.ReadBounded(file, maxListFile)
 	if err != nil {

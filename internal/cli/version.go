@@ -33,11 +33,11 @@ sends with a release.`,
 		RunE: func(*cobra.Command, []string) error {
 			text := "pushbox " + fullVersion()
 			if assets {
-				pages, err := web.New(nil, "")
+				list, err := AssetList()
 				if err != nil {
 					return err
 				}
-				text = strings.Join(pages.Digests(), "\n")
+				text = list
 			}
 			_, err := fmt.Fprintln(a.stdout, text)
 			return err
@@ -45,6 +45,16 @@ sends with a release.`,
 	}
 	cmd.Flags().BoolVar(&assets, "assets", false, "print the digests of what pages load")
 	return cmd
+}
+
+// AssetList returns a line for each script, style and image of the pages, with its digest, without a
+// newline at the end.
+func AssetList() (string, error) {
+	pages, err := web.New(nil, "")
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(pages.Digests(), "\n"), nil
 }
 
 func fullVersion() string {

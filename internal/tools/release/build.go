@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"pushbox/internal/cli"
 )
 
 type target string
@@ -95,6 +97,13 @@ func (j job) makeAll(ctx context.Context) (sums string, err error) {
 	fmt.Fprintln(j.notes, "the container image, provenance, checksums")
 	if err := j.image(ctx, builds); err != nil {
 		return "", fmt.Errorf("the container image: %w", err)
+	}
+	assets, err := cli.AssetList()
+	if err != nil {
+		return "", err
+	}
+	if err := j.write("assets.txt", []byte(assets+"\n")); err != nil { // for pushbox verify --release
+		return "", err
 	}
 	if err := j.provenance(builds); err != nil {
 		return "", err

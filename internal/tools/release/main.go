@@ -6,7 +6,7 @@
 //	go run ./internal/tools/release --sign ~/pushbox.key   with a signature of the checksums
 //
 // It makes an archive for each system, packages for Debian and for systems with RPM, a
-// container image as an OCI layout, a bill of materials for each binary, the provenance of
+// container image as an OCI layout, a bill of materials for each binary, the list of what pages load, the provenance of
 // them (in-toto, SLSA), and the SHA-256 of all of them. The same commit and the same Go give the same bytes, in any directory
 // and at any time. Before anything is packed, govulncheck looks for known vulnerabilities
 // in the programs; it needs a database (--vuln-db), and a finding ends the release.
