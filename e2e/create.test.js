@@ -535,3 +535,44 @@ test('the kinds stand in one row in every language, also on a small phone', asyn
     }
   }
 })
+
+test('the text is hidden while it is typed, until it is shown', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  const { page } = guest
+  const masked = () => page.locator('#payload').evaluate((box) => getComputedStyle(box).webkitTextSecurity)
+  await page.locator('#payload').fill('behind dots')
+  assert.equal(await masked(), 'none')
+  const button = page.locator('[data-show="#payload"]')
+  assert.equal((await button.textContent()).trim(), say('create_hide'))
+  await button.click()
+  assert.equal(await masked(), 'disc')
+  assert.equal((await button.textContent()).trim(), say('create_show'))
+  await page.locator('#payload').press('End')
+  await page.keyboard.type(', typed')
+  assert.equal(await page.locator('#payload').inputValue(), 'behind dots, typed')
+  await button.click()
+  assert.equal(await masked(), 'none')
+})
+
+test('beside one view, the form suggests that recipients type a number', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  const { page } = guest
+  const line = page.locator('#once')
+  assert.equal(await line.isVisible(), false)
+  await fillPush(guest, { payload: 'x', views: 1 })
+  await line.getByRole('button', { name: say('create_typed'), exact: true }).click()
+  assert.equal(await line.isVisible(), false)
+  assert.equal(await page.locator('#typed').isChecked(), true)
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'typed')
+  await page.locator('#typed').uncheck()
+  await line.waitFor()
+  await fillPush(guest, { views: 2 })
+  assert.equal(await line.isVisible(), false)
+  await fillPush(guest, { views: 1 })
+  await page.locator('#typed').check()
+  await sendPush(guest)
+  await madeLink(guest)
+  await page.locator('.set').getByText(say('create_set_typed')).waitFor()
+})

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { arriveSignedIn, chooseKind, fillPush, madeLink, opened, openPush, sendPush, tokenOf, unveil } from './lib/acts.js'
+import { arriveSignedIn, chooseKind, copy, fillPush, madeLink, opened, openPush, sendPush, tokenOf, unveil } from './lib/acts.js'
 import { differing, differingKeys, examples, requestExamples } from './lib/examples.js'
 import { scanned } from './lib/qr.js'
 import { setScene } from './lib/scene.js'
@@ -277,4 +277,46 @@ test('a browser runs no script that differs from its digest', async (t) => {
   await visitor.page.goto(scene.pushbox.url)
   const loaded = await visitor.page.locator('#encrypt').evaluate(({ dataset }) => import(dataset.module).then(() => true, () => false))
   assert.equal(loaded, false)
+})
+
+test('link and key go apart, and the step takes the key by hand', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const link = await push(sender, { payload: 'in two parts', views: 2, passphrase: 'open sesame' })
+  const key = new URL(link).hash.slice(1)
+  await sender.page.getByText(say('receipt_apart'), { exact: true }).click()
+  assert.equal(await sender.page.locator('#bare').inputValue(), link.replace(/#.*/, ''))
+  assert.equal(await sender.page.locator('#key').inputValue(), key)
+  await copy(sender, say('receipt_copy_key'))
+  await copy(sender, say('receipt_copy_bare'))
+
+  const { page } = recipient
+  await recipient.go(link.replace(/#.*/, ''))
+  const field = page.getByLabel(say('step_key'), { exact: true })
+  for (const wrong of [key.slice(0, -1), `b${key.slice(1)}`, `${key.slice(0, 9)}${key[9] === 'A' ? 'B' : 'A'}${key.slice(10)}`, 'hello']) {
+    await field.fill(wrong)
+    await field.press('Enter')
+    await page.locator('#key-error').getByText(say('step_key_wrong')).waitFor()
+    assert.equal(await openButton(recipient).isVisible(), false)
+    await field.fill('')
+    await page.locator('#key-error').evaluate((error) => { error.textContent = '' })
+  }
+  await field.fill(` ${key.slice(0, 20)} ${key.slice(20)} `) // as mail may break it
+  await recipient.press(say('step_key_use'))
+  await page.getByLabel(say('step_passphrase'), { exact: true }).fill('open sesame')
+  assert.equal(await field.isVisible(), false)
+  await openButton(recipient).click()
+  await opened(recipient)
+  assert.equal(await unveil(recipient), 'in two parts')
+  scene.unheard(key, key.slice(1, 30))
+})
+
+test('the step takes a whole link where only the key is missing', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const link = await push(sender, { payload: 'x' })
+  await recipient.go(link.replace(/#.*/, ''))
+  await recipient.page.getByLabel(say('step_key'), { exact: true }).fill(link)
+  await recipient.press(say('step_key_use'))
+  await openButton(recipient).click()
+  await opened(recipient)
+  assert.equal(await unveil(recipient), 'x')
 })

@@ -129,3 +129,48 @@ test('back from the receipt the form is empty, so that nothing is sent twice', a
   await guest.page.goBack()
   await guest.page.waitForFunction(() => document.querySelector('#payload')?.value === '')
 })
+
+test('the browser that made a push is told so on its step, and another one what the receipt is', async (t) => {
+  const [sender, other] = [await scene.guest(t), await scene.guest(t)]
+  const link = await makePush(sender, { payload: 'x', step: false })
+  const receipt = sender.page.url()
+  assert.equal(await sender.page.getByText(say('receipt_elsewhere')).count(), 0)
+  await sender.go(link)
+  await sender.page.getByText(say('step_made')).waitFor()
+  await other.go(receipt)
+  await other.page.getByText(say('receipt_elsewhere')).waitFor()
+  await other.go(link)
+  await other.wholePage({ level: 1, name: say('reveal_title') })
+})
+
+test('a secret is sent again with the same options, whatever this browser remembers', async (t) => {
+  const guest = await scene.guest(t)
+  const { page } = guest
+  await guest.go('/')
+  await fillPush(guest, { payload: 'x', views: 9, deletable: true })
+  await page.locator('#remember').check()
+  await fillPush(guest, { views: 3, days: 5, deletable: false, encrypt: true })
+  await page.locator('#typed').check()
+  await page.locator('#views').evaluate(() => { localStorage.push = localStorage.push.replace('"views":"3"', '"views":"9"') })
+  await sendPush(guest)
+  await madeLink(guest)
+  await page.getByText(say('receipt_same'), { exact: true }).click()
+  await page.waitForURL('**/?*')
+  const values = await page.evaluate(() => [
+    ...['#payload', '#views', '#time', '#days'].map((id) => document.querySelector(id).value),
+    ...['#typed', '#step', '#deletable', '#encrypt'].map((id) => document.querySelector(id).checked),
+  ])
+  assert.deepEqual(values.slice(0, 3), ['', '3', '10']) // 5 days have a code
+  assert.deepEqual(values.slice(4), [true, true, false, true])
+})
+
+test('a new link takes the place of one that was not opened', async (t) => {
+  const guest = await scene.guest(t)
+  const { page } = guest
+  const link = await makePush(guest, { payload: 'x', views: 4 })
+  await page.getByText(say('receipt_anew'), { exact: true }).click()
+  await guest.press(say('receipt_anew_now'))
+  await page.getByText(say('notice_deleted_anew')).waitFor()
+  assert.deepEqual(await page.evaluate(() => ['#payload', '#views'].map((id) => document.querySelector(id).value)), ['', '4'])
+  assert.deepEqual([(await open(link)).deleted, (await open(link)).payload ?? ''], [true, ''])
+})

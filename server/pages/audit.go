@@ -17,6 +17,7 @@ type auditView struct {
 	Note      string
 	Asked     string       // the title of the request that it answers; empty: it answers none, or the request is gone
 	Ends      display.Time // when its time limit is reached
+	Same      string       // the path of the form with the same options; empty: it answers a request
 	Step      bool         // its link leads to a page with a button first
 	Typed     bool         // recipients type a number
 	Deletable bool         // by recipients, who have the link
@@ -73,6 +74,9 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 		Step: h.RetrievalStep, Typed: h.TypedReveal, Deletable: h.DeletableByViewer,
 		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
 		CSV: at(1) + ".csv", Edit: edit,
+	}
+	if !h.IsAnswer() {
+		p.Same = formPath(h.PushInfo)
 	}
 	if h.Minor >= store.MaxMinorEntries {
 		p.Full = store.MaxMinorEntries

@@ -33,7 +33,7 @@ func (s *Set) makePush(r *action.Request) (action.Reply, error) {
 	case err != nil:
 		return action.Reply{}, err
 	default:
-		return action.GoTo(receiptPath(p)), nil // reloading the page creates nothing
+		return action.GoTo(receiptPath(p)).With(newMadeCookie(r, p)), nil // reloading the page creates nothing
 	}
 }
 

@@ -87,19 +87,26 @@ type kindChoice struct {
 // emptyCreateView returns the form before it is filled in.
 func (s *Set) emptyCreateView(r *action.Request, p store.Policy) createView {
 	kind := r.URL.Query().Get(kindName)
-	return s.createViewOf(r, p, named(intake.KindsOf(p), kind), kind)
+	t := named(intake.KindsOf(p), kind)
+	f := newFields(t, kind)
+	takeOptions(f, r.URL.Query(), t)
+	v := s.newCreateView(r, p, t, f)
+	if r.URL.Query().Get(encryptedOption) == "on" && v.Encryption == "offered" {
+		v.Encryption = "default"
+	}
+	return v
 }
 
-// createViewOf returns the form for a kind, by the name that the form has for it, before it is filled in.
-func (s *Set) createViewOf(r *action.Request, p store.Policy, t intake.KindTerms, kind string) createView {
-	return s.newCreateView(r, p, t, intake.Fields{
+// newFields returns the fields of the form for a kind, by the name that the form has for it, before it is filled in.
+func newFields(t intake.KindTerms, kind string) intake.Fields {
+	return intake.Fields{
 		store.FieldKind:          intake.TextValue(kind),
 		store.FieldDays:          intake.TextValue(strconv.Itoa(t.Days.Default)),
 		store.FieldDuration:      intake.TextValue(codeOf(t.Days.Default)),
 		store.FieldViews:         intake.TextValue(strconv.Itoa(t.Views.Default)),
 		store.FieldRetrievalStep: intake.TextValue(flagText(t.RetrievalStep.Default)),
 		store.FieldDeletable:     intake.TextValue(flagText(t.Deletable.Default)),
-	})
+	}
 }
 
 // createViewAgain returns the form with its problems as it was filled in, except passphrase and

@@ -13,6 +13,7 @@ const (
 	chosenPrefix = "push-" // before the name of a push
 	backField    = "back"  // the query of the list that the form was on
 	logField     = "log"   // the form was on the page of the push
+	anewField    = "anew"  // the sender wants to send another one with the same options, if no one has opened it
 )
 
 const errChosen = action.BadRequest("The form has more pushes than a page of the list.")
@@ -36,6 +37,9 @@ func (s *Set) deletePushes(r *action.Request, f webForm) (action.Reply, error) {
 	back := ownPath
 	if l, err := readListing(f.text(backField)); err == nil {
 		back = l.path(l.page)
+	}
+	if len(deleted) == 1 && f.checked(anewField) && deleted[0].Views == 0 {
+		return s.goToTell(r, formPath(deleted[0]), noticeDeletedAnew), nil
 	}
 	if len(deleted) == 1 && f.checked(logField) {
 		back = ownPath + "/" + deleted[0].Handle().String() + "/audit"

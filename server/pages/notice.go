@@ -28,6 +28,7 @@ const (
 	noticeDeleted      notice = "deleted"         // a push, which the cookie names by its handle
 	noticeDeletedMany  notice = "deleted_several" // the cookie says how many
 	noticeDeletedNone  notice = "deleted_none"
+	noticeDeletedAnew  notice = "deleted_anew" // the form for another one follows
 	noticeEdited       notice = "edited"
 	noticeThawed       notice = "thawed"
 	noticeRevoked      notice = "revoked"

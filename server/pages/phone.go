@@ -86,7 +86,8 @@ func (s *Set) shareForm(r *action.Request, f webForm) (action.Reply, error) {
 	if !p.Terms[record.Text].Enabled || !s.takesShared(page.Encryption) {
 		return action.GoTo("/"), nil
 	}
-	page = s.createViewOf(r, p, intake.KindTerms{Kind: record.Text, Terms: p.Terms[record.Text]}, record.Text.String())
+	t := intake.KindTerms{Kind: record.Text, Terms: p.Terms[record.Text]}
+	page = s.newCreateView(r, p, t, newFields(t, record.Text.String()))
 	page.Payload, page.Encryption = sharedText(f), "off" // the server has seen it
 	return action.Show(http.StatusOK, "create", page), nil
 }

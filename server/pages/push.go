@@ -31,7 +31,7 @@ func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	if !opensAtOnce(v.PushInfo) {
+	if !opensAtOnce(v.PushInfo) || usesOwnView(r, v.PushInfo) {
 		return newStepPage(r, v, noAttempt), nil
 	}
 	return s.reveal(r, secret.Text{}, false)

@@ -24,6 +24,7 @@ type receiptView struct {
 	QR        *display.QR // of the link; nil: it is too long for one; empty if Encrypted: a script draws it with the key
 	Path      secret.Text // the target of the link
 	Here      secret.Text // the path of this page
+	Same      string      // the path of the form with the same options
 	Kind      string
 	Live      bool
 	State     string       // as in lists
@@ -39,6 +40,7 @@ type receiptView struct {
 	Typed     bool // recipients type a number
 	Deletable bool
 	Owned     bool // by the reader
+	Elsewhere bool // this is not the browser that made it
 	Mailed    int  // the number of mails with the link
 	Code      secret.Text
 	Edit      editForm // of an owner: name and note
@@ -75,11 +77,11 @@ func (s *Set) receiptPage(r *action.Request) (action.Reply, error) {
 	here := revealPath(h.Token) + "/receipt/" + r.Name.Reveal()
 	link := action.Link(h.PushInfo, r.Base)
 	v := receiptView{
-		Link: secret.New(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here),
+		Link: secret.New(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here), Same: formPath(h.PushInfo),
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
 		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt),
 		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), Views: h.Push.Views, Limit: h.ViewLimit,
-		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Typed: h.TypedReveal, Deletable: h.DeletableByViewer, Owned: owns(r, h.PushInfo), Code: r.Name, Edit: newEditForm(h),
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Typed: h.TypedReveal, Deletable: h.DeletableByViewer, Owned: owns(r, h.PushInfo), Elsewhere: !madeHere(r) && !owns(r, h.PushInfo), Code: r.Name, Edit: newEditForm(h),
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}
 	if v.QR = display.LinkQR(link); v.Encrypted { // the QR code would not have the key
@@ -94,11 +96,15 @@ func (s *Set) receiptPage(r *action.Request) (action.Reply, error) {
 	return action.Show(http.StatusOK, "made", v), nil
 }
 
-// endByReceipt deletes a push for its sender. A push that has ended does not change.
-func (s *Set) endByReceipt(r *action.Request) (action.Reply, error) {
+// endByReceipt deletes a push for its sender. A push that has ended does not change. If the sender wants a new link, and
+// the push was not opened before, the form is next.
+func (s *Set) endByReceipt(r *action.Request, f webForm) (action.Reply, error) {
 	p, err := s.changeByReceipt(r, s.Store.DeletePush)
 	if err != nil {
 		return action.Reply{}, err
+	}
+	if f.checked(anewField) && p.Ended && p.Views == 0 {
+		return s.goToTell(r, formPath(p), noticeDeletedAnew), nil
 	}
 	return action.GoTo(receiptPath(p)), nil
 }

@@ -47,7 +47,7 @@ func (s *Set) Routes() []action.Route {
 		{Name: "push_shared", Method: post, Pattern: sharePath, Access: action.Creating, Traits: action.IsPage, Nav: "create", Action: s.withForm(s.shareForm)},
 		{Name: "step", Method: get, Pattern: page + "/r", Access: action.Optional, Traits: action.IsPage | action.ForRecipients, Action: s.stepPage},
 		{Name: "receipt", Method: get, Pattern: page + "/receipt/:" + action.NameParam, Access: action.Optional, Traits: action.IsPage | action.HasLinks, Action: s.receiptPage},
-		{Name: "receipt_ended", Method: post, Pattern: page + "/receipt/:" + action.NameParam, Access: action.Optional, Traits: action.IsPage, Action: s.endByReceipt},
+		{Name: "receipt_ended", Method: post, Pattern: page + "/receipt/:" + action.NameParam, Access: action.Optional, Traits: action.IsPage, Action: s.withForm(s.endByReceipt)},
 		{Name: "receipt_thawed", Method: post, Pattern: page + "/receipt/:" + action.NameParam + "/thaw", Access: action.Optional, Traits: action.IsPage, Action: s.thawByReceipt},
 		{Name: "push", Method: get, Pattern: page, Access: action.Optional, Traits: action.IsPage | action.ForRecipients, Action: s.pushPage},
 		{Name: "reveal", Method: post, Pattern: page, Access: action.Optional, Traits: action.IsPage | action.ForRecipients, Action: s.withForm(s.revealPush)},

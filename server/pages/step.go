@@ -36,6 +36,7 @@ type stepView struct {
 	Frozen    bool
 	Encrypted bool         // by the sender: a script shows the form if the link has a key
 	Own       bool         // the reader owns the push: no view is counted
+	Made      bool         // the reader's browser made it, and a view is counted
 	Answer    bool         // it answers a request
 	Sender    store.Sender // zero: the page does not show it
 	Number    string       // to type; empty: none
@@ -144,7 +145,7 @@ func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 	rep := action.Show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
-		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, Attempt: a,
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Made: usesOwnView(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, Attempt: a,
 	})
 	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()
 	return rep
@@ -177,6 +178,9 @@ func typedDigits(text secret.Text) string {
 		}
 	}, text.Reveal())
 }
+
+// usesOwnView reports whether the sender of a push would use a view of it: this browser made it, for no account.
+func usesOwnView(r *action.Request, p store.PushInfo) bool { return madeHere(r) && !owns(r, p) }
 
 // owns reports whether the reader owns the push: the reader sent it or asked for it.
 func owns(r *action.Request, p store.PushInfo) bool {

@@ -120,11 +120,13 @@ async function copy(button) {
   button.dispatchEvent(new Event('copied', { bubbles: true }))
 }
 
-// Shows or hides a passphrase; data-done is the button's text in the other state.
+// Shows or hides a passphrase, or a text of lines; data-done is the button's text in the other state.
 function show(button) {
   const field = one(button.dataset.show)
-  field.type = field.type === 'password' ? 'text' : 'password'
-  ;[button.textContent, button.dataset.done] = [button.dataset.done, button.textContent]
+  const label = button.querySelector('span') ?? button
+  if (field.rows) field.classList.toggle('masked')
+  else field.type = field.type === 'password' ? 'text' : 'password'
+  ;[label.textContent, button.dataset.done] = [button.dataset.done, label.textContent]
 }
 
 // A fragment may be the key of a push: the link to the content must not replace it.

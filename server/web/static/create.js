@@ -27,6 +27,7 @@ function boundTime() {
 
 // Says after how long and how many views the secret is deleted, once both are known.
 function sayWhen() {
+  one('#once').hidden = one('#views').value !== '1' || one('#typed').checked
   const [line, time, { value: n }] = ['#gone', '#time', '#views'].map(one)
   const { lang } = document.documentElement
   const forms = JSON.parse(line.dataset.forms)
@@ -83,7 +84,7 @@ function recall() {
   const last = kept()
   if (!last) return
   one('#remember').checked = true
-  if (one('.problems')) return
+  if (one('.problems') || location.search.includes('_views=')) return // the address has its own
   // The address may name the kind, and a text that was shared into the form has one.
   if (!location.search.includes('kind=') && !one('#payload').defaultValue) for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === last.kind
   for (const input of all(settings)) input[what(input)] = last[input.id] ?? input[what(input)]
@@ -231,6 +232,11 @@ function start() {
     else if (target.matches('#generator button')) use(target.value)
   })
   one('#more').addEventListener('toggle', remember)
+  one('#ask').addEventListener('click', () => {
+    one('#more').open = one('#typed').checked = true
+    one('#typed').focus()
+    sayWhen()
+  })
 }
 
 start()

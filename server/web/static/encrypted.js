@@ -11,9 +11,28 @@ async function check() {
   const note = one('#closed')
   const reason = crypto.subtle ? await key().then(() => '', (failure) => failure.reason) : 'https'
   form.hidden = reason !== ''
+  one('#keying').hidden = !['none', 'cut'].includes(reason)
   note.hidden = reason === ''
   note.textContent = note.dataset[reason] ?? ''
   form.action = form.action.replace(/#.*|$/, location.hash)
+  return form
+}
+
+// Takes a key that came apart from its link, or the whole link. It goes into the address of this page, where that of a whole
+// link is, and is sent no more than that.
+async function takeKey(event) {
+  event.preventDefault()
+  const field = one('#key')
+  const error = one('#key-error')
+  const typed = field.value.replace(/\s|.*#/g, '')
+  const wrong = await keyOf(typed).then(() => false, () => true)
+  error.textContent = wrong ? error.dataset.wrong : ''
+  field.ariaInvalid = String(wrong)
+  if (wrong) return field.focus()
+  history.replaceState(null, '', `#${typed}`)
+  field.value = ''
+  const form = await check()
+  form.querySelector('input, button').focus()
 }
 
 // Names are from the sender. The characters here reverse text, or are no characters.
@@ -77,6 +96,7 @@ async function show() {
 
 if (one('#open')) {
   addEventListener('hashchange', check)
+  one('#keying').addEventListener('submit', takeKey)
   check()
 } else {
   show()

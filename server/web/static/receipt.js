@@ -17,6 +17,7 @@ function addKey() {
   }
   for (const part of main.querySelectorAll('.keyed')) part.hidden = false
   const plain = link.value
+  one('#key').value = hash.slice(1)
   for (const field of [link, words]) field.value = field.value.replace(plain, plain + hash)
   one('#mail').href = `mailto:?body=${encodeURIComponent(words.value)}`
   for (const other of main.querySelectorAll('a[target]')) other.hash = hash
@@ -58,6 +59,7 @@ function redraw(page) {
   if (live) {
     now.replaceWith(next)
     one('.used').replaceWith(page.querySelector('.used'))
+    if (!page.querySelector('#anew')) one('#anew')?.remove()
     one('#frozen').hidden = page.querySelector('#frozen').hidden
   } else main.replaceChildren(...page.querySelector('main').childNodes)
   main.dispatchEvent(new Event('redrawn', { bubbles: true }))
