@@ -73,7 +73,7 @@ func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *record.Invali
 		r.Texts, r.Files = all[record.Text].Enabled, all[record.File].Enabled
 	}
 	r.MaxAnswers = Range{Default: 1, Min: 1, Max: record.MaxAnswers}.pick(FieldMaxAnswers, in.MaxAnswers, bad)
-	_, lifetime := Terms{Days: RequestDays}.lifetime(NewPush{Days: in.Days, Lifetime: in.Lifetime}, bad)
+	_, lifetime := Terms{Days: RequestDays}.lifetime(NewPush{Days: in.Days, Lifetime: in.Lifetime}, at.Now, bad)
 	if lifetime < minRequestTime {
 		bad.Add(FieldDuration, "must be 15 minutes or more")
 	}
@@ -82,7 +82,7 @@ func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *record.Invali
 		bad.Add(FieldP256, "is required: this server accepts only encrypted answers")
 	}
 	checkRequestKeys(r, bad)
-	limitAnswer(&r, in, all, bad)
+	limitAnswer(&r, in, at.Now, all, bad)
 	return r
 }
 
@@ -99,7 +99,7 @@ func checkRequestKeys(r record.Request, bad *record.InvalidError) {
 }
 
 // limitAnswer fills in the limits of the answers. They must be within the terms of each kind.
-func limitAnswer(r *record.Request, in NewRequest, all map[record.Kind]Terms, bad *record.InvalidError) {
+func limitAnswer(r *record.Request, in NewRequest, now time.Time, all map[record.Kind]Terms, bad *record.InvalidError) {
 	for i, k := range []record.Kind{record.Text, record.File} {
 		if !requestTakes(*r, k) {
 			continue
@@ -111,7 +111,7 @@ func limitAnswer(r *record.Request, in NewRequest, all map[record.Kind]Terms, ba
 		}
 		var wrong record.InvalidError
 		if in.AnswerDays != nil || in.AnswerLifetime != 0 {
-			_, r.Lifetime = t.lifetime(NewPush{Days: in.AnswerDays, Lifetime: in.AnswerLifetime}, &wrong)
+			_, r.Lifetime = t.lifetime(NewPush{Days: in.AnswerDays, Lifetime: in.AnswerLifetime}, now, &wrong)
 		}
 		if in.AnswerViews != nil {
 			r.Views = t.Views.pick(FieldViews, in.AnswerViews, &wrong)

@@ -26,9 +26,9 @@ type Reserve func(k record.Kind, payload int64) error
 //
 // Errors: ErrNotFound; a *PassphraseError if the passphrase is wrong or missing;
 // ErrLocked after too many wrong ones, ErrFrozen after too many in all; ErrBusy if too many
-// wait to be checked; ErrClock
-// if a jump of the clock leaves open whether the push has expired; and the error of
-// reserve.
+// wait to be checked; an *EarlyError if the push cannot be opened yet, whatever the passphrase;
+// ErrClock if a jump of the clock leaves open whether the push has expired, or can be opened, or
+// when its first view ends it; and the error of reserve.
 func (s *Store) Retrieve(ctx context.Context, by Actor, n Name, passphrase secret.Text, reserve Reserve) (PushInfo, error) {
 	p, size, err := s.sizedFor(ctx, by, n)
 	if err != nil {
@@ -211,13 +211,10 @@ func (s *Store) unwrap(ctx context.Context, by Actor, p record.Push, t Token, pa
 }
 
 // over reports whether a push has ended, even if that is not recorded yet. ErrClock if that is in
-// doubt.
+// doubt; an *EarlyError if the push cannot be opened yet.
 func (s *Store) over(p record.Push) (bool, error) {
-	ended, doubtful := isDue(p, s.time.Read())
-	if doubtful {
-		return false, record.ErrClock
-	}
-	return ended || !p.Live(), nil
+	err := endOrEarly(&p, s.time.Read())
+	return err == nil && !p.Live(), err
 }
 
 // maxLastViews bounds the times in a ViewHistory.

@@ -62,6 +62,35 @@ func endOrDoubt(p *record.Push, at clock.Instant) error {
 	return nil
 }
 
+// endOrEarly ends a push whose time is over. An *EarlyError for a live one that cannot be opened yet,
+// and ErrClock if either is in doubt: a push that was opened once cannot be closed again.
+func endOrEarly(p *record.Push, at clock.Instant) error {
+	err := endOrDoubt(p, at)
+	switch {
+	case err != nil || !p.Live() || !p.Early(at.Ends):
+		return err
+	case !p.Early(at.Denies):
+		return record.ErrClock
+	default:
+		return &record.EarlyError{OpensAt: p.OpensAt, Wait: p.OpensAt.Sub(at.Ends)}
+	}
+}
+
+// countView counts a view. The first one brings forward the end of a push that closes after it.
+// ErrClock if the time is in doubt on which that end depends.
+func countView(p *record.Push, at clock.Instant) error {
+	if p.Views == 0 && p.CloseAfter > 0 {
+		if at.Jumped {
+			return record.ErrClock
+		}
+		if end := at.Now.Add(p.CloseAfter); end.Before(p.ExpiresAt) {
+			p.SetEnd(end)
+		}
+	}
+	p.Views++
+	return nil
+}
+
 // expireRule ends a push whose time is over, and does not change any other.
 func expireRule(at clock.Instant) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
@@ -72,10 +101,11 @@ func expireRule(at clock.Instant) record.Rule {
 
 // retrieveRule decides a retrieval by a caller with the link and the right passphrase. The entry is
 // the outcome: a counted view, a view by the owner, or a failed view of an expired push. issue is
-// the grant to download its files, which outlives the last view.
+// the grant to download its files, which outlives the last view. An *EarlyError for a push that
+// cannot be opened yet, not even by its owner.
 func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *record.NewGrant) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
-		if err := endOrDoubt(&p, at); err != nil {
+		if err := endOrEarly(&p, at); err != nil {
 			return p, record.Entry{}, err
 		}
 		e := record.Entry{Kind: record.EntryView, At: at.Now, Sealed: sealed}
@@ -88,7 +118,9 @@ func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *record.NewGr
 				p.ReadAt = at.Now
 			}
 		default:
-			p.Views++
+			if err := countView(&p, at); err != nil {
+				return p, record.Entry{}, err
+			}
 		}
 		logEntry(&p, e.Kind, at)
 		if p.Live() && issue != nil {
@@ -273,9 +305,9 @@ func (e PushEdit) check(bad *record.InvalidError) {
 func setsDays(p record.Push, days *int) bool { return days != nil && (*days != p.Days || !p.InDays()) }
 
 // editBounds returns the allowed limits of a live push: within the terms, with its end in the
-// future and a view left. The defaults are the limits that it has.
+// future and after the time from which it can be opened, and a view left. The defaults are the limits that it has.
 func editBounds(p record.Push, t Terms, at clock.Instant) (days, views Range) {
-	begun := int(at.Denies.Sub(p.CreatedAt)/record.Day) + 1 // days, including the current one
+	begun := int(record.Later(at.Denies, p.OpensAt).Sub(p.CreatedAt)/record.Day) + 1 // days, including the current one
 	days = Range{Default: p.Days, Min: max(t.Days.Min, begun), Max: t.Days.Max}
 	views = Range{Default: p.ViewLimit, Min: max(t.Views.Min, p.Views+1), Max: t.Views.Max}
 	return days, views

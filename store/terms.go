@@ -65,7 +65,7 @@ func (t Terms) resolve(in NewPush, at clock.Instant, bad *record.InvalidError) r
 		bad.Add(FieldKind, in.Kind.String()+" pushes are disabled")
 		return record.Push{}
 	}
-	days, lifetime := t.lifetime(in, bad)
+	days, lifetime := t.lifetime(in, at.Now, bad)
 	p := record.Push{
 		Kind: in.Kind, State: record.Live,
 		CreatedAt: at.Now, UpdatedAt: at.Now, ExpiresAt: at.Now.Add(lifetime),
@@ -76,6 +76,10 @@ func (t Terms) resolve(in NewPush, at clock.Instant, bad *record.InvalidError) r
 		DeletableByViewer: t.Deletable.pick(in.DeletableByViewer) && in.Kind != record.URL,
 		ClientEncrypted:   isEnvelope(in.Kind, in.Payload),
 		Protected:         !in.Passphrase.IsZero(),
+		OpensAt:           in.OpensAt, CloseAfter: in.CloseAfter,
+	}
+	if !in.OpensAt.IsZero() && !(at.Now.Before(in.OpensAt) && in.OpensAt.Before(p.ExpiresAt)) {
+		bad.Add(FieldOpenFrom, "must be in the future, and before the push expires")
 	}
 	checkPayload(in, bad)
 	checkLength(FieldPassphrase, in.Passphrase.Len(), MaxPassphrase, bad)
@@ -90,13 +94,22 @@ func isEnvelope(k record.Kind, payload secret.Text) bool {
 }
 
 // lifetime returns the time limit, and its whole days, rounded up. The bounds of days
-// also hold for a lifetime in hours or minutes.
-func (t Terms) lifetime(in NewPush, bad *record.InvalidError) (int, time.Duration) {
+// also hold for a lifetime in hours or minutes, and for an exact end.
+func (t Terms) lifetime(in NewPush, now time.Time, bad *record.InvalidError) (int, time.Duration) {
+	if !in.ExpiresAt.IsZero() {
+		left := in.ExpiresAt.Sub(now)
+		if left <= 0 {
+			bad.Add(FieldExpiresAt, "must be in the future")
+			return t.Days.Default, record.Day
+		}
+		days := record.WholeDays(left)
+		return t.Days.pick(FieldExpiresAt, &days, bad), left
+	}
 	if in.Days != nil || in.Lifetime == 0 {
 		days := t.Days.pick(FieldDays, in.Days, bad)
 		return days, time.Duration(days) * record.Day
 	}
-	days := int((in.Lifetime + record.Day - 1) / record.Day)
+	days := record.WholeDays(in.Lifetime)
 	return t.Days.pick(FieldDuration, &days, bad), in.Lifetime
 }
 
@@ -106,8 +119,11 @@ func (r Range) pick(field string, asked *int, bad *record.InvalidError) int {
 		return r.Default
 	case *asked < r.Min || *asked > r.Max:
 		unit := ""
-		if field == FieldDuration {
+		switch field {
+		case FieldDuration:
 			unit = " days"
+		case FieldExpiresAt:
+			unit = " days from now"
 		}
 		bad.Add(field, "must be between "+strconv.Itoa(r.Min)+" and "+strconv.Itoa(r.Max)+unit)
 		return r.Default
@@ -178,6 +194,9 @@ const (
 	FieldFiles         = "files"
 	FieldDays          = "expire_after_days"
 	FieldDuration      = "expire_after_duration" // a code, in place of days
+	FieldExpiresAt     = "expires_at"            // a time, in place of both
+	FieldOpenFrom      = "open_from"
+	FieldCloseAfter    = "close_after_first_view" // a code as of FieldDuration
 	FieldViews         = "expire_after_views"
 	FieldRetrievalStep = "retrieval_step"
 	FieldReveal        = "reveal" // RevealPress or RevealType
@@ -226,9 +245,13 @@ type NewPush struct {
 	Passphrase secret.Text // empty: none
 	Name, Note secret.Text
 
-	Days     *int
-	Lifetime time.Duration // used only if Days is nil
-	Views    *int
+	Days      *int          // used only if ExpiresAt is zero
+	Lifetime  time.Duration // used only if both are
+	ExpiresAt time.Time     // the exact end
+	Views     *int
+
+	OpensAt    time.Time     // it cannot be opened before; zero: it can at once
+	CloseAfter time.Duration // from its first view to its end, unless that comes before; 0: as long as without a view
 
 	RetrievalStep     *bool
 	TypedReveal       bool // always of a push whose link pushbox mails, and by some policies

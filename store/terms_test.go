@@ -73,6 +73,18 @@ func TestEveryBoundOfAPush(t *testing.T) {
 		"lifetime shorter":       {NewPush{Lifetime: record.Day}, "expire_after_duration"},
 		"lifetime longest":       {NewPush{Lifetime: 90 * record.Day}, ""},
 		"lifetime longer":        {NewPush{Lifetime: 90*record.Day + time.Minute}, "expire_after_duration"},
+		"end soonest":            {NewPush{ExpiresAt: newYear.Add(record.Day + time.Millisecond)}, ""},
+		"end sooner":             {NewPush{ExpiresAt: newYear.Add(record.Day)}, "expires_at"},
+		"end now":                {NewPush{ExpiresAt: newYear}, "expires_at"},
+		"end long ago":           {NewPush{ExpiresAt: time.Time{}.Add(1)}, "expires_at"},
+		"end latest":             {NewPush{ExpiresAt: newYear.Add(90 * record.Day)}, ""},
+		"end later":              {NewPush{ExpiresAt: newYear.Add(90*record.Day + time.Millisecond)}, "expires_at"},
+		"end never":              {NewPush{ExpiresAt: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, "expires_at"},
+		"end in place of days":   {NewPush{ExpiresAt: newYear.Add(2 * record.Day), Days: ptr(91)}, ""},
+		"opens soonest":          {NewPush{OpensAt: newYear.Add(time.Millisecond)}, ""},
+		"opens now":              {NewPush{OpensAt: newYear}, "open_from"},
+		"opens latest":           {NewPush{OpensAt: newYear.Add(7*record.Day - time.Millisecond)}, ""},
+		"opens when it ends":     {NewPush{OpensAt: newYear.Add(7 * record.Day)}, "open_from"},
 		"passphrase longest":     {NewPush{Passphrase: textOf(MaxPassphrase)}, ""},
 		"passphrase longer":      {NewPush{Passphrase: textOf(MaxPassphrase + 1)}, "passphrase"},
 		"name longest":           {NewPush{Name: textOf(MaxName)}, ""},
@@ -128,6 +140,7 @@ func TestALifetimeCountsItsDaysRoundedUpAndDaysWin(t *testing.T) {
 		{NewPush{Lifetime: record.Day}, 1, record.Day},
 		{NewPush{Lifetime: record.Day + 1}, 2, record.Day + 1},
 		{NewPush{Lifetime: time.Hour, Days: ptr(3)}, 3, 3 * record.Day},
+		{NewPush{Lifetime: time.Hour, Days: ptr(3), ExpiresAt: newYear.Add(record.Day + 1)}, 2, record.Day + 1},
 	} {
 		test.in.Kind, test.in.Payload = record.Text, textOf(1)
 		p, err := resolved(free, test.in)

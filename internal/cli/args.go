@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pushbox/internal/client"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 )
@@ -97,7 +98,10 @@ const maxLifetime = 36500 * humanize.Day
 
 var (
 	errLifetime = errors.New("must be a length of time such as 90d or 12h, more than 0 and at most 36500d")
-	errSince    = errors.New("must be a length of time such as 24h or 7d, a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z")
+	errMoment   = errors.New("must be a time with its zone, such as 2026-12-31T17:00:00+01:00")
+
+	errCloseAfter = errors.New("must be 15m, 30m, 45m, 1h, 6h, 12h, 1d to 7d, 14d, 21d, 30d, 60d or 90d")
+	errSince      = errors.New("must be a length of time such as 24h or 7d, a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z")
 )
 
 // parseLifetime reads a number of days, such as 90d, or a duration for time.ParseDuration.
@@ -125,6 +129,24 @@ func parseSince(text string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, errSince
+}
+
+// parseMoment reads a time in the form of RFC 3339, with its zone.
+func parseMoment(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, errMoment
+	}
+	return at, nil
+}
+
+// parseCloseAfter reads a length of time that the API has a code for.
+func parseCloseAfter(text string) (time.Duration, error) {
+	d, err := parseLifetime(text)
+	if _, has := client.DurationCode(d); err != nil || !has {
+		return 0, errCloseAfter
+	}
+	return d, nil
 }
 
 // parsedFlag adds a flag whose value a function reads. Its default is zero.

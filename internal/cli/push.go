@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,8 @@ type pushFlags struct {
 	retrievalStep, deletion bool
 	reveal                  string
 	endToEnd                bool
+	until, from             *time.Time
+	afterFirst              *time.Duration
 	csv, resume             string // files: the table, and where its links are kept
 }
 
@@ -56,6 +59,7 @@ rows that have a link there are not pushed again.` + clientHelp,
 		Example: `  pushbox push --url https://push.example.com
   pushbox push --days 1 --views 1 --passphrase report.pdf
   pushbox push --end-to-end report.pdf
+  pushbox push --from 2026-12-24T08:00:00+01:00 --after-first-view 1h report.pdf
   echo https://example.com | pushbox push --kind url
   pushbox push --csv people.csv > links.csv
   pushbox push --csv people.csv --resume links.csv`,
@@ -72,6 +76,7 @@ rows that have a link there are not pushed again.` + clientHelp,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&in.days, "days", 0, "the push expires after `N` days")
+	in.addTimes(cmd)
 	flags.IntVar(&in.views, "views", 0, "the push expires after `N` views")
 	flags.StringVar(&in.kind, "kind", "", "the kind of push: `KIND` is "+record.KindNames("or"))
 	completeValues(cmd, "kind", names(record.Kinds()))
@@ -87,6 +92,13 @@ rows that have a link there are not pushed again.` + clientHelp,
 	addPassphraseFlags(cmd)
 	addClientFlags(cmd)
 	return cmd
+}
+
+// addTimes adds the flags of times.
+func (f *pushFlags) addTimes(cmd *cobra.Command) {
+	f.until = parsedFlag(cmd, "until", "the push expires at `TIME`, such as 2026-12-31T17:00:00+01:00, in place of --days", parseMoment)
+	f.from = parsedFlag(cmd, "from", "the push cannot be opened before `TIME`", parseMoment)
+	f.afterFirst = parsedFlag(cmd, "after-first-view", "the push expires `DURATION` after its first view, such as 1h or 2d, if not before", parseCloseAfter)
 }
 
 // createPush creates the push. It finds mistakes in the flags before it asks for or sends
@@ -131,6 +143,7 @@ func (a *app) createPush(cmd *cobra.Command, flags pushFlags, files []string) er
 func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error) {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	in := client.NewPush{Kind: f.kind, Days: f.days, Views: f.views, Name: secret.New(f.name), Note: secret.New(f.note), Reveal: f.reveal}
+	in.ExpiresAt, in.OpenFrom, in.CloseAfter = *f.until, *f.from, *f.afterFirst
 	if given("retrieval-step") {
 		in.RetrievalStep = &f.retrievalStep
 	}
@@ -141,6 +154,8 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 	switch {
 	case given("days") && f.days < 1, given("views") && f.views < 1:
 		return in, usagef("--days and --views must be 1 or more")
+	case given("days") && given("until"):
+		return in, usagef("--days and --until exclude each other")
 	case given("kind") && !isKind:
 		return in, usagef("--kind must be %s", record.KindNames("or"))
 	case given("reveal") && f.reveal != store.RevealPress && f.reveal != store.RevealType:

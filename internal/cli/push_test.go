@@ -32,6 +32,11 @@ func TestOnlyFlagsThatAreGivenAreSent(t *testing.T) {
 		{[]string{"--retrieval-step", "--deletable"}, map[string]string{"retrieval_step": "true", "deletable_by_viewer": "true"}},
 		{[]string{"--retrieval-step=false", "--deletable=false"}, map[string]string{"retrieval_step": "false", "deletable_by_viewer": "false"}},
 		{[]string{"--name", "a name", "--note", "ä"}, map[string]string{"name": "a name", "note": "ä"}},
+		{[]string{"--until", "2026-12-31T17:00:00+01:00", "--from", "2026-12-30T17:00:00Z"}, map[string]string{"expires_at": "2026-12-31T17:00:00+01:00", "open_from": "2026-12-30T17:00:00Z"}},
+		{[]string{"--after-first-view", "15m"}, map[string]string{"close_after_first_view": "0"}},
+		{[]string{"--after-first-view", "12h"}, map[string]string{"close_after_first_view": "5"}},
+		{[]string{"--after-first-view", "24h"}, map[string]string{"close_after_first_view": "6"}},
+		{[]string{"--after-first-view", "90d"}, map[string]string{"close_after_first_view": "17"}},
 		{[]string{"--kind", "text"}, map[string]string{"kind": "text"}},
 	} {
 		f := newFake(t)
@@ -102,6 +107,12 @@ func TestWhatCannotBePushedIsFoundBeforeAnythingIsSent(t *testing.T) {
 		args []string
 	}{
 		{exitUsage, "--days and --views must be 1 or more", []string{"--days", "0"}},
+		{exitUsage, "--days and --until exclude each other", []string{"--days", "1", "--until", "2026-12-31T17:00:00Z"}},
+		{exitUsage, "must be a time with its zone", []string{"--until", "2026-12-31T17:00:00"}},
+		{exitUsage, "must be a time with its zone", []string{"--from", "tomorrow"}},
+		{exitUsage, "must be 15m, 30m, 45m", []string{"--after-first-view", "2h"}},
+		{exitUsage, "must be 15m, 30m, 45m", []string{"--after-first-view", "0m"}},
+		{exitUsage, "must be 15m, 30m, 45m", []string{"--after-first-view", "91d"}},
 		{exitUsage, "--days and --views must be 1 or more", []string{"--views", "-1"}},
 		{exitUsage, "--kind must be text, file, url or qr", []string{"--kind", "image"}},
 		{exitUsage, "--kind must be text, file, url or qr", []string{"--kind", ""}},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"pushbox/internal/client"
@@ -152,6 +153,9 @@ func parseRow(head, cells []string, p client.NewPush, endToEnd bool) (_ client.N
 			p.Passphrase = secret.New(cell)
 		case "days":
 			number(&p.Days, head[i], cell)
+			if strings.TrimSpace(cell) != "" {
+				p.ExpiresAt = time.Time{} // of the flags
+			}
 		case "views":
 			number(&p.Views, head[i], cell)
 		}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
+	"time"
 
 	"pushbox/internal/secret"
 )
@@ -19,6 +21,9 @@ type NewPush struct {
 	Payload       secret.Text
 	Kind          string // text, url, qr or file
 	Days, Views   int
+	ExpiresAt     time.Time     // the exact end, in place of Days
+	OpenFrom      time.Time     // it cannot be opened before
+	CloseAfter    time.Duration // from its first view to its end; one that DurationCode knows
 	Passphrase    secret.Text
 	Name, Note    secret.Text
 	MailTo        secret.Text // addresses, separated by commas, that the server mails the link to
@@ -115,6 +120,10 @@ func (in NewPush) fields() (all []field) {
 	add(in.Kind != "", "kind", in.Kind)
 	add(in.Days > 0, "expire_after_days", in.Days)
 	add(durationCodes[in.Days] != 0, "expire_after_duration", durationCodes[in.Days])
+	add(!in.ExpiresAt.IsZero(), "expires_at", in.ExpiresAt.Format(time.RFC3339Nano))
+	add(!in.OpenFrom.IsZero(), "open_from", in.OpenFrom.Format(time.RFC3339Nano))
+	code, _ := DurationCode(in.CloseAfter)
+	add(in.CloseAfter > 0, "close_after_first_view", code)
 	add(in.Views > 0, "expire_after_views", in.Views)
 	add(!in.Passphrase.IsZero(), "passphrase", in.Passphrase.Reveal())
 	add(!in.Name.IsZero(), "name", in.Name.Reveal())
@@ -145,6 +154,16 @@ func (in NewPush) json() ([]byte, error) {
 // durationCodes are the codes that the hosted Password Pusher accepts instead of days. Only some
 // numbers of days have a code. A server that knows both uses the days.
 var durationCodes = map[int]int{1: 6, 2: 7, 3: 8, 4: 9, 5: 10, 6: 11, 7: 12, 14: 13, 21: 14, 30: 15, 60: 16, 90: 17}
+
+// DurationCode returns the code of a duration in the API, or false if it has none.
+func DurationCode(d time.Duration) (code int, has bool) {
+	const day = 24 * time.Hour
+	if code, has = durationCodes[int(d/day)]; has && d%day == 0 {
+		return code, true
+	}
+	code = slices.Index([]time.Duration{15 * time.Minute, 30 * time.Minute, 45 * time.Minute, time.Hour, 6 * time.Hour, 12 * time.Hour}, d)
+	return code, code >= 0
+}
 
 func closeAll(files []Upload) error {
 	var all []error

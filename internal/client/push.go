@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,6 +23,10 @@ type Push struct {
 	// Limits and the remaining views; below 0 if the answer does not have them.
 	Days, Views, ViewsRemaining int64
 
+	// Times; zero or nothing if the answer does not have them.
+	ExpiresAt, OpenFrom time.Time
+	closeAfter          int64 // a code; below 0: none
+
 	Mailed bool // the server sends the link by mail; after Create
 
 	// PassphraseInURL says that the server accepts the passphrase only in the URL, so
@@ -31,7 +36,16 @@ type Push struct {
 
 // Differs reports whether the server made the push with other limits than it was asked for.
 func (p Push) Differs(from NewPush) bool {
+	code, _ := DurationCode(from.CloseAfter)
+	if missed(from.ExpiresAt, p.ExpiresAt) || missed(from.OpenFrom, p.OpenFrom) || from.CloseAfter > 0 && p.closeAfter != int64(code) {
+		return true
+	}
 	return from.Days > 0 && p.Days >= 0 && p.Days != int64(from.Days) || from.Views > 0 && p.Views >= 0 && p.Views != int64(from.Views)
+}
+
+// missed reports whether a time that was asked for differs from what it became. Servers keep milliseconds.
+func missed(asked, became time.Time) bool {
+	return !asked.IsZero() && !asked.Truncate(time.Millisecond).Equal(became)
 }
 
 // A File is a file of a push that was retrieved.
@@ -95,6 +109,7 @@ func pushOf(o object, from Server) Push {
 	p := Push{
 		Link: secret.New(o.text("html_url")), Payload: secret.New(o.text("payload")),
 		Days: o.number("expire_after_days"), Views: o.number("expire_after_views"), ViewsRemaining: o.number("views_remaining"),
+		ExpiresAt: o.time("expires_at"), OpenFrom: o.time("open_from"), closeAfter: o.number("close_after_first_view"),
 		Mailed: o.text("notify_emails_to") != "",
 	}
 	files, _ := read[[]object](o, "files")
@@ -153,6 +168,12 @@ func read[T any](o object, key string) (v T, ok bool) {
 func (o object) text(key string) string {
 	v, _ := read[string](o, key)
 	return v
+}
+
+// time reads a time; zero if there is none.
+func (o object) time(key string) time.Time {
+	at, _ := time.Parse(time.RFC3339, o.text(key))
+	return at
 }
 
 // number returns a whole number, also one in quotes; -1 if there is none.

@@ -59,6 +59,7 @@ var problems = [...]Problem{
 	{err: record.ErrPassphrase, Status: http.StatusUnauthorized, code: "passphrase", fixed: "That passphrase is incorrect.", message: "This push needs a passphrase: send it as passphrase in the query or in the header X-Push-Passphrase."},
 	{err: record.ErrLocked, Status: http.StatusTooManyRequests, code: "too-many-requests", message: "Too many passphrase attempts. Please try again later."},
 	{err: record.ErrFrozen, Status: http.StatusForbidden, code: "frozen", name: "forbidden", message: "This push is frozen after too many wrong passphrases. Ask its sender to open it again."},
+	{err: record.ErrEarly, Status: http.StatusForbidden, code: "not-yet", name: "forbidden", message: "This push cannot be opened yet. No view was counted, and no passphrase was tried. Try again later."},
 	{err: record.ErrQuota, Status: http.StatusTooManyRequests, code: "too-many-requests", message: "You have reached the limit of mails for today, so nothing was done. Create the push without mail, or try again tomorrow."},
 	{err: record.ErrUnconfirmed, Status: http.StatusForbidden, code: "unconfirmed", name: "forbidden", message: "The e-mail address of your account is not confirmed, so it can neither send mail nor ask for secrets yet, and nothing was done. Sign in to this server and confirm it at " + AddressPath + ", or create the push without mail."},
 	{err: record.ErrToken, Status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
@@ -165,6 +166,7 @@ func ProblemOf(r *Request, err error) Problem {
 		quota   *record.QuotaError
 		scope   *ScopeError
 		room    *record.RoomError
+		early   *record.EarlyError
 	)
 	switch {
 	case errors.As(err, &invalid): // pages with a form show the problems themselves
@@ -199,6 +201,11 @@ func ProblemOf(r *Request, err error) Problem {
 	}
 	if errors.As(err, &locked) {
 		p.Retry = locked.RetryAfter
+	}
+	if errors.As(err, &early) {
+		p.Retry = early.Wait
+		p.message = "This push opens at " + early.OpensAt.Format(time.RFC3339) + ". No view was counted, and no passphrase was tried."
+		p.header = [][2]string{{"Retry-After", strconv.Itoa(p.Seconds())}}
 	}
 	if errors.As(err, &quota) {
 		if p.Retry = quota.RetryAfter; quota.Of == record.QuotaOfAddressee {

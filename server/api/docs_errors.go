@@ -35,6 +35,7 @@ var (
 	errLimited       = &action.LimitError{Wait: time.Minute}
 	errAddresseeFull = &record.QuotaError{Of: record.QuotaOfAddressee, RetryAfter: time.Hour}
 	errRange         = &action.RangeError{Size: 300000}
+	errEarly         = &record.EarlyError{OpensAt: time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC), Wait: 8 * time.Hour}
 	errMethod        = &action.MethodError{Allow: []string{http.MethodGet}}
 )
 
@@ -96,7 +97,7 @@ var routeErrors = map[string][]error{
 	}, inStore...),
 	"active":          append([]error{action.ErrPage, record.ErrBusy}, inStore...),
 	"expired":         append([]error{action.ErrPage, record.ErrBusy}, inStore...),
-	"show":            append([]error{body.ErrPercent, record.ErrPassphrase, body.ErrTooLarge, record.ErrLocked, record.ErrFrozen, record.ErrBusy, limit.ErrBusy}, inStore...),
+	"show":            append([]error{body.ErrPercent, record.ErrPassphrase, body.ErrTooLarge, record.ErrLocked, record.ErrFrozen, errEarly, record.ErrBusy, limit.ErrBusy}, inStore...),
 	"delete":          append([]error{action.ErrOwnerOnly, record.ErrDenied}, inStore...),
 	"thaw":            append([]error{record.ErrDenied}, inStore...),
 	"preview":         inStore,

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"pushbox/server/action"
 	"pushbox/server/display"
 	"pushbox/server/intake"
@@ -30,6 +32,8 @@ type pushJSON struct {
 	PassphraseProtected bool    `json:"passphrase_protected"`
 	ClientEncrypted     bool    `json:"client_encrypted"`
 	Reveal              string  `json:"reveal"`
+	OpenFrom            *string `json:"open_from"`
+	CloseAfter          *int    `json:"close_after_first_view"` // a code of intake.Durations
 }
 
 // senderJSON is a push as its sender sees it: created, active, expired.
@@ -119,7 +123,18 @@ func newPushJSON(p store.PushInfo, base string) pushJSON {
 		PassphraseProtected: p.Protected,
 		ClientEncrypted:     p.ClientEncrypted,
 		Reveal:              revealName(p.TypedReveal),
+		OpenFrom:            display.OptionalStamp(p.OpensAt),
+		CloseAfter:          closeCode(p.CloseAfter),
 	}
+}
+
+// closeCode returns the code of a time after the first view; nil for none.
+func closeCode(d time.Duration) *int {
+	if d == 0 {
+		return nil
+	}
+	code := intake.DurationCode(d)
+	return &code
 }
 
 func revealName(typed bool) string {

@@ -57,7 +57,7 @@ func TestANewPush(t *testing.T) {
 		"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z", "expires_at": "2026-01-08T00:00:00.000Z",
 		"expire_after_days": "7", "expire_after_views": "5", "days_remaining": "7", "views_remaining": "5",
 		"expired": "false", "expired_on": "null", "deleted": "false", "deletable_by_viewer": "true", "retrieval_step": "true",
-		"passphrase": "null", "passphrase_protected": "true", "client_encrypted": "false", "reveal": "press", "name": "n", "note": "o",
+		"passphrase": "null", "passphrase_protected": "true", "client_encrypted": "false", "reveal": "press", "open_from": "null", "close_after_first_view": "null", "name": "n", "note": "o",
 	})
 }
 
@@ -144,5 +144,5 @@ func TestDaysAndViewsRunDown(t *testing.T) {
 var senderKeys = []string{
 	"url_token", "kind", "html_url", "json_url", "created_at", "updated_at", "expires_at", "expire_after_days",
 	"expire_after_views", "days_remaining", "views_remaining", "expired", "expired_on", "deleted",
-	"deletable_by_viewer", "retrieval_step", "passphrase", "passphrase_protected", "client_encrypted", "reveal", "name", "note",
+	"deletable_by_viewer", "retrieval_step", "passphrase", "passphrase_protected", "client_encrypted", "reveal", "open_from", "close_after_first_view", "name", "note",
 }

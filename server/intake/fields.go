@@ -48,6 +48,9 @@ func (f Fields) parse(files, typed bool) (store.NewPush, error) {
 		Note:              r.written(store.FieldNote),
 		Days:              r.number(store.FieldDays),
 		Lifetime:          r.lifetime(store.FieldDuration),
+		ExpiresAt:         r.moment(store.FieldExpiresAt),
+		OpensAt:           r.moment(store.FieldOpenFrom),
+		CloseAfter:        r.lifetime(store.FieldCloseAfter),
 		Views:             r.number(store.FieldViews),
 		RetrievalStep:     r.Flag(store.FieldRetrievalStep),
 		TypedReveal:       r.typedReveal(),
@@ -170,6 +173,19 @@ func (r *FieldReader) lifetime(name string) time.Duration {
 		return 0
 	}
 	return Durations[*code]
+}
+
+// moment reads a time; zero if there is none.
+func (r *FieldReader) moment(name string) time.Time {
+	text := strings.TrimSpace(r.Secret(name).Reveal())
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		r.Bad.Add(name, "must be a time with its zone, such as 2026-12-31T17:00:00+01:00 (RFC 3339)")
+	}
+	return at.UTC().Truncate(time.Millisecond)
 }
 
 // Flag reads a boolean: some words mean yes, all other texts no.

@@ -31,7 +31,7 @@ func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	if !opensAtOnce(v.PushInfo) || usesOwnView(r, v.PushInfo) {
+	if !opensAtOnce(v.PushInfo) || usesOwnView(r, v.PushInfo) || v.Early(v.At) {
 		return newStepPage(r, v, noAttempt), nil
 	}
 	return s.reveal(r, secret.Text{}, false)
@@ -75,7 +75,7 @@ func (s *Set) revealPush(r *action.Request, f webForm) (action.Reply, error) {
 	if strings.TrimSpace(passphrase.Reveal()) == "" { // this cannot be a passphrase, so it is not an attempt
 		passphrase = secret.Text{}
 	}
-	if v, err := s.look(r); err == nil && asksForNumber(r, v.PushInfo) && typedDigits(f.Text(numberField)) != revealNumber(v.PushInfo) {
+	if v, err := s.look(r); err == nil && asksForNumber(r, v.PushInfo) && !v.Early(v.At) && typedDigits(f.Text(numberField)) != revealNumber(v.PushInfo) {
 		return newStepPage(r, v, attempt{Status: http.StatusForbidden, Number: true}), nil
 	}
 	return s.reveal(r, passphrase, f.checked(returnsField))

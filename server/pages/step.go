@@ -34,13 +34,14 @@ type stepView struct {
 	Before    viewHistory
 	Protected bool
 	Frozen    bool
-	Encrypted bool         // by the sender: a script shows the form if the link has a key
-	Own       bool         // the reader owns the push: no view is counted
-	Made      bool         // the reader's browser made it, and a view is counted
-	Answer    bool         // it answers a request
-	Sender    store.Sender // zero: the page does not show it
-	Number    string       // to type; empty: none
-	Again     bool         // this browser has just opened it, and opens the same view again
+	Encrypted bool          // by the sender: a script shows the form if the link has a key
+	Own       bool          // the reader owns the push: no view is counted
+	Made      bool          // the reader's browser made it, and a view is counted
+	Answer    bool          // it answers a request
+	Sender    store.Sender  // zero: the page does not show it
+	Number    string        // to type; empty: none
+	OpensAt   *display.Time // it cannot be opened before; nil: it can be now
+	Again     bool          // this browser has just opened it, and opens the same view again
 	Attempt   attempt
 }
 
@@ -94,6 +95,8 @@ func newAttempt(err error, missing bool) (attempt, bool) {
 		locked *record.LockedError
 	)
 	switch {
+	case errors.Is(err, record.ErrEarly):
+		return attempt{Status: http.StatusForbidden}, true
 	case errors.Is(err, record.ErrFrozen):
 		return attempt{Status: http.StatusForbidden, Key: "step_frozen"}, true
 	case errors.As(err, &locked):
@@ -139,13 +142,17 @@ func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 		a.Again = display.NewExactTime(v.At.Add(a.Wait))
 	}
 	number := ""
-	if asksForNumber(r, v.PushInfo) {
+	var opens *display.Time
+	if v.Early(v.At) {
+		opens = display.OptionalTime(v.OpensAt)
+	}
+	if opens == nil && asksForNumber(r, v.PushInfo) {
 		number = revealNumber(v.PushInfo)
 	}
 	rep := action.Show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
-		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Made: usesOwnView(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, Attempt: a,
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Made: usesOwnView(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, OpensAt: opens, Attempt: a,
 	})
 	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()
 	return rep

@@ -248,3 +248,30 @@ func TestAnOwnerTypesNoNumber(t *testing.T) {
 	a.Send("/p/"+token, map[string]string{}, ann).Want(http.StatusOK)
 	a.Send("/p/"+token, map[string]string{}).Want(http.StatusForbidden)
 }
+
+// Until a push opens, its pages say when, and neither a visit nor the button does more.
+func TestAPushThatOpensLaterSaysWhen(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	visit := http.Header{"Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
+	for _, members := range []string{
+		`"payload":"hunter2","retrieval_step":false`, `"payload":"hunter2","passphrase":"open sesame 5781","reveal":"type"`,
+	} {
+		token := a.Create(members + `,"open_from":"` + a.Store.Clock.Now().Add(time.Hour).Format(time.RFC3339) + `"`)
+		before := a.Trace(token)
+		for _, got := range []servertest.Answer{
+			a.Get("/p/"+token, visit).Want(http.StatusOK), a.Get("/p/" + token + "/r").Want(http.StatusOK),
+			a.Send("/p/"+token, map[string]string{"passphrase": "wrong"}).Want(http.StatusForbidden),
+		} {
+			step := got.Page().Has("Opens on "+a.Store.Clock.Now().Add(time.Hour).Format("2006-01-02 15:04")+" UTC", "no view is used").Lacks("hunter2")
+			if len(step.Elements("form")) > 1 || strings.Contains(step.Body, `name="passphrase"`) {
+				t.Error("it can be opened")
+			}
+		}
+		if after := a.Trace(token); after != before {
+			t.Errorf("%s: %v became %v", members, before, after)
+		}
+		a.Store.Clock.Advance(time.Hour)
+		a.Get("/p/" + token + "/r").Want(http.StatusOK).Page().Lacks("Opens on")
+	}
+}

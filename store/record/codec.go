@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"math"
 	"time"
 )
 
@@ -31,7 +32,9 @@ const (
 	hasRequest
 	hasWrappedKey
 	hasReadAt
-	allPushParts = hasHolder | hasReceipt | hasRequest | hasWrappedKey | hasReadAt
+	hasOpensAt
+	hasCloseAfter
+	allPushParts = hasHolder | hasReceipt | hasRequest | hasWrappedKey | hasReadAt | hasOpensAt | hasCloseAfter
 )
 
 // AppendBinary appends the push's record to b. The ID is not part of it: it is the key.
@@ -68,6 +71,14 @@ func (p Push) AppendBinary(b []byte) ([]byte, error) {
 	if !p.ReadAt.IsZero() {
 		b[at] |= hasReadAt
 		b = AppendTime(b, p.ReadAt)
+	}
+	if !p.OpensAt.IsZero() {
+		b[at] |= hasOpensAt
+		b = AppendTime(b, p.OpensAt)
+	}
+	if p.CloseAfter != 0 {
+		b[at] |= hasCloseAfter
+		b = binary.AppendUvarint(b, uint64(p.CloseAfter/time.Millisecond))
 	}
 	return b, nil
 }
@@ -148,12 +159,25 @@ func (p *Push) UnmarshalVersion(b []byte, version byte) error {
 			q.ReadAt = r.Time()
 			r.Bad = r.Bad || q.ReadAt.IsZero()
 		}
+		r.times(&q, has)
 	}
 	if err := r.End(); err != nil || q.Kind.String() == "" || q.State < Live || q.State > Deleted {
 		return ErrRecord
 	}
 	*p = q
 	return nil
+}
+
+// times reads the last optional fields of a push.
+func (r *Reader) times(p *Push, has byte) {
+	if has&hasOpensAt != 0 {
+		p.OpensAt = r.Time()
+		r.Bad = r.Bad || p.OpensAt.IsZero()
+	}
+	if has&hasCloseAfter != 0 {
+		p.CloseAfter = time.Duration(r.Uvarint(uint64(math.MaxInt64/time.Millisecond))) * time.Millisecond
+		r.Bad = r.Bad || p.CloseAfter == 0
+	}
 }
 
 // AppendBinary appends the entry's record to b.

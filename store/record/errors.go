@@ -63,6 +63,8 @@ var (
 	ErrPassphrase = errors.New("the passphrase is incorrect")
 	// ErrFrozen says that a push had too many wrong passphrases in all; its sender can thaw it.
 	ErrFrozen = errors.New("the push is frozen")
+	// ErrEarly says that a push cannot be opened yet; it comes as an *EarlyError.
+	ErrEarly = errors.New("the push cannot be opened yet")
 	// ErrQuota says that this day's limit is reached; it comes as a *QuotaError.
 	ErrQuota = errors.New("the limit of mails for today is reached")
 	// ErrUnconfirmed says that an account sends no mail, since its address is not confirmed.
@@ -134,6 +136,17 @@ func (*LockedError) Error() string { return ErrLocked.Error() }
 
 // Unwrap returns ErrLocked.
 func (*LockedError) Unwrap() error { return ErrLocked }
+
+// An EarlyError is an ErrEarly with the time from which the push can be opened.
+type EarlyError struct {
+	OpensAt time.Time
+	Wait    time.Duration // until then
+}
+
+func (*EarlyError) Error() string { return ErrEarly.Error() }
+
+// Unwrap returns ErrEarly.
+func (*EarlyError) Unwrap() error { return ErrEarly }
 
 // A PassphraseError is an ErrPassphrase with the number of tries that the same client
 // has left before ErrLocked.

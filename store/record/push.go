@@ -79,11 +79,14 @@ type Push struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the last change, such as a view
 	ExpiresAt time.Time // when its time limit ends it
+	OpensAt   time.Time // it cannot be opened before; zero: it can at once
 	ExpiredAt time.Time // when it stopped being live; zero until then
 
 	Days      int // the time limit as whole days, rounded up
 	ViewLimit int
 	Views     int // counted so far
+
+	CloseAfter time.Duration // its first view ends its time that much later, if that is before ExpiresAt; 0: it does not
 
 	RetrievalStep     bool
 	TypedReveal       bool // people type a number to open it, which a program that presses all buttons does not
@@ -113,6 +116,14 @@ type Push struct {
 	GrantsEnd time.Time // when its last grant ends; zero while it has none
 }
 
+// SetEnd moves the end of the time limit.
+func (p *Push) SetEnd(t time.Time) {
+	p.ExpiresAt, p.Days = t, WholeDays(t.Sub(p.CreatedAt))
+}
+
+// Early reports whether it is too early at t to open the push.
+func (p Push) Early(t time.Time) bool { return t.Before(p.OpensAt) }
+
 // Live reports whether the push can still be retrieved, time limit aside.
 func (p Push) Live() bool { return p.State == Live }
 
@@ -131,11 +142,14 @@ func (p Push) DaysRemaining(t time.Time) int {
 	if !p.Live() || left <= 0 {
 		return 0
 	}
-	return int((left + Day - 1) / Day)
+	return WholeDays(left)
 }
 
 // Day is a day of a time limit: always 24 hours.
 const Day = 24 * time.Hour
+
+// WholeDays is a time limit in days, rounded up.
+func WholeDays(d time.Duration) int { return int((d + Day - 1) / Day) }
 
 // An ExpiryQueue is a part of the expiry index: pushes that wait for the same end.
 type ExpiryQueue uint8
