@@ -142,10 +142,7 @@ func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 		a.Again = display.NewExactTime(v.At.Add(a.Wait))
 	}
 	number := ""
-	var opens *display.Time
-	if v.Early(v.At) {
-		opens = display.OptionalTime(v.OpensAt)
-	}
+	opens := opensLater(v.PushInfo)
 	if opens == nil && asksForNumber(r, v.PushInfo) {
 		number = revealNumber(v.PushInfo)
 	}
@@ -156,6 +153,14 @@ func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 	})
 	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()
 	return rep
+}
+
+// opensLater returns from when a push can be opened; nil: it can be now.
+func opensLater(p store.PushInfo) *display.Time {
+	if !p.Early(p.At) {
+		return nil
+	}
+	return display.OptionalTime(p.OpensAt)
 }
 
 // numberField is the field of the form that opens a push with the number that people type.

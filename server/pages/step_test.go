@@ -275,3 +275,17 @@ func TestAPushThatOpensLaterSaysWhen(t *testing.T) {
 		a.Get("/p/" + token + "/r").Want(http.StatusOK).Page().Lacks("Opens on")
 	}
 }
+
+// The pages of a push for its owner say so, too.
+func TestTheOwnersPageSaysWhenAPushOpens(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
+	for members, says := range map[string]bool{"": false, `,"open_from":"2026-01-02T08:00:00Z"`: true} {
+		token := a.Do("POST", "/api/v2/pushes", `{"push":{"payload":"x"`+members+`}}`, a.AddToken("ann@example.com")).Want(http.StatusCreated).Text("url_token")
+		got := a.Get("/p/"+token+"/audit", ann).Want(http.StatusOK)
+		if strings.Contains(got.Page().Words(), "Opens on 2026-01-02 08:00 UTC") != says {
+			t.Errorf("%q: %s", members, got.Page().Words())
+		}
+	}
+}
