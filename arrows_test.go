@@ -94,7 +94,7 @@ var layers = []string{
 	"store/bolt/page",
 	"store/record store/seal",
 	"internal/durable internal/endtoend internal/httpd internal/openid internal/pageproof internal/passkey internal/pwpush",
-	"internal/clientip internal/email internal/environ internal/hint internal/humanize internal/lang internal/limit internal/retry internal/rights internal/safename internal/secret internal/strictjson internal/terminal server/display server/openapi store/clock",
+	"internal/certificate internal/clientip internal/email internal/environ internal/hint internal/humanize internal/lang internal/limit internal/retry internal/rights internal/safename internal/secret internal/strictjson internal/terminal server/display server/openapi store/clock",
 	"internal/weburl",
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"pushbox/internal/certificate"
 	"pushbox/server/action"
 )
 
@@ -27,6 +28,7 @@ func (s *Server) table() []action.Route {
 	rows := []action.Route{
 		{Name: "robots", Method: get, Pattern: "/robots.txt", Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.NotCounted, Action: s.robots},
 		{Name: "contact", Method: get, Pattern: securityPath, Access: action.Public, Traits: action.IsPage | action.ForRecipients | action.AtRoot, Action: s.contact},
+		{Name: "certificate_key", Method: get, Pattern: certificate.KeyPath, Access: action.Public, Traits: action.IsPage | action.ForRecipients, Action: s.certificateKey},
 		{Name: "probe", Method: get, Pattern: probePath + ":" + action.NameParam, Access: action.Public, Traits: action.ForRecipients, Action: s.probe},
 		{Name: "health", Method: get, Pattern: action.HealthPath, Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.health},
 		{Name: "health", Method: get, Pattern: "/up", Access: action.Public, Traits: action.ForRecipients | action.NotCounted | action.IsHealthCheck | action.AtRoot, Action: s.health}, // the path of Password Pusher

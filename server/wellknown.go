@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/internal/certificate"
 	"pushbox/server/action"
 	"pushbox/store/record"
 )
@@ -36,4 +37,10 @@ func (s *Server) contact(*action.Request) (action.Reply, error) {
 		lines = append(lines, "Canonical: "+action.OriginOf(u)+securityPath) // the file is for the whole host
 	}
 	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: []byte(strings.Join(lines, "\n") + "\n")}}, nil
+}
+
+// certificateKey answers with the public key of certificates.
+func (s *Server) certificateKey(*action.Request) (action.Reply, error) {
+	_, key := s.store.Certify(nil)
+	return action.Reply{Status: http.StatusOK, Text: &action.Text{Media: textType[0], Body: certificate.Public(key)}}, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/subtle"
 	"time"
 
@@ -226,6 +227,105 @@ func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (Histo
 	}
 	h.Log, err = s.entries(ctx, p, (page-1)*PageSize, PageSize)
 	return h, err
+}
+
+// An EndCause says what ended a push.
+type EndCause string
+
+// The causes. The names are in certificates.
+const (
+	EndedByViews  EndCause = "view_limit"
+	EndedByTime   EndCause = "time_limit"
+	EndedByDelete EndCause = "deleted"
+)
+
+// An End is what is known of the end of a push, once nothing more of it is left to erase.
+type End struct {
+	PushInfo // without name and note
+	Cause    EndCause
+	ErasedAt time.Time // when its pages in the file were known to be overwritten; zero: the engine has no file of its own
+}
+
+// Bounds of the wait for erasure, for a request and until the next one.
+const (
+	erasureWait  = 2 * time.Second
+	erasureRetry = 5 * time.Second
+)
+
+// End returns what is known of the end of a push, for its sender. memory is how long a copy of the
+// last view may stay in memory.
+//
+// Errors: ErrNotFound; ErrDenied for everyone but the sender; ErrLive; an *ErasingError if it is
+// not all gone yet, or not known to be.
+func (s *Store) End(ctx context.Context, by Actor, n Name, memory time.Duration) (End, error) {
+	p, err := s.findFor(ctx, by, n)
+	if err != nil {
+		return End{}, err
+	}
+	if !sentBy(p, by) {
+		return End{}, record.ErrDenied
+	}
+	at := s.time.Read()
+	if p, err = s.ended(ctx, p, at); err != nil {
+		return End{}, err
+	}
+	e := End{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token()}, Cause: EndedByViews}
+	switch {
+	case p.Live():
+		return End{}, record.ErrLive
+	case p.State == record.Deleted:
+		e.Cause = EndedByDelete
+	case p.ExpiredAt.Equal(p.ExpiresAt):
+		e.Cause = EndedByTime
+	}
+	e.ErasedAt, err = s.erased(ctx, e, memory)
+	return e, err
+}
+
+// erased returns when the file was known to hold nothing more of a push that has ended.
+func (s *Store) erased(ctx context.Context, e End, memory time.Duration) (time.Time, error) {
+	if left := e.ExpiredAt.Add(memory).Sub(e.At); e.Cause == EndedByViews && left > 0 {
+		return time.Time{}, &record.ErasingError{RetryAfter: left}
+	}
+	if e.HoldsFiles() {
+		return time.Time{}, &record.ErasingError{RetryAfter: max(e.FilesEnd().Sub(e.At), erasureRetry)}
+	}
+	before := e.ID
+	for i := len(before) - 1; i >= 0; i-- { // the number before that of the push
+		if before[i]--; before[i] != 0xff {
+			break
+		}
+	}
+	chunks, err := s.engine.Orphans(ctx, before, 1)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if len(chunks) > 0 && chunks[0] == e.ID {
+		return time.Time{}, &record.ErasingError{RetryAfter: erasureRetry}
+	}
+	_, payload, err := s.engine.Push(ctx, e.ID)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case payload > 0 || e.Wrap != nil || e.Link != nil || e.WrappedKey != nil: // the record breaks a promise
+		return time.Time{}, damaged(e.ID, "end")
+	case s.file == nil:
+		return time.Time{}, nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, erasureWait)
+	defer cancel()
+	if err := s.file.AwaitErased(waiting, e.ID); err != nil {
+		if waiting.Err() != nil && ctx.Err() == nil {
+			err = &record.ErasingError{RetryAfter: erasureRetry}
+		}
+		return time.Time{}, err
+	}
+	return s.time.Read().Now, nil
+}
+
+// Certify signs a certificate with the key of this store, and returns the public key, too.
+func (s *Store) Certify(message []byte) (signature []byte, public ed25519.PublicKey) {
+	return s.ring.Load().Certify(message)
 }
 
 // MaxMinorEntries is how many minor audit entries a push keeps. Clients can cause such entries

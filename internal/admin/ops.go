@@ -105,6 +105,8 @@ var (
 var (
 	// KeyID returns the ID of the master key that the store is open under.
 	KeyID = Op[None, Key]{name: "key/id", do: keyID, reads: true}
+	// CertificateKey returns the public key of certificates.
+	CertificateKey = Op[None, PublicKey]{name: "key/certificate", do: certificateKey, reads: true}
 	// KeyRotate replaces the master key with a new one, and reseals everything. Its progress is in
 	// bytes: record.ErrDenied if the key file cannot be replaced.
 	KeyRotate = Op[Rotation, store.KeyRotation]{name: "key/rotate", long: keyRotate}
@@ -166,7 +168,7 @@ func operations() []operation {
 	return []operation{
 		UserAdd, UserList, UserPasswd, UserResetMFA, UserUnlink, UserInvite, UserPasswordLink, UserMailLink, UserRole, UserPolicy, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup, Purge,
-		KeyID, KeyRotate,
+		KeyID, CertificateKey, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
 	}
 }
@@ -238,6 +240,11 @@ func purge(ctx context.Context, s *store.Store, in store.Purge) (record.Room, er
 
 func keyID(_ context.Context, s *store.Store, _ None) (Key, error) {
 	return Key{ID: s.KeyID()}, nil
+}
+
+func certificateKey(_ context.Context, s *store.Store, _ None) (PublicKey, error) {
+	_, key := s.Certify(nil)
+	return PublicKey{Key: key}, nil
 }
 
 func keyRotate(ctx context.Context, s *store.Store, in Rotation, tell Progress) (store.KeyRotation, error) {

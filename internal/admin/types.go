@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"time"
@@ -241,6 +242,9 @@ type DeepResult struct {
 
 // A Key names the master key of a store.
 type Key struct{ ID string }
+
+// A PublicKey is that of certificates.
+type PublicKey struct{ Key ed25519.PublicKey }
 
 // A Rotation says whether the old master key is discarded or kept in a file.
 type Rotation struct{ DiscardOld bool }

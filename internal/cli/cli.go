@@ -114,7 +114,7 @@ server and without one.`,
 			a.webhookAdd(), a.webhookList(), a.webhookRemove(), a.webhookTest()),
 		group("mail", "Test whether mail can be sent", a.mailTest()))
 	section(root, "Manage the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(),
-		group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyExport(), a.keyImport(), a.keyRotate()),
+		group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyCertificate(), a.keyExport(), a.keyImport(), a.keyRotate()),
 		a.events(), group("import", "Take over from Password Pusher", a.importPasswordPusher(), a.importSettings()))
 	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire(), a.answers())
 	addTo(root, a.version(), a.verify(), a.completion())

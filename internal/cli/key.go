@@ -12,6 +12,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/certificate"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
@@ -117,6 +118,27 @@ func fitsDatabase(ctx context.Context, cfg config.Config, key seal.RootKey) (fit
 		return false, nil
 	}
 	return err == nil, err
+}
+
+func (a *app) keyCertificate() *cobra.Command {
+	return &cobra.Command{
+		Use:   "certificate",
+		Short: "Print the public key of certificates and its fingerprint",
+		Long: `Print the public key that checks certificates of the end of a push, and its
+fingerprint, as the server has them at ` + certificate.KeyPath + `.
+Publish the fingerprint where others can compare it. The key stays the same when the
+master key is replaced.`,
+		Example: `  pushbox key certificate
+  pushbox key certificate > certificate-key.pem`,
+		RunE: a.configured(func(cmd *cobra.Command, _ []string, _ config.Config) error {
+			k, err := administer(a, cmd, admin.CertificateKey, admin.None{})
+			if err != nil {
+				return err
+			}
+			_, err = a.stdout.Write(certificate.Public(k.Key))
+			return err
+		}),
+	}
 }
 
 const noFile = "none: " // begins the place of a key that is in no file

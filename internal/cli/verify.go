@@ -1,13 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pushbox/internal/certificate"
 	"pushbox/internal/client"
 	"pushbox/internal/durable"
 	"pushbox/internal/hint"
@@ -18,10 +24,10 @@ import (
 const maxListFile = 1 << 20
 
 func (a *app) verify() *cobra.Command {
-	var list string
+	var list, key, server string
 	cmd := &cobra.Command{
-		Use:   "verify URL",
-		Short: "Check that a server sends the pages of a release",
+		Use:   "verify URL|FILE",
+		Short: "Check the pages of a server, or a certificate of the end of a push",
 		Long: `Check that a server sends the pages of a release, which matters for pushes that
 are encrypted end to end: scripts of a page have the key.
 
@@ -32,13 +38,29 @@ with the release of this program. A release has the list as assets.txt, whose di
 is in the signed SHA256SUMS; pushbox version --assets prints it too.
 
 It sees what the server sends to this program. A server can send another page to
-another visitor.`,
+another visitor.
+
+Or check the certificate of the end of a push in FILE, and print what it says. --key
+or --url says whose certificate it must be.`,
 		Example: `  pushbox verify https://push.example.com
-  pushbox verify https://push.example.com --release assets.txt`,
-		Args: arguments("the address of the server"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.verifyPages(cmd, args[0], list) },
+  pushbox verify https://push.example.com --release assets.txt
+  pushbox verify certificate.json --url https://push.example.com
+  pushbox verify certificate.json --key certificate-key.pem`,
+		Args: arguments("the address of the server, or the file with a certificate"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch _, err := os.Stat(args[0]); {
+			case err == nil && list != "", err != nil && key+server != "":
+				return usagef("--release is for the pages of a server, --key and --url are for the file with a certificate")
+			case err == nil:
+				return a.verifyCertificate(cmd, args[0], key, server)
+			}
+			return a.verifyPages(cmd, args[0], list)
+		},
 	}
 	cmd.Flags().StringVar(&list, "release", "", "compare with the list in `FILE`")
+	cmd.Flags().StringVar(&key, "key", "", "the certificate must be signed with `KEY`: a fingerprint, or a file with a public key")
+	cmd.Flags().StringVar(&server, "url", "", "the certificate must be signed with the key of the server at `URL`")
+	cmd.MarkFlagsMutuallyExclusive("key", "url")
 	cmd.Flags().String(caFileFlag, "", "also trust the certificate authorities in `FILE` (PEM)")
 	return cmd
 }
@@ -96,4 +118,69 @@ func releaseList(file string) (pageproof.List, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return list, nil
+}
+
+// verifyCertificate checks a certificate, and prints it in words.
+func (a *app) verifyCertificate(cmd *cobra.Command, file, key, server string) error {
+	if key == "" && server == "" {
+		return hint.With(usagef("say whose certificate it must be: anyone can make one with a key of their own"),
+			"name the server with --url, or its key with --key")
+	}
+	text, err := durable.ReadBounded(file, maxListFile)
+	if err != nil {
+		return err
+	}
+	fingerprint, err := a.trustedKey(cmd, key, server)
+	if err != nil {
+		return err
+	}
+	s, err := certificate.Check(text, func(k ed25519.PublicKey) bool { return certificate.Fingerprint(k) == fingerprint })
+	if err != nil {
+		return hint.With(fmt.Errorf("%s %w", file, err), "trust nothing that it says; its sender can download it again where it came from")
+	}
+	_, err = fmt.Fprintf(a.stdout, "The signature is right. The server with the key %s states:\n%s", fingerprint, s.Words())
+	return err
+}
+
+// trustedKey returns the fingerprint of a key: the text itself, or that of the key in a file or of a
+// server.
+func (a *app) trustedKey(cmd *cobra.Command, key, server string) (string, error) {
+	if b, err := hex.DecodeString(key); err == nil && len(b) == sha256.Size {
+		return strings.ToLower(key), nil
+	}
+	var text []byte
+	var err error
+	if key != "" {
+		text, err = durable.ReadBounded(key, maxListFile)
+	} else {
+		text, err = a.fetchKey(cmd, server)
+	}
+	if err != nil {
+		return "", err
+	}
+	public, err := certificate.ParsePublic(text)
+	if err != nil {
+		return "", fmt.Errorf("%s %w", cmp.Or(key, server), err)
+	}
+	return certificate.Fingerprint(public), nil
+}
+
+// fetchKey returns the public key of a server.
+func (a *app) fetchKey(cmd *cobra.Command, address string) ([]byte, error) {
+	server, err := client.ParseServer(address)
+	if err != nil {
+		return nil, usagef("the server's URL %w", err)
+	}
+	c, server, err := a.dial(cmd, server)
+	if err != nil {
+		return nil, err
+	}
+	status, _, text, err := c.Visit(cmd.Context(), server, certificate.KeyPath)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("it has no key of certificates (status %d)", status)
+	}
+	if err != nil {
+		return nil, remoteError("fetch the key of", server, err)
+	}
+	return text, nil
 }

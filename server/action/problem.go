@@ -67,6 +67,7 @@ var problems = [...]Problem{
 	{err: ErrTokenMFA, Status: http.StatusForbidden, code: "mfa-required", name: "forbidden", message: "Two-factor authentication is required. Please set it up to continue: sign in to this server as the token's owner and open " + MFAPath + ". The token then works again."},
 	{err: record.ErrCredentials, Status: http.StatusUnauthorized, code: "unauthorized", message: "The address or the password is wrong."},
 	{err: record.ErrSession, Status: http.StatusUnauthorized, code: "unauthorized", message: "The session has ended. Sign in again."},
+	{err: record.ErrLive, Status: http.StatusConflict, code: "live", message: "This push is live. There is a certificate of its end once it has ended."},
 	{err: record.ErrDenied, Status: http.StatusForbidden, code: "forbidden", message: "That push doesn't belong to you."},
 	{err: body.ErrMediaType, Status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body as application/json, multipart/form-data or application/x-www-form-urlencoded, in UTF-8."},
 	{err: body.ErrEncoding, Status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body without a content encoding."},
@@ -167,6 +168,7 @@ func ProblemOf(r *Request, err error) Problem {
 		scope   *ScopeError
 		room    *record.RoomError
 		early   *record.EarlyError
+		erasing *record.ErasingError
 	)
 	switch {
 	case errors.As(err, &invalid): // pages with a form show the problems themselves
@@ -175,6 +177,8 @@ func ProblemOf(r *Request, err error) Problem {
 		return Problem{Status: http.StatusBadRequest, code: "bad-request", message: string(bad) + string(badBody)}
 	case errors.As(err, &room):
 		return roomProblems[room.Of]
+	case errors.As(err, &erasing):
+		return Problem{Status: http.StatusServiceUnavailable, code: "erasing", message: "The push has ended, but not all of it is known to be erased yet. Try again at the time that Retry-After says.", Retry: erasing.RetryAfter}
 	case errors.As(err, &scope):
 		return Problem{
 			Status: http.StatusForbidden, code: "scope", name: "forbidden",

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/certificate"
 	"pushbox/internal/instance"
 	"pushbox/internal/openid"
 	"pushbox/internal/testkit/env"
@@ -120,7 +121,7 @@ var answerTypes = map[string]reflect.Type{
 	"RequestFeatures": reflect.TypeFor[requestFeaturesJSON](), "RespondedRequest": reflect.TypeFor[respondedJSON](), "RequestAuditLog": reflect.TypeFor[requestAuditJSON](),
 	"RequestEntry": reflect.TypeFor[requestEntryJSON](), "Workspace": reflect.TypeFor[workspaceJSON](), "ChangedAccount": reflect.TypeFor[changedAccountJSON](), "Room": reflect.TypeFor[record.Room](), "InstanceLog": reflect.TypeFor[logJSON](),
 	"InstanceEvent": reflect.TypeFor[store.AdminLine](), "Health": reflect.TypeFor[findingsJSON](), "Finding": reflect.TypeFor[findingJSON](),
-	"Settings": reflect.TypeFor[settingsJSON](), "Setting": reflect.TypeFor[settingJSON](), "Error": reflect.TypeFor[action.ErrorBody](),
+	"Settings": reflect.TypeFor[settingsJSON](), "Setting": reflect.TypeFor[settingJSON](), "Error": reflect.TypeFor[action.ErrorBody](), "Certificate": reflect.TypeFor[certificate.File](),
 }
 
 // shape is what JSON has for a type: the name of a schema, or the JSON types.

@@ -33,6 +33,7 @@ var calls = []call{
 	{"show", "GET", pushes + "/TOKEN", ""},
 	{"preview", "GET", pushes + "/TOKEN/preview", ""},
 	{"audit", "GET", pushes + "/TOKEN/audit", ""},
+	{"certificate", "GET", pushes + "/TOKEN/certificate", ""},
 	{"notify_emails", "POST", pushes + "/TOKEN/notify_emails", `{"notify_emails_to":"bob@example.net"}`},
 	{"thaw", "POST", pushes + "/TOKEN/thaw", ""},
 	{"download", "GET", "/d/GRANT/1", ""},
@@ -62,8 +63,11 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 	p := asked{pushed.Token.Reveal(), pushed.Grant()}
 	for _, c := range calls {
 		want := http.StatusOK
-		if c.id == "create" || c.id == "notify_emails" {
+		switch c.id {
+		case "create", "notify_emails":
 			want = http.StatusCreated
+		case "certificate": // the push is live
+			want = http.StatusConflict
 		}
 		d.answers(c.id, want, c.ask(a, p, ann))
 	}
@@ -190,6 +194,11 @@ func (d *document) listAnswers(a *servertest.Server, ann, bob http.Header) {
 	d.answers("audit", http.StatusBadRequest, a.Get(own+"/audit?page=x", ann))
 	d.answers("audit", http.StatusUnauthorized, a.Get(own+"/audit"))
 	d.answers("audit", http.StatusForbidden, a.Get(own+"/audit", bob))
+	d.answers("certificate", http.StatusUnauthorized, a.Get(own+"/certificate"))
+	d.answers("certificate", http.StatusForbidden, a.Get(own+"/certificate", bob))
+	over := pushes + "/" + a.Create(`"payload":"x"`, ann)
+	a.Do("DELETE", over, "", ann).Want(http.StatusOK)
+	d.answers("certificate", http.StatusOK, certified(d.t, func() servertest.Answer { return a.Get(over+"/certificate", ann) }))
 	d.answers("delete", http.StatusForbidden, a.Do("DELETE", own, "", bob))
 	d.answers("delete", http.StatusUnauthorized, a.Do("DELETE", own, ""))
 }

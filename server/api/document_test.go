@@ -110,6 +110,7 @@ func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 		"GET /api/v2/pushes/expired expired",
 		"GET /api/v2/pushes/{url_token} show",
 		"GET /api/v2/pushes/{url_token}/audit audit",
+		"GET /api/v2/pushes/{url_token}/certificate certificate",
 		"GET /api/v2/pushes/{url_token}/preview preview",
 		"GET /api/v2/version version",
 		"GET /d/{grant}/{file} download",

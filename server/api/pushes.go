@@ -94,6 +94,15 @@ func (s *Service) auditPush(r *action.Request) (action.Reply, error) {
 	return action.OK(body), nil
 }
 
+// certifyPush answers with the certificate of the end of a push.
+func (s *Service) certifyPush(r *action.Request) (action.Reply, error) {
+	c, err := action.Certificate(r, s.Store, r.Actor, s.Config.ReloadWindow)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	return action.OK(c), nil
+}
+
 // Places of a passphrase: a field of the query or of a form, or a header, which keeps it out of the
 // logs of proxies.
 const headerPassphrase = "X-Push-Passphrase"

@@ -34,6 +34,7 @@ func (s *Service) Routes() []action.Route {
 		{Name: "delete", Method: http.MethodDelete, Pattern: push, Access: action.Optional, Scope: record.ScopeManage, Traits: action.HasLinks | action.ForRecipients, Action: s.deletePush},
 		{Name: "preview", Method: get, Pattern: push + "/preview", Access: action.Optional, Scope: record.ScopeRead, Traits: action.HasLinks | action.ForRecipients, Action: s.previewPush},
 		{Name: "audit", Method: get, Pattern: push + "/audit", Access: action.Required, Scope: record.ScopeRead, Action: s.auditPush},
+		{Name: "certificate", Method: get, Pattern: push + "/certificate", Access: action.Required, Scope: record.ScopeRead, Traits: action.HasLinks, Action: s.certifyPush},
 		{Name: "notify_emails", Method: post, Pattern: push + "/notify_emails", Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks, Action: s.mailPush},
 		{Name: "thaw", Method: post, Pattern: push + "/thaw", Access: action.Required, Scope: record.ScopeManage, Traits: action.HasLinks, Action: s.thawPushAPI},
 		{Name: "request_create", Method: post, Pattern: asked, Access: action.Required, Scope: record.ScopeCreate, Traits: action.HasLinks | action.ForRequests, Action: s.createRequest},

@@ -30,6 +30,8 @@ type auditView struct {
 	Pages pager
 	CSV   string
 
+	Certificate string // the path of the certificate of its end
+
 	Edit editForm
 }
 
@@ -74,7 +76,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Asked: h.Asked.Reveal(), Ends: display.NewTime(h.ExpiresAt),
 		OpensAt: opensLater(h.PushInfo), Step: h.RetrievalStep, Typed: h.TypedReveal, Deletable: h.DeletableByViewer,
 		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
-		CSV: at(1) + ".csv", Edit: edit,
+		CSV: at(1) + ".csv", Certificate: ownerPath(h.PushInfo) + "/certificate", Edit: edit,
 	}
 	if !h.IsAnswer() {
 		p.Same = formPath(h.PushInfo)

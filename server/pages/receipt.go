@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -95,6 +96,30 @@ func (s *Set) receiptPage(r *action.Request) (action.Reply, error) {
 		v.Log = append(v.Log, receiptRow{display.NewExactTime(e.At), e.Kind.String(), display.ParseAgent(e.UserAgent)})
 	}
 	return action.Show(http.StatusOK, "made", v), nil
+}
+
+// certificateFile answers the owner of a push that has ended with the certificate of its end, as a
+// file.
+func (s *Set) certificateFile(r *action.Request) (action.Reply, error) { return s.certify(r, r.Actor) }
+
+// receiptCertificate is certificateFile for a sender with the code of the receipt.
+func (s *Set) receiptCertificate(r *action.Request) (action.Reply, error) {
+	if _, err := s.Store.Receipt(r.Context(), sender(r), r.URLToken, 1); err != nil {
+		return action.Reply{}, err // the code is wrong
+	}
+	return s.certify(r, sender(r))
+}
+
+func (s *Set) certify(r *action.Request, by store.Actor) (action.Reply, error) {
+	c, err := action.Certificate(r, s.Store, by, s.Config.ReloadWindow)
+	if err != nil {
+		return action.Reply{}, err
+	}
+	text, err := json.Marshal(c)
+	return action.Reply{
+		Status: http.StatusOK, Text: &action.Text{Media: action.JSONType, Body: text},
+		Header: [][2]string{{"Content-Disposition", `attachment; filename="certificate.json"`}},
+	}, err
 }
 
 // endByReceipt deletes a push for its sender. A push that has ended does not change. If the sender wants a new link, and

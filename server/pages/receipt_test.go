@@ -150,3 +150,32 @@ func TestWhatThePageOfANewPushSays(t *testing.T) {
 		}
 	}
 }
+
+// The sender of a push that has ended downloads a certificate, with an account or without one.
+func TestAReceiptLeadsToACertificateOfTheEnd(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	receipt := a.NewReceipt()
+	if body := a.Get(receipt).Want(http.StatusOK).Body; strings.Contains(body, "/certificate") {
+		t.Error("a live push has one")
+	}
+	a.Get(receipt + "/certificate").Want(http.StatusConflict)
+	a.Send(receipt, nil).Want(http.StatusSeeOther)
+	if body := a.Get(receipt).Want(http.StatusOK).Body; !strings.Contains(body, `href="`+receipt+`/certificate"`) {
+		t.Errorf("no link: %s", body)
+	}
+	push, _, _ := strings.Cut(receipt, "/receipt/")
+	a.Get(push + "/receipt/aaaaaaaaaaaaaaaaaaaaaaaaaa/certificate").Want(http.StatusNotFound)
+	for range 60 {
+		got := a.Get(receipt + "/certificate")
+		if got.Status == http.StatusServiceUnavailable && got.Header.Get("Retry-After") != "" {
+			continue
+		}
+		got.Want(http.StatusOK)
+		if got.Header.Get("Content-Disposition") != `attachment; filename="certificate.json"` || !strings.Contains(got.Body, `"signature":`) {
+			t.Errorf("%v: %s", got.Header, got.Body)
+		}
+		return
+	}
+	t.Error("it is never erased")
+}

@@ -56,6 +56,8 @@ func (s *Set) Routes() []action.Route {
 		{Name: "thaw_page", Method: post, Pattern: page + "/thaw", Access: action.Required, Traits: action.IsPage, Action: s.thawPush},
 		{Name: "audit_page", Method: get, Pattern: page + "/audit", Access: action.Required, Traits: action.IsPage | action.HasLinks, Action: s.auditPage},
 		{Name: "audit_csv", Method: get, Pattern: page + "/audit.csv", Access: action.Required, Traits: action.IsPage, Action: s.auditCSV},
+		{Name: "certificate_page", Method: get, Pattern: page + "/certificate", Access: action.Required, Traits: action.IsPage | action.HasLinks, Action: s.certificateFile},
+		{Name: "receipt_certificate", Method: get, Pattern: page + "/receipt/:" + action.NameParam + "/certificate", Access: action.Optional, Traits: action.IsPage | action.HasLinks, Action: s.receiptCertificate},
 		{Name: "link_qr", Method: get, Pattern: page + "/preview", Access: action.Optional, Traits: action.IsPage | action.HasLinks, Action: s.linkQRPage},
 		{Name: "own_deleted", Method: post, Pattern: "/users/pushes/delete", Access: action.Required, Traits: action.IsPage, Action: s.withForm(s.deletePushes)},
 		{Name: "own_pushes", Method: get, Pattern: "/p", Access: action.Required, Traits: action.IsPage | action.HasLinks | action.HasList, Nav: "pushes", Action: s.ownPushes},

@@ -228,6 +228,9 @@ type FileUpkeep interface {
 	// the store, and overwrites it. It returns how many files there were. What has a time
 	// that cannot be known stays.
 	RemoveCopies(ctx context.Context, before time.Time) (n int, err error)
+	// AwaitErased waits until what the file held of a push beside its record has been overwritten. The
+	// push must have ended, and its files must be gone. If ctx ends first, nothing is known.
+	AwaitErased(ctx context.Context, id ID) error
 }
 
 // A Resealer seals what a record has sealed anew under the newest keys, and returns it

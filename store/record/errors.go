@@ -114,6 +114,14 @@ var (
 	ErrClosed = errors.New("the store is closed")
 )
 
+// ErrLive says that a push has not ended.
+var ErrLive = errors.New("the push is live")
+
+// An ErasingError says that a push has ended, and that not all of it is known to be gone yet.
+type ErasingError struct{ RetryAfter time.Duration }
+
+func (*ErasingError) Error() string { return "the push is being erased" }
+
 // A LockedError is an ErrLocked with the time to wait.
 type LockedError struct {
 	RetryAfter time.Duration

@@ -53,6 +53,7 @@
 //	            nothing else of it
 //	file        sealed in chunks under HKDF(files key, blob id, "pushbox file 1")
 //	list        of the files, sealed under HKDF(files key, "pushbox file list 1")
+//	certificate signed by Ed25519 under the seed HKDF(id key, "pushbox certificate 1")
 //	grant       files key, sealed under HKDF(KEK ‖ grant token, "pushbox grant 1")
 //
 // HKDF is that of RFC 5869 with SHA-256, Argon2id that of RFC 9106. The info

@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"crypto/ed25519"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ const (
 	infoList    = "pushbox file list 1"
 	infoFile    = "pushbox file 1"
 	infoGrant   = "pushbox grant 1"
+	infoCertify = "pushbox certificate 1"
 
 	// For the first keys of a ring from before there were families.
 	infoFirstDetail = "pushbox detail key 1"
@@ -47,6 +49,14 @@ func NewRing(now time.Time) *Ring {
 func (r *Ring) MAC(token string) [16]byte {
 	sum := hmacSHA256(r.id.bytes(), []byte(token))
 	return [16]byte(sum[:16])
+}
+
+// Certify signs with the key of certificates, which is derived from the id key, so that it never
+// changes for a store. It also returns the public key.
+func (r *Ring) Certify(message []byte) (signature []byte, public ed25519.PublicKey) {
+	seed := hkdfSHA256(r.id.bytes(), nil, infoCertify)
+	k := ed25519.NewKeyFromSeed(seed[:])
+	return ed25519.Sign(k, message), k.Public().(ed25519.PublicKey)
 }
 
 // current returns the KEK for a push that is created, or a grant that is issued, at t:
