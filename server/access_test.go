@@ -55,6 +55,7 @@ var matrix = []accessRow{
 	{"GET", pushes + "/TOKEN", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 	{"GET", pushes + "/TOKEN/preview", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 	{"GET", pushes + "/TOKEN/audit", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
+	{"GET", pushes + "/TOKEN/certificate", "", [callers]int{401, 401, 403, 409}, [callers]int{401, 401, 403, 409}}, // the push is live
 	{"DELETE", pushes + "/TOKEN", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
 	{"POST", pushes + "/TOKEN/notify_emails", `{"notify_emails_to":"bob@example.net"}`, [callers]int{401, 401, 403, 201}, [callers]int{401, 401, 403, 201}},
 	{"POST", pushes + "/TOKEN/thaw", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},

@@ -127,4 +127,3 @@ func TestTheKeyOfCertificatesStays(t *testing.T) {
 		t.Error("it changed, or is that of another store")
 	}
 }
-

@@ -22,7 +22,7 @@ var (
 	verifiedRecord = "When this was issued, the record of the push had ended, and had no wrapped key, no content, no files and no link."
 	verifiedFile   = "After the end, the server's list of pages that deletions had freed and that were not overwritten yet was followed until none was left, and the overwriting was synced to the disk. The pages were not read back."
 	verifiedShared = "Nothing was verified below the rows of the database."
-	replacedFile   = "the file that a compaction has just replaced, until the server has overwritten it, which it does when nothing reads it any more"
+	replacedFile   = "the file that a compaction has just replaced, until the server has overwritten it, which it does when nothing reads it"
 	notVouched     = []string{
 		"backups, snapshots and other copies of the database that were made before the end",
 		"what file systems, virtual disks and storage devices keep of overwritten or released blocks, such as by copy on write or wear levelling",

@@ -63,8 +63,8 @@ func (db *DB) lookErased(left **pageSet, of *handle) *handle {
 
 // Numbers of pages that an eraser never has: a file begins with its two headers.
 const (
-	anyPage      = 0 // stands for free pages that it does not know yet
-	unsyncedPage = 1 // stands for overwritten bytes that are not on the disk yet
+	anyPage      = 0 // means free pages that it does not know yet
+	unsyncedPage = 1 // means overwritten bytes that are not on the disk yet
 )
 
 // pending returns the pages that are not erased yet. DB.writing is held.
