@@ -419,9 +419,10 @@ test('the strength of a passphrase is shown while it is typed', async (t) => {
     assert.equal(await strength.locator('output').textContent(), say(`create_strength_${level}`), text)
     assert.ok(await strength.locator('meter').evaluate((meter) => meter.value > 0), text)
   }
-  await guest.press(say('create_show'))
+  const box = guest.page.locator('.passphrase')
+  await box.getByRole('button', { name: say('create_show'), exact: true }).click()
   assert.equal(await guest.page.locator('#passphrase').getAttribute('type'), 'text')
-  await guest.page.getByRole('button', { name: say('create_hide'), exact: true }).click()
+  await box.getByRole('button', { name: say('create_hide'), exact: true }).click()
   assert.equal(await guest.page.locator('#passphrase').getAttribute('type'), 'password')
 })
 

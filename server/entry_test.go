@@ -14,7 +14,7 @@ import (
 
 // publicRoutes are the routes that recipients need.
 var publicRoutes = []string{
-	"version", "show", "delete", "preview", "download", "download_all", "asset", "asset_list", "favicon", "robots", "contact", "step", "push", "reveal", "expire",
+	"version", "show", "delete", "preview", "download", "download_all", "asset", "asset_list", "certificate_key", "favicon", "robots", "contact", "step", "push", "reveal", "expire",
 	"old_push", "old_step", "health", "ready", "probe",
 }
 

@@ -44,6 +44,8 @@ func codes() []code {
 		{"passphrase", record.ErrPassphrase},
 		{"locked", record.ErrLocked},
 		{"frozen", record.ErrFrozen},
+		{"early", record.ErrEarly},
+		{"live", record.ErrLive},
 		{"quota", record.ErrQuota},
 		{"unconfirmed", record.ErrUnconfirmed},
 		{"code", record.ErrCode},
