@@ -100,13 +100,13 @@ func inRange(text string, least, most int) bool {
 const madeCookie = "made"
 
 func newMadeCookie(r *action.Request, p store.PushInfo) *http.Cookie {
-	c := r.NewCookie(madeCookie, "1")
+	c := r.NewPathCookie(madeCookie, "1")
 	c.Path = r.Entry.BasePath + revealPath(p.Token)
 	return c
 }
 
 // madeHere reports whether this browser made the push of the page.
 func madeHere(r *action.Request) bool {
-	_, err := r.Cookie(madeCookie)
+	_, err := r.PathCookie(madeCookie)
 	return err == nil
 }
