@@ -255,7 +255,7 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 		onPages := errors.Is(err, action.ErrFirst) || errors.Is(err, action.ErrLink) || errors.Is(err, action.ErrRequestOver) || errors.Is(err, action.ErrAway) || errors.Is(err, record.ErrCredentials) || errors.Is(err, openid.ErrDown) || errors.Is(err, record.ErrSession)
 		watching := errors.Is(err, action.ErrScrape) || errors.Is(err, record.ErrLost) || errors.Is(err, action.ErrStarting) || errors.Is(err, action.ErrStopping)
 		timed := errors.Is(err, record.ErrEarly) // it comes with its time
-		off := errors.Is(err, action.ErrNoV1) // what is off has no document
+		off := errors.Is(err, action.ErrNoV1)    // what is off has no document
 		of := repliesTo([]error{err})[0]
 		body := of.replies[0].Body.(action.ErrorBody)
 		if documented := said[body]; documented == (given || onPages || watching || timed || off) && of.status != http.StatusInternalServerError {
