@@ -146,7 +146,7 @@ func wantRefused(t *testing.T, url secret.Text, old *postgres.DB) {
 	_, stepErr := conformance.Push(t.Context(), old, record.ID{1})
 	_, _, startErr := postgres.Open(t.Context(), unhurried(url))
 	for name, err := range map[string]error{"a step": stepErr, "a start": startErr} {
-		if !errors.Is(err, record.ErrSchema) || !strings.Contains(err.Error(), "its schema number is 4, for versions that know 4 or later, and this version knows 2") {
+		if !errors.Is(err, record.ErrSchema) || !strings.Contains(err.Error(), "its schema number is 5, for versions that know 5 or later, and this version knows 3") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
