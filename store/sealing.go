@@ -80,7 +80,7 @@ func (s *Store) sealPush(ctx context.Context, by Actor, p *record.Push, t Token,
 	}
 	if p.Owner != 0 { // only an owner can read them again
 		p.Link = ring.SealLink(now, p.ID[:], t.Text)
-		p.Details = details{in.Name, in.Note}.seal(ring, p.ID)
+		p.Details = details{name: in.Name, note: in.Note}.seal(ring, p.ID)
 	}
 	return dek.SealPayload(p.ID[:], byte(p.Kind), in.Payload), err
 }
@@ -94,15 +94,28 @@ func (s *Store) openLink(p record.Push) (Token, error) {
 	return Token{text}, nil
 }
 
-// details are the words of a push, which its owner can read even after it has ended.
-type details struct{ name, note secret.Text }
+// details are the words of a push, which its owner can read even after it has ended, and who may open it.
+type details struct {
+	name, note secret.Text
+	access     access
+}
+
+// access says who may open a push beside its owner; zero: anyone with its link.
+type access struct {
+	recipient secret.Text // an e-mail address, or @ and a domain
+	networks  string      // prefixes, with spaces between them
+}
 
 // seal returns nil if there are none.
 func (d details) seal(ring *seal.Ring, id record.ID) []byte {
-	if d.name.IsZero() && d.note.IsZero() {
+	if d == (details{}) {
 		return nil
 	}
-	return ring.SealDetails(id[:], record.AppendBytes(record.AppendBytes(nil, d.name.Reveal()), d.note.Reveal()))
+	b := record.AppendBytes(record.AppendBytes(nil, d.name.Reveal()), d.note.Reveal())
+	if d.access != (access{}) {
+		b = record.AppendBytes(record.AppendBytes(b, d.access.recipient.Reveal()), d.access.networks)
+	}
+	return ring.SealDetails(id[:], b)
 }
 
 func (s *Store) openDetails(p record.Push) (d details, err error) {
@@ -115,6 +128,9 @@ func (s *Store) openDetails(p record.Push) (d details, err error) {
 	}
 	r := record.Reader{Rest: plain}
 	d.name, d.note = r.Text(), r.Text()
+	if p.Restricted {
+		d.access.recipient, d.access.networks = r.Text(), string(r.Bytes())
+	}
 	if r.End() != nil {
 		return d, damaged(p.ID, "details")
 	}

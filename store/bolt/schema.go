@@ -21,7 +21,7 @@ var schemaNumber = func() uint32 {
 	return uint32(n)
 }()
 
-const namedSchema = 8
+const namedSchema = 9
 
 // A bucket is a top-level bucket of the file. Numbers in keys are big endian, so that they sort;
 // times are milliseconds since 1970.

@@ -8,6 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Schema is the number of the present schema.
+var Schema = len(migrations)
+
 // A Migration is one that tests put after the others.
 type Migration struct {
 	Text   string

@@ -131,6 +131,9 @@ select id from request where false;
 `}, {oldest: 3, text: `
 -- Records of pushes, accounts and webhooks have further parts.
 select id from push where false;
+`}, {oldest: 4, text: `
+-- Records of pushes have further flags.
+select id from push where false;
 `}})
 
 // withAdded puts in the migrations of tables that were added, each with the number that its table says.

@@ -22,7 +22,9 @@ const (
 	flagFrozen
 	flagClientEncrypted
 	flagTypedReveal
-	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected | flagFrozen | flagClientEncrypted | flagTypedReveal
+	flagRestricted
+	flagReminded
+	allPushFlags = 1<<8 - 1
 )
 
 // Flags of optional fields at the end of a push record.
@@ -102,6 +104,12 @@ func (p Push) flags() (f byte) {
 	if p.TypedReveal {
 		f |= flagTypedReveal
 	}
+	if p.Restricted {
+		f |= flagRestricted
+	}
+	if p.Reminded {
+		f |= flagReminded
+	}
 	return f
 }
 
@@ -119,6 +127,7 @@ func (p *Push) UnmarshalVersion(b []byte, version byte) error {
 	f := r.Flags(allPushFlags)
 	q.RetrievalStep, q.DeletableByViewer, q.Protected = f&flagRetrievalStep != 0, f&flagDeletable != 0, f&flagProtected != 0
 	q.Frozen, q.ClientEncrypted, q.TypedReveal = f&flagFrozen != 0, f&flagClientEncrypted != 0, f&flagTypedReveal != 0
+	q.Restricted, q.Reminded = f&flagRestricted != 0, f&flagReminded != 0
 	q.Owner = AccountID(r.Uvarint(1<<64 - 1))
 	for _, t := range [...]*time.Time{&q.CreatedAt, &q.UpdatedAt, &q.ExpiresAt, &q.ExpiredAt} {
 		*t = r.Time()

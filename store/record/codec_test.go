@@ -32,7 +32,8 @@ func records() map[string][2]record {
 			Kind: File, State: Expired, CreatedAt: at(1e6), ExpiredAt: at(4e6), Seq: 3,
 			Files: []byte{5, 6}, Stored: 1<<63 - 1, GrantsEnd: at(9e9),
 		}, &Push{Kind: File, State: Live, Files: []byte{0}, Stored: 1}},
-		"push with times": {&Push{Kind: Text, State: Live, OpensAt: at(7e6), CloseAfter: 90 * Day}, &Push{Kind: Text, State: Live, CloseAfter: time.Millisecond}},
+		"push with all flags": {&Push{Kind: Text, State: Live, TypedReveal: true, Restricted: true, Reminded: true}, &Push{Kind: Text, State: Live, Reminded: true}},
+		"push with times":     {&Push{Kind: Text, State: Live, OpensAt: at(7e6), CloseAfter: 90 * Day}, &Push{Kind: Text, State: Live, CloseAfter: time.Millisecond}},
 		"grant": {&Grant{
 			Push: ID{1, 21: 2}, ExpiresAt: at(3e6), Until: at(4e6), Sealed: []byte{8, 9},
 		}, &Grant{}},

@@ -94,6 +94,8 @@ type Push struct {
 	Protected         bool // by a passphrase
 	ClientEncrypted   bool // the sender encrypted the payload, and only the link has the key
 	Frozen            bool // by too many wrong passphrases, until its sender thaws it; false once it has ended
+	Restricted        bool // to some readers, whom its details name
+	Reminded          bool // its owner was told that it ends soon without a view
 
 	Seq   uint32 // how many audit entries it has; the next one's number
 	Minor uint32 // how many of them count towards MaxMinorEntries
