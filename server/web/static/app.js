@@ -187,3 +187,9 @@ addEventListener('pageshow', ({ persisted }) => {
 complete()
 addZone()
 document.addEventListener('redrawn', complete)
+
+// The scripts of a form leave the connection to what its first paint needs. They run in their order.
+for (const { content } of all('template[data-late]')) {
+  for (const script of content.children) script.async = false
+  document.head.append(content)
+}
