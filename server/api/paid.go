@@ -173,16 +173,12 @@ type respondedJSON struct {
 
 // respond creates an answer: a push of the account that asked. The sender gets no link to it.
 func (s *Service) respond(r *action.Request) (action.Reply, error) {
-	t, err := store.ParseRequestToken(r.SentToken.Reveal())
-	if err != nil {
-		return action.Reply{}, err
-	}
-	q, err := s.Store.FindRequest(r.Context(), t)
+	q, err := s.Intake.Asked(r)
 	if err != nil {
 		return action.Reply{}, err
 	}
 	r.Actor.Account = 0 // the push belongs to the account that asked, even if another account answers
-	_, _, err = s.Intake.ReceivePush(r, intake.Spelling{Wrapper: requestWrapper, Convert: convertResponse, Answering: t})
+	_, _, err = s.Intake.ReceivePush(r, intake.Spelling{Wrapper: requestWrapper, Convert: convertResponse, Answering: q.Token})
 	var invalid *record.InvalidError
 	if errors.As(err, &invalid) && invalid.Fields[store.FieldPayload] != nil {
 		invalid.Fields[responseField] = invalid.Fields[store.FieldPayload]
@@ -194,8 +190,8 @@ func (s *Service) respond(r *action.Request) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	q.Token, q.Ready = t, true
-	return action.OK(respondedJSON{display.RequestLink(r.Base, t.Reveal()), display.Stamp(q.CreatedAt), newPaidJSON(q, r.Base)}), nil
+	q.Ready = true
+	return action.OK(respondedJSON{display.RequestLink(r.Base, q.Token.Reveal()), display.Stamp(q.CreatedAt), newPaidJSON(q, r.Base)}), nil
 }
 
 // responseField is the field with the text of an answer.

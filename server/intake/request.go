@@ -24,6 +24,18 @@ func (s *Desk) NewRequestOf(r *action.Request, in store.NewRequest) (store.Reque
 	return s.Store.CreateRequest(r.Context(), r.Actor, in)
 }
 
+// Asked returns the live request whose token the path has. ErrNotFound for another token; the
+// request comes back with it if it is over.
+func (s *Desk) Asked(r *action.Request) (store.RequestInfo, error) {
+	t, err := store.ParseRequestToken(r.SentToken.Reveal())
+	if err != nil {
+		return store.RequestInfo{}, err
+	}
+	q, err := s.Store.FindRequest(r.Context(), t)
+	q.Token = t
+	return q, err
+}
+
 // The values of the field kinds.
 const (
 	TextsAndFiles = "text,file"

@@ -25,17 +25,12 @@ type answerView struct {
 	problemsView
 }
 
-// asked returns the live request that the path names.
+// asked returns the live request that the path names. One that is over has a page of its own.
 func (s *Set) asked(r *action.Request) (store.RequestInfo, error) {
-	t, err := store.ParseRequestToken(r.SentToken.Reveal())
-	if err != nil {
-		return store.RequestInfo{}, err
-	}
-	q, err := s.Store.FindRequest(r.Context(), t)
+	q, err := s.Intake.Asked(r)
 	if errors.Is(err, record.ErrNotFound) && q.ID != (record.RequestID{}) {
 		err = action.ErrRequestOver
 	}
-	q.Token = t
 	return q, err
 }
 
