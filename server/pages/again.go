@@ -57,7 +57,8 @@ func newKeptViews() *keptViews {
 func (k *keptViews) keep(by limit.Holder, v store.Viewing, window time.Duration) secret.Text {
 	hidden := viewSecrets{Payload: v.Payload.Reveal(), Grant: v.Grant.Reveal()}
 	kept := &keptView{push: v, until: v.At.Add(window), room: k.memory.Reserve(by)}
-	kept.push.Payload, kept.push.Grant, kept.push.Files, kept.push.Token = secret.Text{}, secret.Text{}, nil, store.Token{}
+	kept.push.Payload, kept.push.Grant, kept.push.Mark = secret.Text{}, secret.Text{}, secret.Text{}
+	kept.push.Files, kept.push.Token = nil, store.Token{}
 	for _, f := range v.Files {
 		hidden.FileNames = append(hidden.FileNames, f.Name.Reveal())
 		f.Name = secret.Text{}
@@ -137,9 +138,9 @@ func (s *Set) justOpened(r *action.Request) (v store.Viewing, ok bool) {
 	if err != nil {
 		return v, false
 	}
-	now, err := s.Store.Look(r.Context(), r.URLToken)
+	now, err := s.Store.Preview(r.Context(), r.URLToken)
 	if err != nil {
 		return v, false
 	}
-	return s.kept.show(secret.New(c.Value), now.PushInfo)
+	return s.kept.show(secret.New(c.Value), now)
 }

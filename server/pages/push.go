@@ -75,8 +75,9 @@ func (s *Set) revealPush(r *action.Request, f webForm) (action.Reply, error) {
 	if strings.TrimSpace(passphrase.Reveal()) == "" { // this cannot be a passphrase, so it is not an attempt
 		passphrase = secret.Text{}
 	}
-	if v, err := s.look(r); err == nil && asksForNumber(r, v.PushInfo) && !v.Early(v.At) && typedDigits(f.Text(numberField)) != revealNumber(v.PushInfo) {
-		return newStepPage(r, v, attempt{Status: http.StatusForbidden, Number: true}), nil
+	p, err := s.Store.Preview(r.Context(), r.URLToken)
+	if err == nil && notFoundIfExpired(p) == nil && asksForNumber(r, p) && !p.Early(p.At) && typedDigits(f.Text(numberField)) != revealNumber(p) {
+		return s.stepAfter(r, attempt{Status: http.StatusForbidden, Number: true})
 	}
 	return s.reveal(r, passphrase, f.checked(returnsField))
 }
