@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/limit"
 	"pushbox/internal/openid"
 	"pushbox/server/body"
+	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/record"
 )
@@ -26,6 +27,7 @@ type problemView struct {
 	Seconds int    // to wait before the next try; 0: not known
 	Again   bool   // it can be tried again
 	Back    bool   // by the form before this page, not by the same address
+	Step    string // the page of the push whose form it was: without scripts it leads on; empty: of none
 }
 
 // A Problem is an error as a client sees it. An error becomes an answer in these steps:
@@ -265,6 +267,9 @@ func (p Problem) Page(r *Request) Reply {
 	waits := p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable
 	page.Again = waits || p.Status == http.StatusInsufficientStorage
 	page.Back = page.Again && r.Method != http.MethodGet
+	if page.Back && r.URLToken != (store.Token{}) && r.Route.Has(ForRecipients) {
+		page.Step = display.PushLink("", r.URLToken.Reveal(), true)
+	}
 	if waits {
 		page.Seconds = p.Seconds()
 	}

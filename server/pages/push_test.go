@@ -252,7 +252,11 @@ func TestAStoreThatDoubtsItsClockOpensNothing(t *testing.T) {
 	a := servertest.New(t)
 	token := a.Create(`"payload":"inside it"`)
 	a.Store.Clock.Jump(30 * day)
-	a.Send("/p/"+token, nil).Want(http.StatusServiceUnavailable).Page().Lacks("inside it")
+	page := a.Send("/p/"+token, nil).Want(http.StatusServiceUnavailable).Page()
+	page.Lacks("inside it")
+	if !strings.Contains(page.Body, `<noscript><p><a class="button quiet" href="/p/`+token+`/r">Try again</a>`) { // the page leads on without scripts, too
+		t.Error(page.Body)
+	}
 	a.Store.Clock.Jump(-30 * day)
 	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("inside it", "4 views left")
 }
