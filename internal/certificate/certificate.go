@@ -16,9 +16,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
-	"unicode"
 )
 
 // KeyPath is where a server has the public key, as PEM.
@@ -86,36 +83,17 @@ func Make(s Statement, sign func([]byte) ([]byte, ed25519.PublicKey)) (File, err
 	return File{Payload: base64(payload), Signature: base64(signature), Key: base64(spki)}, nil
 }
 
+// Before is what stands before the fingerprint of a key.
+const Before = "SHA-256: "
+
 // Public returns a public key as a PEM, behind a line with its fingerprint.
 func Public(key ed25519.PublicKey) []byte {
 	spki, _ := x509.MarshalPKIXPublicKey(key) // which fails only for other types
-	return append([]byte("SHA-256: "+Fingerprint(key)+"\n"), pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: spki})...)
-}
-
-// ErrKey says that a text has no key as Public returns it.
-var ErrKey = errors.New("is not the public key of a server, as PEM")
-
-// ParsePublic reads the key that Public returned, or ErrKey.
-func ParsePublic(text []byte) (ed25519.PublicKey, error) {
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return nil, ErrKey
-	}
-	return parseKey(block.Bytes)
-}
-
-func parseKey(spki []byte) (ed25519.PublicKey, error) {
-	any, err := x509.ParsePKIXPublicKey(spki)
-	key, ok := any.(ed25519.PublicKey)
-	if err != nil || !ok {
-		return nil, ErrKey
-	}
-	return key, nil
+	return append([]byte(Before+Fingerprint(spki)+"\n"), pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: spki})...)
 }
 
 // Fingerprint is the SHA-256 digest of a key's SPKI in hexadecimal.
-func Fingerprint(key ed25519.PublicKey) string {
-	spki, _ := x509.MarshalPKIXPublicKey(key)
+func Fingerprint(spki []byte) string {
 	sum := sha256.Sum256(spki)
 	return hex.EncodeToString(sum[:])
 }
@@ -127,9 +105,9 @@ var (
 	ErrSignature = errors.New("has a wrong signature: it was changed, or made up")
 )
 
-// Check returns the statement of a certificate, if it was signed with a key that trusted accepts:
+// Check returns the statement of a certificate, if it was signed with the key of that fingerprint:
 // ErrForm, ErrOtherKey or ErrSignature.
-func Check(text []byte, trusted func(ed25519.PublicKey) bool) (s Statement, err error) {
+func Check(text []byte, fingerprint string) (s Statement, err error) {
 	var f File
 	if err := decode(text, &f); err != nil {
 		return s, err
@@ -140,11 +118,12 @@ func Check(text []byte, trusted func(ed25519.PublicKey) bool) (s Statement, err 
 			return s, ErrForm
 		}
 	}
-	key, err := parseKey(parts[2])
+	parsed, err := x509.ParsePKIXPublicKey(parts[2])
+	key, ok := parsed.(ed25519.PublicKey)
 	switch {
-	case err != nil:
+	case err != nil, !ok:
 		return s, ErrForm
-	case !trusted(key):
+	case Fingerprint(parts[2]) != fingerprint:
 		return s, ErrOtherKey
 	case !ed25519.Verify(key, parts[0], parts[1]):
 		return s, ErrSignature
@@ -163,60 +142,4 @@ func decode(text []byte, to any) error {
 		return ErrForm
 	}
 	return nil
-}
-
-// causes are the causes in words.
-var causes = map[string]string{
-	"view_limit": "by its last view",
-	"time_limit": "by its time limit",
-	"deleted":    "by a delete",
-}
-
-// Words returns the statement in lines, without control characters.
-func (s Statement) Words() string {
-	p := s.Push
-	ended := p.EndedAt + " " + causes[p.Cause]
-	if len(p.DeletedBy) > 0 {
-		ended += " of one of these: " + strings.Join(p.DeletedBy, ", ")
-	}
-	lines := [][2]string{
-		{"Server", s.Server},
-		{"Push", p.Handle},
-		{"SHA-256 of its url_token", p.TokenSHA256},
-		{"Kind", p.Kind},
-		{"Created", p.CreatedAt},
-		{"Ended", ended},
-		{"Views", strconv.Itoa(p.Views) + " of " + strconv.Itoa(p.ViewLimit)},
-	}
-	if p.ClientEncrypted {
-		lines = append(lines, [2]string{"Encrypted", "by its sender; the server never had the key"})
-	}
-	for _, m := range s.Methods {
-		state := "complete"
-		if !m.Complete {
-			state = "not complete"
-		}
-		lines = append(lines, [2]string{m.Technique + " (" + s.Standard + "), " + state, m.How})
-	}
-	for _, v := range s.Verified {
-		lines = append(lines, [2]string{"Verified", v})
-	}
-	for _, n := range s.NotVouched {
-		lines = append(lines, [2]string{"Not vouched for", n})
-	}
-	lines = append(lines, [2]string{"Issued", s.IssuedAt})
-	var b strings.Builder
-	for _, l := range lines {
-		if l[1] != "" {
-			b.WriteString(strings.Map(printable, l[0]+": "+l[1]) + "\n")
-		}
-	}
-	return b.String()
-}
-
-func printable(r rune) rune {
-	if !unicode.IsPrint(r) {
-		return -1
-	}
-	return r
 }

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -45,7 +42,7 @@ or --url says whose certificate it must be.`,
 		Example: `  pushbox verify https://push.example.com
   pushbox verify https://push.example.com --release assets.txt
   pushbox verify certificate.json --url https://push.example.com
-  pushbox verify certificate.json --key certificate-key.pem`,
+  pushbox verify certificate.json --key "$(cat fingerprint)"`,
 		Args: arguments("the address of the server, or the file with a certificate"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch _, err := os.Stat(args[0]); {
@@ -58,7 +55,7 @@ or --url says whose certificate it must be.`,
 		},
 	}
 	cmd.Flags().StringVar(&list, "release", "", "compare with the list in `FILE`")
-	cmd.Flags().StringVar(&key, "key", "", "the certificate must be signed with `KEY`: a fingerprint, or a file with a public key")
+	cmd.Flags().StringVar(&key, "key", "", "the certificate must be signed with the key of that `FINGERPRINT`")
 	cmd.Flags().StringVar(&server, "url", "", "the certificate must be signed with the key of the server at `URL`")
 	cmd.MarkFlagsMutuallyExclusive("key", "url")
 	cmd.Flags().String(caFileFlag, "", "also trust the certificate authorities in `FILE` (PEM)")
@@ -120,67 +117,47 @@ func releaseList(file string) (pageproof.List, error) {
 	return list, nil
 }
 
-// verifyCertificate checks a certificate, and prints it in words.
+// verifyCertificate checks a certificate, and prints what it states.
 func (a *app) verifyCertificate(cmd *cobra.Command, file, key, server string) error {
-	if key == "" && server == "" {
-		return hint.With(usagef("say whose certificate it must be: anyone can make one with a key of their own"),
-			"name the server with --url, or its key with --key")
-	}
 	text, err := durable.ReadBounded(file, maxListFile)
+	if err == nil && key == "" {
+		key, err = a.fetchKey(cmd, server)
+	}
 	if err != nil {
 		return err
 	}
-	fingerprint, err := a.trustedKey(cmd, key, server)
-	if err != nil {
-		return err
-	}
-	s, err := certificate.Check(text, func(k ed25519.PublicKey) bool { return certificate.Fingerprint(k) == fingerprint })
+	s, err := certificate.Check(text, strings.ToLower(key))
 	if err != nil {
 		return hint.With(fmt.Errorf("%s %w", file, err), "trust nothing that it says; its sender can download it again where it came from")
 	}
-	_, err = fmt.Fprintf(a.stdout, "The signature is right. The server with the key %s states:\n%s", fingerprint, s.Words())
-	return err
+	fmt.Fprintln(a.stderr, "The signature is right. The server with the key "+key+" states:")
+	out := json.NewEncoder(a.stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(s)
 }
 
-// trustedKey returns the fingerprint of a key: the text itself, or that of the key in a file or of a
-// server.
-func (a *app) trustedKey(cmd *cobra.Command, key, server string) (string, error) {
-	if b, err := hex.DecodeString(key); err == nil && len(b) == sha256.Size {
-		return strings.ToLower(key), nil
+// fetchKey returns the fingerprint of the key of a server.
+func (a *app) fetchKey(cmd *cobra.Command, address string) (string, error) {
+	if address == "" {
+		return "", hint.With(usagef("say whose certificate it must be: anyone can make one with a key of their own"),
+			"name the server with --url, or the fingerprint of its key with --key")
 	}
-	var text []byte
-	var err error
-	if key != "" {
-		text, err = durable.ReadBounded(key, maxListFile)
-	} else {
-		text, err = a.fetchKey(cmd, server)
-	}
-	if err != nil {
-		return "", err
-	}
-	public, err := certificate.ParsePublic(text)
-	if err != nil {
-		return "", fmt.Errorf("%s %w", cmp.Or(key, server), err)
-	}
-	return certificate.Fingerprint(public), nil
-}
-
-// fetchKey returns the public key of a server.
-func (a *app) fetchKey(cmd *cobra.Command, address string) ([]byte, error) {
 	server, err := client.ParseServer(address)
 	if err != nil {
-		return nil, usagef("the server's URL %w", err)
+		return "", usagef("the server's URL %w", err)
 	}
 	c, server, err := a.dial(cmd, server)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	status, _, text, err := c.Visit(cmd.Context(), server, certificate.KeyPath)
-	if err == nil && status != http.StatusOK {
+	line, _, _ := strings.Cut(string(text), "\n")
+	fingerprint, is := strings.CutPrefix(line, certificate.Before)
+	if err == nil && (status != http.StatusOK || !is) {
 		err = fmt.Errorf("it has no key of certificates (status %d)", status)
 	}
 	if err != nil {
-		return nil, remoteError("fetch the key of", server, err)
+		return "", remoteError("fetch the key of", server, err)
 	}
-	return text, nil
+	return fingerprint, nil
 }
