@@ -83,7 +83,7 @@ func Make(s Statement, sign func([]byte) ([]byte, ed25519.PublicKey)) (File, err
 	return File{Payload: base64(payload), Signature: base64(signature), Key: base64(spki)}, nil
 }
 
-// Before is what stands before the fingerprint of a key.
+// Before begins the line with the fingerprint of a key.
 const Before = "SHA-256: "
 
 // Public returns a public key as a PEM, behind a line with its fingerprint.
