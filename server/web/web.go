@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -67,8 +68,8 @@ func parts(name string) (all []string) {
 // a fault of the build.
 func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 	all := make(map[string]*template.Template)
-	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "digest": p.Digest, "to": p.to, "parts": parts}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
-	if err != nil {
+	base := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "digest": p.Digest, "to": p.to, "parts": parts})
+	if err := parse(base, "layout.html", "part_*.html"); err != nil {
 		return nil, err
 	}
 	names, err := fs.Glob(files, "templates/*.html")
@@ -80,15 +81,41 @@ func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 		if name == "layout" || strings.HasPrefix(name, "part_") {
 			continue
 		}
-		t, err := base.Clone()
-		if err != nil {
-			return nil, err
+		if all[name], err = base.Clone(); err == nil {
+			err = parse(all[name], name+".html")
 		}
-		if all[name], err = t.ParseFS(files, path); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// indent is what stands before a tag or an action at the start of a line.
+var indent = regexp.MustCompile(`\n\s+([<{])`)
+
+// parse adds the templates of these names to a set, without their indentation, which no browser shows.
+func parse(set *template.Template, names ...string) error {
+	for _, name := range names {
+		paths, err := fs.Glob(files, "templates/"+name)
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			source, err := files.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			t := set
+			if name := strings.TrimPrefix(path, "templates/"); name != set.Name() {
+				t = set.New(name)
+			}
+			if _, err := t.Parse(indent.ReplaceAllString(string(source), "\n$1")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Site is the data of all pages of a server.
