@@ -102,10 +102,13 @@ func (s *Set) convertForm(c *intake.Draft) error {
 			f[name] = intake.TextValue("")
 		}
 	}
-	if f.Text(store.FieldDuration) == "" {
-		delete(f, store.FieldDuration)
-	} else {
+	if readMoments(f) || f.Text(store.FieldDuration) != "" {
 		delete(f, store.FieldDays) // the form hides its number while a time is chosen; the store would use it
+	}
+	for _, name := range [...]string{store.FieldDuration, store.FieldCloseAfter} {
+		if f.Text(name) == "" { // none of the list
+			delete(f, name)
+		}
 	}
 	return s.agrees(c, bad)
 }

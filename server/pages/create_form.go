@@ -39,6 +39,9 @@ type createView struct {
 	uploadView
 	problemsView
 
+	Closes  []timeChoice // from the first view to the end
+	Moments []momentField
+
 	PassphraseLost bool // a passphrase was entered, and is not shown again
 }
 
@@ -113,11 +116,14 @@ func newFields(t intake.KindTerms, kind string) intake.Fields {
 // files.
 func (s *Set) createViewAgain(c *intake.Draft, invalid *record.InvalidError) createView {
 	t := named(intake.KindsOf(c.Policy), c.Fields.Text(store.FieldKind))
-	if !c.BodyRead || c.Fields.Text(store.FieldDuration) != "" { // a field that was not read or is not used gets its default
+	unused := !c.BodyRead || c.Fields.Text(store.FieldExpiresAt) != "" // a field that was not read or is not used gets its default
+	if unused || c.Fields.Text(store.FieldDuration) != "" {
 		fillIn(c.Fields, store.FieldDays, strconv.Itoa(t.Days.Default))
 	}
-	if !c.BodyRead {
+	if unused {
 		fillIn(c.Fields, store.FieldDuration, codeOf(t.Days.Default))
+	}
+	if !c.BodyRead {
 		fillIn(c.Fields, store.FieldViews, strconv.Itoa(t.Views.Default))
 		fillIn(c.Fields, store.FieldRetrievalStep, flagText(t.RetrievalStep.Default))
 		fillIn(c.Fields, store.FieldDeletable, flagText(t.Deletable.Default))
@@ -146,6 +152,8 @@ func (s *Set) tooLong(c *intake.Draft, k record.Kind) (long []string) {
 		{store.FieldPayload, store.MaxText},
 		{store.FieldDays, maxNumber},
 		{store.FieldViews, maxNumber},
+		{store.FieldOpenFrom, maxNumber},
+		{store.FieldExpiresAt, maxNumber},
 		{store.FieldName, store.MaxName},
 		{store.FieldNote, store.MaxNote},
 		{store.FieldMailTo, s.maxMailBytes()},
@@ -193,6 +201,8 @@ func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.Kin
 		page.Login = loginOf(intake.Fields{})
 	}
 	page.Times = newTimes(all, page.Days, f.Text(store.FieldDuration))
+	page.Closes = newTimes(all, intake.NumberField{Max: page.Days.Max}, f.Text(store.FieldCloseAfter))
+	page.Moments = newMoments(f)
 	page.Gone = goneText(r, page)
 	for _, t := range all {
 		page.Kinds = append(page.Kinds, newKindChoice(t.Kind.String(), t.Kind == chosen.Kind && !asLogin, t))

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,11 +87,61 @@ func newTimes(all []intake.KindTerms, days intake.NumberField, chosen string) (t
 // without usual ones, that it is deleted.
 func goneText(r *action.Request, p createView) string {
 	views, err := strconv.Atoi(p.Views.Value)
-	i := slices.IndexFunc(p.Times, func(c timeChoice) bool { return c.Chosen })
-	if err != nil || views < 1 || i < 0 {
+	chosen := func(c timeChoice) bool { return c.Chosen }
+	i := slices.IndexFunc(p.Times, chosen)
+	if err != nil || views < 1 || i < 0 || slices.ContainsFunc(p.Closes, chosen) || slices.ContainsFunc(p.Moments, momentField.ends) {
 		return r.Locale.Text("create_gone")
 	}
 	return r.Locale.Text("create_gone_after", "time", r.Locale.Text(p.Times[i].Key, "count", p.Times[i].Count), "count", views)
+}
+
+// closeID is the ID of the field for the time from the first view to the end.
+const closeID = "close"
+
+// A momentField is a field of the form for an exact time. Browsers send a time without its zone: the script adds how many
+// minutes it is behind UTC on that date, and without scripts the time is in UTC, as the page says.
+type momentField struct{ ID, Value string } // the ID is the name of the field, and of its message
+
+// localTime is a time in such a field.
+const localTime = "2006-01-02T15:04"
+
+// newMoments returns the fields for exact times with the times that were typed, in their zone.
+func newMoments(f intake.Fields) (all []momentField) {
+	for _, name := range [...]string{store.FieldOpenFrom, store.FieldExpiresAt} {
+		text := f.Text(name)
+		if at, ok := readMoment(text); ok {
+			text = at.Format(localTime)
+		}
+		all = append(all, momentField{name, text})
+	}
+	return all
+}
+
+// ends reports whether the field sets the end.
+func (m momentField) ends() bool { return m.ID == store.FieldExpiresAt && m.Value != "" }
+
+// readMoments gives the typed times the form that the API takes, and reports whether one is the end.
+func readMoments(f intake.Fields) (ends bool) {
+	for _, name := range [...]string{store.FieldOpenFrom, store.FieldExpiresAt} {
+		if at, ok := readMoment(f.Text(name)); ok {
+			f[name] = intake.TextValue(at.Format(time.RFC3339))
+		}
+	}
+	return f.Text(store.FieldExpiresAt) != ""
+}
+
+// readMoment returns the time of such a field, in its zone.
+func readMoment(text string) (at time.Time, ok bool) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, true
+	}
+	local, behind, _ := strings.Cut(text, " ")
+	minutes, err := strconv.Atoi(cmp.Or(behind, "0"))
+	if err != nil || time.Duration(max(minutes, -minutes))*time.Minute >= intake.Day {
+		return time.Time{}, false
+	}
+	at, err = time.ParseInLocation(localTime, local, time.FixedZone("", -60*minutes))
+	return at, err == nil
 }
 
 // codeOf returns the code of that many days; empty if they have none.

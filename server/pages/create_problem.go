@@ -57,6 +57,9 @@ func (s *Set) formProblems(t intake.KindTerms, c *intake.Draft, invalid *record.
 		{store.FieldDays, between("days", "create_bad_days", days)},
 		{store.FieldDuration, between(time, "create_bad_time", days)},
 		{store.FieldViews, between("views", "create_bad_views", views)},
+		{store.FieldCloseAfter, between(closeID, "create_bad_time", days)},
+		{store.FieldOpenFrom, formProblem{Field: store.FieldOpenFrom, Key: "create_bad_open_from"}},
+		{store.FieldExpiresAt, between(store.FieldExpiresAt, "create_bad_expires_at", days)},
 		{store.FieldPassphrase, passphraseProblem(c)},
 		{store.FieldName, formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
 		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: sizeText(c.Request, store.MaxNote)}},
@@ -116,6 +119,6 @@ func filesProblem(c *intake.Draft) formProblem {
 // Unfold reports whether the folded options hold a problem.
 func (p createView) Unfold() bool {
 	return slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
-		return slices.Contains([]string{"name", "note", mailID, mailLanguageID}, bad.Field)
+		return slices.Contains([]string{closeID, store.FieldOpenFrom, store.FieldExpiresAt, "name", "note", mailID, mailLanguageID}, bad.Field)
 	})
 }

@@ -24,13 +24,18 @@ func formPath(p store.PushInfo) string {
 		store.FieldRetrievalStep: {flagText(p.RetrievalStep)},
 		store.FieldDeletable:     {flagText(p.DeletableByViewer)},
 	}
-	time := p.ExpiresAt.Sub(p.CreatedAt)
-	if code := slices.Index(intake.Durations[:], time); code >= 0 {
-		q.Set(store.FieldDuration, strconv.Itoa(code))
-	} else {
+	code := func(d time.Duration) int { return slices.Index(intake.Durations[:], d) }
+	switch time := p.ExpiresAt.Sub(p.CreatedAt); {
+	case code(time) >= 0:
+		q.Set(store.FieldDuration, strconv.Itoa(code(time)))
+	case p.CloseAfter > 0 && p.Views > 0: // the first view has brought the end forward
+	default:
 		n, unit := inLargestUnit(time)
 		q.Set(store.FieldDays, strconv.Itoa(n))
 		q.Set(intake.UnitField, unit)
+	}
+	if code := code(p.CloseAfter); code >= 0 {
+		q.Set(store.FieldCloseAfter, strconv.Itoa(code))
 	}
 	if p.TypedReveal {
 		q.Set(store.FieldReveal, store.RevealType)
@@ -76,6 +81,7 @@ func takeOptions(f intake.Fields, q url.Values, t intake.KindTerms) {
 	days, unit := q.Get(store.FieldDays), q.Get(intake.UnitField)
 	for i, d := range intake.Durations {
 		code, whole := strconv.Itoa(i), int((d+intake.Day-1)/intake.Day)
+		set(store.FieldCloseAfter, code, code == q.Get(store.FieldCloseAfter) && whole <= t.Days.Max)
 		set(store.FieldDuration, code, code == q.Get(store.FieldDuration) && whole >= t.Days.Min && whole <= t.Days.Max)
 	}
 	for _, u := range timeUnits {

@@ -129,13 +129,13 @@ func TestTheFormIgnoresOptionsBeyondTheTerms(t *testing.T) {
 	for _, query := range []string{
 		"expire_after_views=101", "expire_after_views=0", "expire_after_views=%3Cb%3E", "expire_after_duration=18", "expire_after_duration=-1",
 		"expire_after_days=91&expire_after_unit=days", "expire_after_days=0&expire_after_unit=hours", "expire_after_days=2161&expire_after_unit=hours", "expire_after_days=3&expire_after_unit=weeks",
-		"retrieval_step=maybe", "deletable_by_viewer=", "reveal=press", "client_encrypted=off", "payload=x", "passphrase=x", "name=x",
+		"retrieval_step=maybe", "deletable_by_viewer=", "close_after_first_view=18", "close_after_first_view=x", "open_from=2026-01-02T08:00", "expires_at=2026-01-02T08:00", "reveal=press", "client_encrypted=off", "payload=x", "passphrase=x", "name=x",
 	} {
 		if got := a.Get("/?" + query).Page(); got.Body != plain.Body {
 			t.Errorf("%s changes the form", query)
 		}
 	}
-	for _, query := range []string{"expire_after_views=100", "expire_after_days=90&expire_after_unit=days", "expire_after_days=2160&expire_after_unit=hours", "expire_after_duration=17", "client_encrypted=on"} {
+	for _, query := range []string{"expire_after_views=100", "expire_after_days=90&expire_after_unit=days", "expire_after_days=2160&expire_after_unit=hours", "expire_after_duration=17", "close_after_first_view=17", "client_encrypted=on"} {
 		if got := a.Get("/?" + query).Page(); got.Body == plain.Body {
 			t.Errorf("%s does not change the form", query)
 		}

@@ -18,9 +18,10 @@ function setDays(days) {
 // A typed time counts only if no other is chosen. A disabled field is not checked.
 function boundTime() {
   const [, min, max] = kind().dataset.days.split(' ')
-  const [days, unit] = [one('#days'), one('#unit')]
+  const [days, unit, time] = ['#days', '#unit', '#time'].map(one)
   const perDay = { minutes: 1440, hours: 24, days: 1 }[unit.value]
-  days.disabled = unit.disabled = one('#time').value !== ''
+  time.disabled = one('#expires_at').value !== ''
+  days.disabled = unit.disabled = time.disabled || time.value !== ''
   Object.assign(days, { min: perDay > 1 ? 1 : min, max: max * perDay })
   sayWhen()
 }
@@ -34,7 +35,7 @@ function sayWhen() {
   const left = time.value ? time.selectedOptions[0].text
     : one('#days').value > 0 && new Intl.NumberFormat(lang, { style: 'unit', unit: one('#unit').value.slice(0, -1), unitDisplay: 'long' }).format(one('#days').value)
   const text = forms[new Intl.PluralRules(lang).select(n)] ?? forms.other
-  line.textContent = left && n > 0 ? text.replace('{time}', left).replace('{count}', n) : line.dataset.always
+  line.textContent = left && n > 0 && !time.disabled && !one('#close').value ? text.replace('{time}', left).replace('{count}', n) : line.dataset.always
 }
 
 // Applies the terms of the kind. Fields that the sender did not touch get its defaults.
@@ -60,7 +61,7 @@ function takeTerms(before) {
 }
 
 // Keeps settings in this browser, if the sender asks for it.
-const settings = '#time, #days, #unit, #views, #step, #deletable, #encrypt:enabled'
+const settings = '#time, #days, #unit, #views, #close, #step, #deletable, #encrypt:enabled'
 const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 
 function kept() {
@@ -205,6 +206,10 @@ function carryLogin() {
 function start() {
   const form = one('#create')
   carried = undefined
+  one('#zone').textContent = Intl.DateTimeFormat().resolvedOptions().timeZone
+  form.onformdata = ({ formData }) => { // a typed time has no zone
+    for (const { name, value } of all('[type^=date]')) if (value) formData.set(name, `${value} ${new Date(value).getTimezoneOffset()}`)
+  }
   recall()
   takeTerms()
   let before = kind()
@@ -221,7 +226,7 @@ function start() {
       if (kind().value === 'login') carryLogin()
       before = kind()
     }
-    if (target.closest('.limits')) boundTime()
+    boundTime()
     if (target.id === 'time' && !target.value) one('#days').select()
     remember({ target })
   })
