@@ -18,6 +18,7 @@ type auditView struct {
 	Asked     string        // the title of the request that it answers; empty: it answers none, or the request is gone
 	Ends      display.Time  // when its time limit is reached
 	OpensAt   *display.Time // nil: it can be opened now
+	Closes    *timeLeft     // how long after its first view it ends; nil: that does not change when it ends
 	Same      string        // the path of the form with the same options; empty: it answers a request
 	Step      bool          // its link leads to a page with a button first
 	Typed     bool          // recipients type a number
@@ -74,7 +75,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 	at := func(page int) string { return pagePath(ownerPath(h.PushInfo)+"/audit", url.Values{}, page) }
 	p := auditView{
 		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Asked: h.Asked.Reveal(), Ends: display.NewTime(h.ExpiresAt),
-		OpensAt: opensLater(h.PushInfo), Step: h.RetrievalStep, Typed: h.TypedReveal, Deletable: h.DeletableByViewer,
+		OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Step: h.RetrievalStep, Typed: h.TypedReveal, Deletable: h.DeletableByViewer,
 		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
 		CSV: at(1) + ".csv", Certificate: ownerPath(h.PushInfo) + "/certificate", Edit: edit,
 	}

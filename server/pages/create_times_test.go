@@ -152,3 +152,35 @@ func TestTheSameOptionsCloseAfterTheFirstView(t *testing.T) {
 		t.Errorf("after a view it leads to %s", got)
 	}
 }
+
+// Recipients are told that the first view brings the end forward, while it is still to come and does so.
+func TestPagesSayHowLongAPushStaysAfterItsFirstView(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
+	const owner, step = "Closes 1 hour after the first view", "After it is first opened, it stays open for 1 hour; then it is deleted."
+	for name, test := range map[string]struct {
+		members       string
+		toAll, toMine bool
+	}{
+		"several views":   {`"close_after_first_view":3`, true, true},
+		"one view":        {`"close_after_first_view":3,"expire_after_views":1`, false, true},
+		"ends as soon":    {`"close_after_first_view":3,"expire_after_duration":3`, false, true},
+		"ends a bit late": {`"close_after_first_view":3,"expires_at":"2026-01-01T01:00:01Z"`, true, true},
+		"no such time":    {`"expire_after_views":5`, false, false},
+	} {
+		token := a.Do("POST", "/api/v2/pushes", `{"push":{"payload":"x",`+test.members+`}}`, a.AddToken("ann@example.com")).Want(http.StatusCreated).Text("url_token")
+		if got := a.Get("/p/" + token + "/r").Page().Words(); strings.Contains(got, step) != test.toAll {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got := a.Get("/p/"+token+"/audit", ann).Page().Words(); strings.Contains(got, owner) != test.toMine {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	receipt, _ := made(t, a, map[string]string{"close_after_first_view": "3"}, ann)
+	a.Get(receipt, ann).Page().Has(owner)
+	push, _, _ := strings.Cut(receipt, "/receipt/")
+	a.Send(push, nil).Want(http.StatusOK)
+	a.Get(push+"/r").Page().Has("Expires on 2026-01-01 01:00 UTC (60 minutes left).").Lacks(step)
+	a.Get("/p", ann).Page().Has("60 minutes")
+}

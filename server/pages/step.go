@@ -41,6 +41,7 @@ type stepView struct {
 	Sender    store.Sender  // zero: the page does not show it
 	Number    string        // to type; empty: none
 	OpensAt   *display.Time // it cannot be opened before; nil: it can be now
+	Closes    *timeLeft     // how long it stays open after its first view; nil: that view does not change when it ends
 	Again     bool          // this browser has just opened it, and opens the same view again
 	Attempt   attempt
 }
@@ -150,6 +151,7 @@ func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
 		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Made: usesOwnView(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, OpensAt: opens, Attempt: a,
+		Closes: closesSoon(v.PushInfo),
 	})
 	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()
 	return rep
@@ -161,6 +163,23 @@ func opensLater(p store.PushInfo) *display.Time {
 		return nil
 	}
 	return display.OptionalTime(p.OpensAt)
+}
+
+// closes returns how long after its first view a push ends; nil: that view does not change when it ends.
+func closes(p store.PushInfo) *timeLeft {
+	if p.CloseAfter == 0 {
+		return nil
+	}
+	n, unit := inLargestUnit(p.CloseAfter)
+	return &timeLeft{unit, n}
+}
+
+// closesSoon is closes for a push that its next view, which is the first one, leaves open, and brings the end of forward.
+func closesSoon(p store.PushInfo) *timeLeft {
+	if p.Views > 0 || p.ViewLimit == 1 || !p.At.Add(p.CloseAfter).Before(p.ExpiresAt) {
+		return nil
+	}
+	return closes(p)
 }
 
 // numberField is the field of the form that opens a push with the number that people type.
