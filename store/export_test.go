@@ -1,6 +1,10 @@
 package store
 
-import "pushbox/store/seal"
+import (
+	"pushbox/internal/secret"
+	"pushbox/store/record"
+	"pushbox/store/seal"
+)
 
 // MaxStep is how many chunks of a file are kept in one step, MaxInFlight how many
 // steps of it are on their way.
@@ -25,4 +29,9 @@ func (s *Store) Running() (n int) {
 		n += len(of)
 	}
 	return n
+}
+
+// RepeatID identifies the key of a create.
+func (s *Store) RepeatID(by Actor, key string) record.RepeatID {
+	return s.repeatID(by, secret.New(key))
 }

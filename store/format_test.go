@@ -20,7 +20,7 @@ func TestRecordsHaveTheirFormat(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for _, r := range []encoding.BinaryAppender{
-		&record.Push{}, &record.Entry{}, &record.Grant{}, &record.Account{}, &record.APIToken{}, &record.Session{}, &record.Hook{}, &record.Message{}, &record.Request{}, &record.AdminEvent{}, &record.LogHead{},
+		&record.Push{}, &record.Entry{}, &record.Grant{}, &record.Account{}, &record.APIToken{}, &record.Session{}, &record.Hook{}, &record.Message{}, &record.Request{}, &record.AdminEvent{}, &record.LogHead{}, &record.Repeat{},
 	} {
 		noteForm(t, &b, reflect.TypeOf(r).Elem().Name(), func() []byte {
 			made, err := r.AppendBinary(nil)

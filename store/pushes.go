@@ -23,11 +23,18 @@ const PageSize = 50
 //
 // Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too many
 // passphrases wait; ErrClock while the clock is in doubt; ErrToken if the actor's account was
-// removed or disabled meanwhile; a *QuotaError if it asks for more mail than may be sent today. For
+// removed or disabled meanwhile; a *QuotaError if it asks for more mail than may be sent today;
+// *InvalidError also if another create of the last RepeatTime had its Repeat.Key, and other fields. If that
+// had the same fields, nothing is stored, and the push that it made is returned as it is now. For
 // an answer to a request also ErrNotFound if the request is not live, ErrFileSize, and ErrNoAnswers
 // in place of a *RoomError; the answer comes back without its token.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
-	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.createPush(ctx, by, in) })
+	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) {
+		if in.Repeat.Key.IsZero() {
+			return s.createPush(ctx, by, in)
+		}
+		return s.createOnce(ctx, by, in)
+	})
 }
 
 func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
@@ -72,7 +79,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		code = seal.NewReceiptCode()
 		p.Receipt = seal.Digest(code)
 	}
-	e := record.Entry{Kind: record.EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by), Most: policy.Room}
+	e := record.Entry{Kind: record.EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by), Most: policy.Room, Repeat: s.newRepeat(by, in.Repeat, t, at.Now)}
 	logEntry(&p, e.Kind, at)
 	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {
@@ -342,6 +349,7 @@ type PushInfo struct {
 	Ended      bool        // by DeletePush: there was something to end, the push or its files
 	Mark       secret.Text // only after a right passphrase: see Actor.Marks
 	Mailed     int         // by CreatePush and MailPush: how many mails go out
+	Repeated   bool        // by CreatePush: an earlier create with the same key made it
 
 	ReceiptCode secret.Text // only at creation, and only if it was asked for
 }

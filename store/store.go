@@ -88,6 +88,7 @@ type shared struct {
 	clearedRequests   time.Time    // when clearRequests last read all requests; guarded by sweeping
 	cleared           time.Time    // when clearSessions last read all sessions; guarded by sweeping
 	counted           uint64       // the day of which clearQuotas last read all counts; guarded by sweeping
+	repeats           time.Time    // when clearRepeats last read all of them; guarded by sweeping
 	dropped           time.Time    // when renewKeys last read all pushes; guarded by sweeping
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -28,7 +29,7 @@ const (
 
 // Sweep does all due work. It ends pushes whose time is over, and purges those that expired long
 // enough ago. It frees orphans, finishes removals of accounts, and removes ended sessions, old
-// requests and counts of mail. It adds a key encryption key once a month, and drops keys that are
+// requests, counts of mail and, once an hour, creates that can no longer be repeated. It adds a key encryption key once a month, and drops keys that are
 // no longer needed. It counts refusals without an event, and stores the time. Sweep returns how
 // long to wait before the next sweep; an earlier one does no harm.
 func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
@@ -46,7 +47,7 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 			wait = min(wait, retrySleep)
 		}
 	}
-	err = errors.Join(err, s.finishRemovals(ctx, at), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.clearRequests(ctx, at), s.clearQuotas(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
+	err = errors.Join(err, s.finishRemovals(ctx, at), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.clearRequests(ctx, at), s.clearQuotas(ctx, at), s.clearRepeats(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
 	if at.Ends.Sub(s.kept) >= timeSlack { // an idle store need not wake the disk each minute
 		err = errors.Join(err, s.keepTime(ctx))
 	}
@@ -99,6 +100,23 @@ func (s *Store) clear(ctx context.Context, t sweepTask) (next time.Time, err err
 			return next, err
 		}
 	}
+}
+
+// clearRepeats removes creates that can no longer be repeated. It reads all of them, so it does that
+// only once an hour.
+func (s *Store) clearRepeats(ctx context.Context, at clock.Instant) error {
+	if at.Ends.Sub(s.repeats) < time.Hour {
+		return nil
+	}
+	var last record.RepeatID
+	for more := true; more; {
+		var err error
+		if last, more, err = cold.ClearRepeats(ctx, s.engine, last, clearBatch, at.Ends); err != nil {
+			return err
+		}
+	}
+	s.repeats = at.Ends
+	return nil
 }
 
 // changeAll applies r to each push that still exists, many in one commit. It returns how many

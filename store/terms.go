@@ -231,6 +231,9 @@ const (
 // FieldWrappedKey is the field of an answer with the key of its envelope.
 const FieldWrappedKey = "wrapped_key"
 
+// FieldRepeat names the key of a create in an *InvalidError: the header that it comes in.
+const FieldRepeat = "Idempotency-Key"
+
 // FieldPolicy is the field of an account's policy in an *InvalidError.
 const FieldPolicy = "policy"
 
@@ -259,11 +262,18 @@ type NewPush struct {
 
 	Mail    *MailRequest // the recipients of its link by mail; nil: no mail
 	Receipt bool         // makes a receipt with a code, for the sender
+	Repeat  RepeatKey    // makes the push only once; zero: each create makes one
 
 	// The sender of an answer to a request gives only kind, payload and files. The request sets the
 	// rest, and its owner owns the push.
 	Request    RequestToken // the request that it answers; zero: none
 	WrappedKey []byte       // of an envelope that answers a request with public keys
+}
+
+// A RepeatKey is how a sender says that creates are the same one, sent again.
+type RepeatKey struct {
+	Key    secret.Text // that the sender chose; empty: none
+	Fields [32]byte    // a digest of all that the create asks for
 }
 
 // mails reports whether the link is to be sent by mail. Mail gateways open links and press buttons.

@@ -1,12 +1,17 @@
 package store
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
+	"strconv"
 	"strings"
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/clock"
+	"pushbox/store/cold"
 	"pushbox/store/record"
 )
 
@@ -157,4 +162,91 @@ func (p PushInfo) URLToken() string {
 		return p.Handle().String()
 	}
 	return p.Token.Reveal()
+}
+
+// repeatID identifies the key of a create. Senders do not share keys.
+func (s *Store) repeatID(by Actor, key secret.Text) record.RepeatID {
+	sender := "client " + by.Client
+	if by.Account != 0 {
+		sender = "account " + strconv.FormatUint(uint64(by.Account), 10)
+	}
+	return s.ring.Load().MAC("repeat of " + sender + " " + key.Reveal()) // no url_token has a space
+}
+
+// errReused refuses a create with the key of one that asked for something else, or whose push is gone.
+func errReused() error {
+	return invalidField(FieldRepeat, "was used in the last 24 hours, for a push with other fields or for one that is gone: send a new key for each push")
+}
+
+// newRepeat lets a create be repeated that makes the push with that url_token; nil without a key.
+func (s *Store) newRepeat(by Actor, of RepeatKey, t Token, now time.Time) *record.Repeat {
+	if of.Key.IsZero() {
+		return nil
+	}
+	id := s.repeatID(by, of.Key)
+	return &record.Repeat{ID: id, At: now, Sealed: s.ring.Load().SealRepeat(of.Key, id[:], of.Fields, t.Text)}
+}
+
+// Repeats reports whether CreatePush with that key makes no push, since it made one.
+func (s *Store) Repeats(ctx context.Context, by Actor, key secret.Text) (bool, error) {
+	if key.IsZero() {
+		return false, nil
+	}
+	r, err := cold.Repeat(ctx, s.engine, s.repeatID(by, key))
+	if errors.Is(err, record.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && !r.Over(s.time.Read().Ends), err
+}
+
+// createOnce creates a push with a key, or returns the push that an earlier create with it made. The
+// engine keeps key and push in one step, so that of two creates at the same time one is first.
+func (s *Store) createOnce(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
+	at := s.time.Read()
+	if at.Jumped {
+		return PushInfo{}, record.ErrClock
+	}
+	p, err := s.repeated(ctx, by, in, at)
+	if !errors.Is(err, record.ErrNotFound) {
+		return p, err
+	}
+	p, err = s.createPush(ctx, by, in)
+	if errors.Is(err, record.ErrExists) {
+		return s.repeated(ctx, by, in, s.time.Read())
+	}
+	return p, err
+}
+
+// repeated returns the push of an earlier create with the same key and fields, as CreatePush did.
+// ErrNotFound if there was none; *InvalidError if its fields were others, or its push is purged.
+func (s *Store) repeated(ctx context.Context, by Actor, in NewPush, at clock.Instant) (info PushInfo, err error) {
+	id := s.repeatID(by, in.Repeat.Key)
+	r, err := cold.Repeat(ctx, s.engine, id)
+	if err == nil && r.Over(at.Ends) {
+		if err = cold.EndRepeat(ctx, s.engine, id, at.Ends); err == nil {
+			err = record.ErrNotFound
+		}
+	}
+	if err != nil {
+		return info, err
+	}
+	text, err := s.ring.Load().OpenRepeat(in.Repeat.Key, id[:], in.Repeat.Fields, r.Sealed)
+	if err != nil {
+		return info, errReused()
+	}
+	p, err := s.find(ctx, Token{text})
+	if err == nil {
+		p, err = s.ended(ctx, p, at)
+	}
+	if err != nil {
+		return info, instead(err, record.ErrNotFound, errReused())
+	}
+	mailed := len(s.recipients(by, in.Mail, new(record.InvalidError)))
+	info = PushInfo{Push: p, At: at.Now, Token: Token{text}, Name: in.Name, Note: in.Note, Mailed: mailed, Repeated: true}
+	if p.Owner == 0 {
+		return info, nil
+	}
+	d, err := s.openDetails(p)
+	info.Name, info.Note = d.name, d.note
+	return info, err
 }

@@ -90,7 +90,7 @@ func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
 		t.Errorf("the old one has schema %d, and %d rows in its journal", schema, journal)
 	}
 	notes, err := upgrade(t, path)
-	if err != nil || len(notes) != 2 || !strings.Contains(notes[1], path+".schema4") || !strings.Contains(notes[1], "from schema 4 to 9") {
+	if err != nil || len(notes) != 2 || !strings.Contains(notes[1], path+".schema4") || !strings.Contains(notes[1], "from schema 4 to 10") {
 		t.Fatalf("%q, %v", notes, err)
 	}
 	kept := path + ".schema4"
@@ -103,7 +103,7 @@ func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
 	if found := names(t, path); !slices.Equal(found, []string{"pushbox.db", "pushbox.db.schema4"}) {
 		t.Errorf("there are %q", found)
 	}
-	if schema, _ := schemaAndJournal(t, path); schema != 9 {
+	if schema, _ := schemaAndJournal(t, path); schema != 10 {
 		t.Errorf("it has schema %d", schema)
 	}
 }
@@ -112,13 +112,13 @@ func TestAnUpgradeIsFoundWithoutMakingIt(t *testing.T) {
 	t.Parallel()
 	path, image := olderDatabase(t)
 	found, err := bolt.FindUpgrade(path, env.Patience)
-	if err != nil || found == nil || found.From != 4 || found.To != 9 || found.Room < 32<<20 || found.Room > 32<<20+2*int64(len(image)) {
+	if err != nil || found == nil || found.From != 4 || found.To != 10 || found.Room < 32<<20 || found.Room > 32<<20+2*int64(len(image)) {
 		t.Errorf("got %+v, %v", found, err)
 	}
 	if !slices.Equal(env.Read(t, path), image) || len(names(t, path)) != 1 {
 		t.Error("something was written")
 	}
-	setSchema(t, path, binary.BigEndian.AppendUint32(nil, 10))
+	setSchema(t, path, binary.BigEndian.AppendUint32(nil, 11))
 	if found, err := bolt.FindUpgrade(path, env.Patience); found != nil || !errors.Is(err, record.ErrSchema) {
 		t.Errorf("of a later version: %+v, %v", found, err)
 	}
@@ -181,10 +181,10 @@ func TestHalfACopyIsRemoved(t *testing.T) {
 func TestASchemaThatCannotBeUpgradedIsRefusedWithBothNumbers(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[uint32]string{
-		10:      "its schema number is 10; this version knows 9 and none after it",
-		1 << 31: "its schema number is 2147483648; this version knows 9",
-		3:       "its schema number is 3; this version knows 9 and can upgrade from 4 or later; open it first with a version in between",
-		0:       "its schema number is 0; this version knows 9 and can upgrade from 4",
+		11:      "its schema number is 11; this version knows 10 and none after it",
+		1 << 31: "its schema number is 2147483648; this version knows 10",
+		3:       "its schema number is 3; this version knows 10 and can upgrade from 4 or later; open it first with a version in between",
+		0:       "its schema number is 0; this version knows 10 and can upgrade from 4",
 	} {
 		path, _ := olderDatabase(t)
 		setSchema(t, path, binary.BigEndian.AppendUint32(nil, schema))

@@ -136,7 +136,7 @@ var badFiles = map[string]badFile{
 	"not a database":      {func(t *testing.T, path string) { write(t, path, bytes.Repeat([]byte("text "), 9999)) }, record.ErrCorrupt},
 	"not a file":          {func(t *testing.T, path string) { remove(t, path); mkdir(t, path) }, nil},
 	"a directory missing": {func(t *testing.T, path string) { removeAll(t, filepath.Dir(path)) }, fs.ErrNotExist},
-	"a later schema":      {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 10)) }, record.ErrSchema},
+	"a later schema":      {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 11)) }, record.ErrSchema},
 	"too old a schema":    {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 3)) }, record.ErrSchema},
 	"schema 0":            {func(t *testing.T, path string) { setSchema(t, path, make([]byte, 4)) }, record.ErrSchema},
 	"a malformed schema":  {func(t *testing.T, path string) { setSchema(t, path, []byte("1")) }, record.ErrSchema},

@@ -28,12 +28,15 @@ func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e r
 		return kept, fmt.Errorf("encode an audit entry: %w", err)
 	}
 	key, size := payloadKey(p.ID, payload), pushWeight+len(payload)
+	if e.Repeat != nil {
+		size += entryWeight + len(e.Repeat.Sealed)
+	}
 	for _, e := range e.Then {
 		size += entryWeight + len(e.Sealed)
 	}
 	err = db.do(ctx, size, func(t *tx) error {
 		l := db.limits.Load()
-		if err := t.mayCreate(p, size, e.Most, *l); err != nil {
+		if err := t.mayCreate(p, size, e, *l); err != nil {
 			return err
 		}
 		if kept, err = t.putBefore(p, e, l); err != nil {
@@ -51,8 +54,8 @@ func (db *DB) CreatePush(ctx context.Context, p record.Push, payload []byte, e r
 }
 
 // mayCreate refuses a push if there is no space for its rows.
-func (t *tx) mayCreate(p record.Push, size int, most record.Room, l limits) error {
-	if t.has(pushes, p.ID[:]) {
+func (t *tx) mayCreate(p record.Push, size int, e record.Entry, l limits) error {
+	if t.has(pushes, p.ID[:]) || e.Repeat != nil && t.has(tables[record.Repeats.Table], e.Repeat.Key()) {
 		return record.ErrExists
 	}
 	if p.Owner != 0 {
@@ -66,11 +69,17 @@ func (t *tx) mayCreate(p record.Push, size int, most record.Room, l limits) erro
 	if err := t.reserve(size, l, durable.FreeSpace); err != nil {
 		return err
 	}
-	return t.mayHold(p, l.room, most)
+	return t.mayHold(p, l.room, e.Most)
 }
 
-// putBefore stores the mail, the messages and the request of a new push, or refuses the push.
+// putBefore stores the mail, the messages, the repeat and the request of a new push, or refuses the
+// push.
 func (t *tx) putBefore(p record.Push, e record.Entry, l *limits) (kept record.Entry, err error) {
+	if e.Repeat != nil {
+		if err := t.under(l).Put(record.Repeats.Table, *e.Repeat); err != nil {
+			return kept, err
+		}
+	}
 	var request record.Request
 	if p.Request != (record.RequestID{}) {
 		if request, err = record.Requests.Get(t.tables(), p.Request[:]); err == nil {

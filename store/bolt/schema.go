@@ -56,7 +56,7 @@ const (
 	room                        // whose → number of live pushes as uint64, bytes as uint64; see room.go
 	events                      // number as uint64 → event of the instance log
 	meta                        // the names below → their values
-	firstAdded                  // and those behind it: owner as uint64, number as uint64 → record; its sequence assigns numbers
+	firstAdded                  // and those behind it: the key of a record → record; its sequence assigns numbers if the table does
 )
 
 // added are the tables that have no bucket of their own name above.

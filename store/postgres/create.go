@@ -83,6 +83,9 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 			return settleErr
 		}
 	}
+	if err == nil {
+		err = n.mayRepeat(ctx, c, s)
+	}
 	if err != nil {
 		return err
 	}
@@ -95,7 +98,7 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	err = c.QueryRow(ctx, st.text(`select (select count(*) from p), (select count(*) from k), (select count(*) from a),
 		(select count(*) from o), (select count(*) from r), `+locked+`, (select count(*) from t), (select count(*) from push where id = $1)`), n.db.often(c, st.args...)...).
 		Scan(&f.made, &f.floor, &f.owned, &f.adopted, &f.held, &f.counted, &f.asked, &f.there)
-	if isTaken(err) { // the push, or the first row of a quota
+	if isTaken(err) { // the push, its repeat, or the first row of a quota
 		n.tried = false
 		if done, settleErr := n.settle(ctx, c); done || settleErr != nil {
 			return settleErr
@@ -107,6 +110,22 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	}
 	n.tried = false
 	return n.outcome(ctx, c, f, mail.locks())
+}
+
+// mayRepeat refuses a creation whose repeat is there: another creation with the same key was first.
+func (n *creation) mayRepeat(ctx context.Context, c *pgxpool.Conn, s sealer) error {
+	if n.entry.Repeat == nil {
+		return nil
+	}
+	t := &tableTx{sealer: s, db: n.db, ctx: ctx, conn: c}
+	switch _, err := record.Repeats.Get(t, n.entry.Repeat.Key()); {
+	case err == nil:
+		return decide(record.ErrExists)
+	case errors.Is(err, record.ErrNotFound):
+		return nil
+	default:
+		return t.outcome(err)
+	}
 }
 
 // found has how many rows the statement of a creation made or found.
@@ -200,6 +219,13 @@ func (n *creation) statement(s sealer, owner []byte, mail mailPlan, answered ans
 	n.db.addRoom(st, p, record.Room{}, p.Room(), roomShared)
 	mail.write(st)
 	answered.write(st)
+	if r := n.entry.Repeat; r != nil {
+		row, err := s.seal(record.Repeats.Name, r.Key(), r)
+		if err != nil {
+			return nil, err
+		}
+		st.part("once", fmt.Sprintf("insert into %s (id, value) select %s, %s from p", record.Repeats.Name, st.arg("bytea", r.Key()), st.arg("bytea", row)))
+	}
 	entry := n.entry
 	entry.Mail = mail.batch
 	if err := n.db.addMessages(st, s, entry); err != nil {

@@ -73,7 +73,7 @@ func anyRoom() []byte { return []byte{roomOfAnonymous, byte(mathrand.N(256))} }
 // an owner that counts for its client may not: a shared statement has one owner for each room.
 func (n *creation) shares(ctx context.Context, s sealer) bool {
 	p := n.push
-	if s.newerThan(ctx) || p.Owner != 0 && p.RoomOf() != record.RoomOfAccount || p.HoldsFiles() || p.Request != (record.RequestID{}) || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
+	if s.newerThan(ctx) || p.Owner != 0 && p.RoomOf() != record.RoomOfAccount || p.HoldsFiles() || p.Request != (record.RequestID{}) || n.entry.Repeat != nil || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
 		return false
 	}
 	value, err := s.seal(tablePush, pushKey(p.ID, 1), p)

@@ -106,6 +106,9 @@ func layoutsWith(all map[*record.Table]*layout) map[*record.Table]*layout {
 	for _, of := range record.Tables() {
 		if of.Added.Postgres > 0 {
 			all[of] = placed(of.Name)
+			if !of.Placed {
+				all[of] = &layout{of.Name, []keyColumn{{"id", bytea, nil, 0, nil}}, map[*record.Index][]string{nil: {"id"}}, nil}
+			}
 		}
 	}
 	return all

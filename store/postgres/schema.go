@@ -142,6 +142,9 @@ func withAdded(all []migration) []migration {
 	for _, of := range record.Tables() {
 		if n := of.Added.Postgres; n > 0 {
 			text := "\ncreate table " + of.Name + " (owner bigint, id bigint, value bytea not null, primary key (owner, id));\n"
+			if !of.Placed {
+				text = "\ncreate table " + of.Name + " (id bytea primary key, value bytea not null);\n"
+			}
 			all = slices.Insert(all, n-1, migration{text, n})
 		}
 	}

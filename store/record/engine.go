@@ -62,7 +62,8 @@ type PushEngine interface {
 	// CreatePush keeps a new push, its sealed payload and its first audit entry, and returns the entry with
 	// those of its messages that it kept, and without mail that was optional and that it left out. A push
 	// that answers a request changes that as Request.Answer does. The chunks of a push with files must be
-	// orphans, and stop being so. ErrExists if the ID is taken; ErrFull if there is no room for the push or
+	// orphans, and stop being so. ErrExists if the ID is taken, or that of
+	// the entry's Repeat; ErrFull if there is no room for the push or
 	// its mail; a *RoomError if its sender has no room for it; ErrToken if the owner is not an account that
 	// may act (Account.Active); ErrCorrupt if the chunks are missing; ErrNotFound if there is no such request,
 	// or it refuses the push; for its mail the errors of MailBatch.Plan.

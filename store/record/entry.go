@@ -74,6 +74,7 @@ type Entry struct {
 
 	Most     Room       // at creation for an account: its room limit, in place of RoomLimits.Account unless zero
 	Then     []Entry    // at creation: more entries of the same step
+	Repeat   *Repeat    // at creation: kept in the same step, unless nil; not stored in the entry
 	Mail     *MailBatch // sent with the step, unless nil; not stored in the entry
 	Messages []Message  // put into the outbox in the same step, even if no entry is appended
 }

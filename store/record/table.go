@@ -30,9 +30,10 @@ type Table struct {
 	isOwned    bool   // its records end with the account that they belong to
 	byOwner    *Index // whose keys begin with that account; nil: those of the rows do
 
-	Added Added  // when it was added to those that each engine knows by itself; zero: it is one of them
-	many  string // its records, as a message names them
-	most  int    // how many an account may have; 0: something else decides that
+	Added  Added  // when it was added to those that each engine knows by itself; zero: it is one of them
+	Placed bool   // its records are kept under an owner and a number
+	many   string // its records, as a message names them
+	most   int    // how many an account may have; 0: something else decides that
 
 	// Read returns the record of a row, which shares no memory with it; ErrRecord if it is
 	// malformed or has another key.
@@ -90,6 +91,11 @@ func (o Rows[R]) numbered() Rows[R] {
 	return o
 }
 
+func (o Rows[R]) added(in Added) Rows[R] {
+	o.Added = in
+	return o
+}
+
 func (o Rows[R]) owned(by *Index) Rows[R] {
 	o.isOwned, o.byOwner = true, by
 	return o
@@ -134,7 +140,7 @@ func placed[R Record, P interface {
 		P(&r).Place(AccountID(binary.BigEndian.Uint64(key)), binary.BigEndian.Uint64(key[8:]))
 		return r, true
 	}).numbered().owned(nil)
-	rows.Added, rows.many, rows.most = t.Added, t.many, t.most
+	rows.Added, rows.Placed, rows.many, rows.most = t.Added, true, t.many, t.most
 	return rows
 }
 

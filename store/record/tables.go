@@ -15,6 +15,7 @@ var (
 	Requests    = table("request", RecordRequest, readRequest, RequestsByOwner).owned(RequestsByOwner)
 	Messages    = table("message", RecordMessage, readMessage)
 	Quotas      = table("quota", RecordQuota, readCount)
+	Repeats     = table("repeat", 0, readRepeat).added(Added{Bolt: 10, Postgres: 5})
 )
 
 // Their indexes.
@@ -39,6 +40,7 @@ var (
 var tables = func() []*Table {
 	all := []*Table{
 		Accounts.Table, Sessions.Table, Tokens.Table, Hooks.Table, Requests.Table, Quotas.Table, AdminEvents.Table, Messages.Table,
+		Repeats.Table,
 	}
 	for i, t := range all {
 		if t.Dumped == 0 {

@@ -53,6 +53,8 @@
 //	            nothing else of it
 //	file        sealed in chunks under HKDF(files key, blob id, "pushbox file 1")
 //	list        of the files, sealed under HKDF(files key, "pushbox file list 1")
+//	repeat      the token of a push, for its sender who sends the create again: sealed
+//	            under HKDF(id key, the sender's key, "pushbox repeat 1")
 //	certificate signed by Ed25519 under the seed HKDF(id key, "pushbox certificate 1")
 //	grant       files key, sealed under HKDF(KEK ‖ grant token, "pushbox grant 1")
 //
@@ -94,6 +96,8 @@
 //	                                                      session 32, or
 //	                                                      account number 8
 //	list        1        none          none               head ‖ push id
+//	repeat      1        none          none               head ‖ repeat id ‖ digest 32
+//	                                                      of the create's fields
 //	grant       1        a KEK 4       none               head ‖ push id
 //
 // The key is its version in the ring, in 2 bytes where the table has no number.

@@ -133,6 +133,24 @@ func (r *Ring) SealRequest(id, plain []byte) []byte {
 // does not open.
 func (r *Ring) OpenRequest(id, sealed []byte) ([]byte, error) { return r.open(forRequest, id, sealed) }
 
+// SealRepeat seals the token of the push that a create with a sender's key made. The key is derived
+// from that and from the id key, so that neither the sender nor the ring alone opens it. fields is a
+// digest of what the create asked for.
+func (r *Ring) SealRepeat(by secret.Text, id []byte, fields [32]byte, token secret.Text) []byte {
+	return sealRecord(derive(r.id.bytes(), []byte(by.Reveal()), infoRepeat), id, token.Reveal(), fields[:]...)
+}
+
+// OpenRepeat opens what SealRepeat sealed with the same. The error is ErrOpen if it does not open:
+// the fields are others, too.
+func (r *Ring) OpenRepeat(by secret.Text, id []byte, fields [32]byte, sealed []byte) (secret.Text, error) {
+	plain, err := openRecord("repeat", derive(r.id.bytes(), []byte(by.Reveal()), infoRepeat), id, sealed, fields[:]...)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	defer clear(plain)
+	return secret.New(string(plain)), nil
+}
+
 // sealRecord seals a record whose head is only version and algorithm. It authenticates
 // id and more: the record opens only with the same.
 func sealRecord[T string | []byte](a cipher.AEAD, id []byte, plain T, more ...byte) []byte {

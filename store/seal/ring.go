@@ -18,6 +18,7 @@ const (
 	infoFile    = "pushbox file 1"
 	infoGrant   = "pushbox grant 1"
 	infoCertify = "pushbox certificate 1"
+	infoRepeat  = "pushbox repeat 1"
 
 	// For the first keys of a ring from before there were families.
 	infoFirstDetail = "pushbox detail key 1"

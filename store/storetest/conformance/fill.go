@@ -60,6 +60,10 @@ func Fill(t *testing.T, e record.Engine) {
 	}
 	p := AnswerTo(RequestOf(40, owner, 1), 41)
 	got(e.CreatePush(t.Context(), p, Payload(41), Creation(p))).of(t)
+	p, repeat := LivePush(43, 0), repeatOf(43)
+	entry := Creation(p)
+	entry.Repeat = &repeat
+	got(e.CreatePush(t.Context(), p, Payload(43), entry)).of(t)
 	begin(t, e, owner, 1, false)
 	begin(t, e, owner, 2, true)
 	Must(t, e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, Told))
@@ -93,6 +97,7 @@ func CheckFilled(t *testing.T, e record.Engine) {
 	Must(t, err)
 	Same(t, "the token's account", a, owner)
 	Same(t, "sessions of the owner", len(got(cold.Sessions(t.Context(), e, owner.ID, 9)).of(t)), 2)
+	Same(t, "repeat", got(cold.Repeat(t.Context(), e, repeatOf(43).ID)).of(t), repeatOf(43))
 	Same(t, "key ring", string(got(e.KeyRing(t.Context())).of(t)), "sealed")
 	Same(t, "recipients of messages", len(got(e.CountMessages(t.Context())).of(t)) > 0, true)
 	last, more, err := cold.ClearQuotas(t.Context(), e, record.Addressee{}, 2, 7)

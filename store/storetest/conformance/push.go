@@ -15,6 +15,7 @@ var pushSuite = suite{
 	"a rule that panics changes nothing":                              survivesAPanic,
 	"a rule that breaks the rules is refused":                         refusesABadRule,
 	"a new push may have two entries":                                 createsWithTwoEntries,
+	"of two creates with the same key, one makes a push":              createsOnce,
 	"views at the same time never pass the limit":                     countsConcurrently,
 	"operations that fail do not affect operations of the same batch": isolatesFailures,
 }
@@ -96,4 +97,44 @@ func scribble(list ...[]byte) {
 			b[i] = 0xff
 		}
 	}
+}
+
+// repeatOf is the n-th repeat.
+func repeatOf(n byte) record.Repeat {
+	return record.Repeat{ID: record.RepeatID{1, 15: n}, At: epoch, Sealed: []byte("sealed url_token")}
+}
+
+func createsOnce(t *testing.T, e record.Engine) {
+	once := func(n int, repeat byte) error {
+		p := LivePush(n, 0)
+		entry, r := Creation(p), repeatOf(repeat)
+		entry.Repeat = &r
+		return Made(e.CreatePush(t.Context(), p, Payload(n), entry))
+	}
+	Must(t, once(1, 1))
+	Same(t, "repeat", got(cold.Repeat(t.Context(), e, repeatOf(1).ID)).of(t), repeatOf(1))
+	WantErr(t, once(2, 1), record.ErrExists)
+	got(Push(t.Context(), e, PushID(2))).fails(t, record.ErrNotFound)
+
+	id := account(t, e, "owner@example.org") // a create that fails takes no key
+	Alter(t, e, id, func(a *record.Account) { a.Disabled = true })
+	p, r := LivePush(3, id), repeatOf(3)
+	entry := Creation(p)
+	entry.Repeat = &r
+	WantErr(t, Made(e.CreatePush(t.Context(), p, Payload(3), entry)), record.ErrToken)
+	got(cold.Repeat(t.Context(), e, r.ID)).fails(t, record.ErrNotFound)
+
+	errs := make([]error, 8)
+	Together(len(errs), func(i int) { errs[i] = once(10+i, 9) })
+	made := 0
+	for i, err := range errs {
+		if err == nil {
+			made++
+			got(Push(t.Context(), e, PushID(10+i))).of(t)
+			continue
+		}
+		WantErr(t, err, record.ErrExists)
+		got(Push(t.Context(), e, PushID(10+i))).fails(t, record.ErrNotFound)
+	}
+	Same(t, "pushes with one key", made, 1)
 }
