@@ -3,11 +3,13 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
@@ -47,9 +49,42 @@ type Progress func(done, total int64)
 var errHome = errors.New("there is no server to push to")
 
 // Create creates a push on the home server, and returns its link. It reads files once, and
-// closes them in any case. After an error that is not a *StatusError there may be a push
-// whose link is lost.
+// closes them in any case. A push without files and mail is sent once more if the answer is
+// lost or a gateway has none, with the same key: a server that knows keys makes only one push.
+// After an error that is not a *StatusError there may be a push whose link is lost.
 func (c *Client) Create(ctx context.Context, in NewPush, p Progress) (Push, error) {
+	if len(in.Files) > 0 || !in.MailTo.IsZero() { // files are read once; Password Pusher knows no key, and would mail twice
+		return c.create(ctx, in, "", p)
+	}
+	key := rand.Text()
+	made, err := c.create(ctx, in, key, p)
+	if wait, ok := repeats(err); ok && c.pause(ctx, wait) == nil {
+		return c.create(ctx, in, key, p)
+	}
+	return made, err
+}
+
+// The waits before a create is sent again. A server that asks for more is not asked again.
+const (
+	repeatWait = time.Second
+	repeatMost = 5 * time.Second
+)
+
+// repeats reports whether a create that failed may have made a push, or succeed soon, and how
+// long to wait before.
+func repeats(err error) (wait time.Duration, ok bool) {
+	var refused *StatusError
+	if errors.As(err, &refused) {
+		away := []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+		return max(refused.RetryAfter, repeatWait), slices.Contains(away, refused.Status) && refused.RetryAfter <= repeatMost
+	}
+	var op *net.OpError
+	lost := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && op.Op != "dial"
+	return repeatWait, lost
+}
+
+// create is one attempt of Create. An empty key is not sent.
+func (c *Client) create(ctx context.Context, in NewPush, key string, p Progress) (Push, error) {
 	ctx, w := newWatch(ctx, answerTimeout)
 	defer w.stop()
 	if c.opt.Home.IsZero() {
@@ -60,6 +95,9 @@ func (c *Client) Create(ctx context.Context, in NewPush, p Progress) (Push, erro
 		return Push{}, err
 	}
 	defer done()
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
 	body, err := c.answer(ctx, w, req)
 	if err != nil {
 		return Push{}, err
