@@ -92,7 +92,7 @@ func (s *Service) errorsOf(row action.Route, said []error) []error {
 // routeErrors are the errors of each route of the API, in addition to those of errorsOf.
 var routeErrors = map[string][]error{
 	"create": append([]error{
-		action.ErrUnauthorized, intake.ErrNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize,
+		action.ErrUnauthorized, intake.ErrKey, intake.ErrNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, record.ErrFileSize,
 		errInvalid, limit.ErrBusy, record.ErrBusy, record.ErrFull, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, errClientRoom, errAccountRoom, errAnonymousRoom,
 	}, inStore...),
 	"active":          append([]error{action.ErrPage, record.ErrBusy}, inStore...),

@@ -25,7 +25,11 @@ func (s *Service) create(r *action.Request, how intake.Spelling) (action.Reply, 
 	if p.Mailed > 0 {
 		made.NotifyEmailsTo, made.NotifyEmailsToLocale = c.Fields.Text(store.FieldMailTo), c.Fields.Text(store.FieldMailLanguage)
 	}
-	return r.Made(made.HTMLURL, made), nil
+	rep := r.Made(made.HTMLURL, made)
+	if p.Repeated {
+		rep.Header = append(rep.Header, [2]string{intake.HeaderRepeated, "true"})
+	}
+	return rep, nil
 }
 
 func (s *Service) showPush(r *action.Request) (action.Reply, error) {

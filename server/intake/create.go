@@ -6,11 +6,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash"
 	"time"
 
 	"pushbox/config"
 	"pushbox/internal/lang"
 	"pushbox/internal/limit"
+	"pushbox/internal/secret"
 	"pushbox/server/action"
 	"pushbox/server/body"
 	"pushbox/server/deadline"
@@ -52,6 +54,11 @@ type Draft struct {
 
 	content int64 // bytes of the files so far
 
+	key     secret.Text // of the create; empty: none
+	repeats bool        // an earlier create with the key made the push
+	sum     hash.Hash   // of the last file; nil: there is no key
+	sent    []string    // of each file: its digest, its name and its media type
+
 	by     limit.Holder      // the holder of its memory and its upload slot
 	asked  store.RequestInfo // the request that the push answers
 	Policy store.Policy      // of its sender, or of the owner of the request that it answers
@@ -83,15 +90,16 @@ func (s *Desk) newCreateRequest(r *action.Request, how Spelling) *Draft {
 func (s *Desk) ReceivePush(r *action.Request, how Spelling) (*Draft, store.PushInfo, error) {
 	c := s.newCreateRequest(r, how)
 	defer c.close()
-	if err := c.findPolicy(); err != nil {
+	if err := cmp.Or(c.findPolicy(), c.findKey()); err != nil {
 		return c, store.PushInfo{}, err
 	}
 	c.hold()
 	if err := c.read(); err != nil {
 		return c, store.PushInfo{}, err
 	}
+	key := c.repeatKey()
 	push, err := c.newPush()
-	push.Receipt = c.Page
+	push.Receipt, push.Repeat = c.Page, key
 	if err == nil && push.Files != nil && c.Request.Actor.Account != 0 && !c.Answers() {
 		err = c.identifyAgain()
 	}
@@ -203,6 +211,9 @@ func (c *Draft) Field(name string, v body.Value) error {
 // Expect refuses files for which the sender has no room now. The check is repeated while they
 // arrive, so that an upload that cannot become a push ends early.
 func (c *Draft) Expect(files int64) error {
+	if c.repeats { // they only prove that it is the same create
+		return nil
+	}
 	if c.Answers() {
 		return c.desk.Store.RequestHasRoom(c.Request.Context(), c.asked, files)
 	}
@@ -232,7 +243,7 @@ func (c *Draft) File(f *body.File) error {
 	}
 	d := &c.Request.Deadlines
 	content := deadline.NewRoomReader(deadline.NewProgressReader(f, d), c.content, c.Expect)
-	if err := c.Files.Add(c.Request.Context(), content); err != nil {
+	if err := c.Files.Add(c.Request.Context(), c.digested(content)); err != nil {
 		d.Sending(deadline.Pace{Begin: time.Now()}) // time for the answer, which the file may have used up
 		return err
 	}
@@ -242,7 +253,10 @@ func (c *Draft) File(f *body.File) error {
 }
 
 // Describe gives the last file its name and media type.
-func (c *Draft) Describe(filename, mediaType string) { c.Files.Describe(filename, mediaType) }
+func (c *Draft) Describe(filename, mediaType string) {
+	c.Files.Describe(filename, mediaType)
+	c.describeDigested(filename, mediaType)
+}
 
 // newPush returns what the store needs to create the push.
 func (c *Draft) newPush() (store.NewPush, error) {
