@@ -58,29 +58,22 @@ func (c *Client) Create(ctx context.Context, in NewPush, p Progress) (Push, erro
 	}
 	key := rand.Text()
 	made, err := c.create(ctx, in, key, p)
-	if wait, ok := repeats(err); ok && c.pause(ctx, wait) == nil {
+	if isLost(err) && c.pause(ctx, repeatWait) == nil {
 		return c.create(ctx, in, key, p)
 	}
 	return made, err
 }
 
-// The waits before a create is sent again. A server that asks for more is not asked again.
-const (
-	repeatWait = time.Second
-	repeatMost = 5 * time.Second
-)
+const repeatWait = time.Second // before a create is sent again
 
-// repeats reports whether a create that failed may have made a push, or succeed soon, and how
-// long to wait before.
-func repeats(err error) (wait time.Duration, ok bool) {
-	var refused *StatusError
-	if errors.As(err, &refused) {
-		away := []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
-		return max(refused.RetryAfter, repeatWait), slices.Contains(away, refused.Status) && refused.RetryAfter <= repeatMost
+// isLost reports whether the answer to a request was lost after the server may have had it. With 503 a
+// server says that it did nothing.
+func isLost(err error) bool {
+	if refused, ok := errors.AsType[*StatusError](err); ok {
+		return refused.Status == http.StatusBadGateway || refused.Status == http.StatusGatewayTimeout
 	}
-	var op *net.OpError
-	lost := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && op.Op != "dial"
-	return repeatWait, lost
+	op, ok := errors.AsType[*net.OpError](err)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ok && op.Op != "dial"
 }
 
 // create is one attempt of Create. An empty key is not sent.
