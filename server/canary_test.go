@@ -48,11 +48,12 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		askedName  = "canary-asked-name-4e1b07"
 		askedNote  = "canary-asked-note-c83f5a"
 		answered   = "canary-answer-text-e81b35"
+		key        = "canary-key-of-a-create-2b60"
 	)
 	fields := `"payload":"` + payload + `","passphrase":"` + passphrase + `","name":"` + name + `","note":"` + note + `"`
 	owned, anonymous, spent := a.Create(fields, ann), a.Create(fields), a.Create(`"payload":"`+payload+`"`)
 	markers := []string{
-		payload, passphrase, wrong, name, note, unknown, owned, anonymous, spent,
+		payload, passphrase, wrong, name, note, unknown, owned, anonymous, spent, key,
 		strings.TrimPrefix(ann.Get("Authorization"), "Bearer "),
 	}
 	const boundary = "canary-boundary"
@@ -100,6 +101,10 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		{"GET", requests, "", ann},
 		{"POST", requests, `{"request":{"text":"` + asked + `","kinds":"` + wrong + `"}}`, ann},
 		{"PUT", pushes + "/" + owned, fields, linked},
+		{"POST", pushes, `{"push":{` + fields + `}}`, http.Header{"Idempotency-Key": {key}}},
+		{"POST", pushes, `{"push":{` + fields + `}}`, http.Header{"Idempotency-Key": {key}}},
+		{"POST", pushes, `{"push":{"payload":"` + payload + `"}}`, http.Header{"Idempotency-Key": {key}}},
+		{"POST", pushes, `{"push":{` + fields + `}}`, http.Header{"Idempotency-Key": {key + strings.Repeat("z", 255)}}},
 		{"POST", pushes, `{"push":{` + fields + `,"kind":"` + wrong + `"}}`, linked},
 		{"POST", pushes, `{"push":{` + fields + `}`, linked},
 		{"POST", pushes, `{"push":{` + fields + `}}`, http.Header{"Content-Type": {"text/" + wrong}}},
