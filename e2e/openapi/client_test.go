@@ -23,12 +23,17 @@ func TestAGeneratedClientSpeaksToTheServer(t *testing.T) {
 	check(t, err)
 	want(t, "version", version.JSON200.ApiVersion, "2.1")
 
-	made, err := client.CreateWithResponse(ctx, NewPushJSON{Push: NewPush{
+	once := &CreateParams{IdempotencyKey: new("a key of a push by oapi-codegen")}
+	in := NewPushJSON{Push: NewPush{
 		Payload: new("by oapi-codegen"), Passphrase: new("p"), ExpireAfterViews: new(3), DeletableByViewer: new(false),
-	}})
+	}}
+	made, err := client.CreateWithResponse(ctx, once, in)
 	check(t, err)
 	want(t, "create", made.StatusCode(), http.StatusCreated)
 	push := made.JSON201
+	again, err := client.CreateWithResponse(ctx, once, in)
+	check(t, err)
+	want(t, "create again", again.JSON201.UrlToken, push.UrlToken)
 	want(t, "views", push.ExpireAfterViews, 3)
 	want(t, "days, by default", push.ExpireAfterDays, 7)
 
@@ -59,7 +64,7 @@ func TestAGeneratedClientSpeaksToTheServer(t *testing.T) {
 		t.Errorf("audit: %q", kinds)
 	}
 
-	refused, err := client.CreateWithResponse(ctx, NewPushJSON{Push: NewPush{Payload: new("")}})
+	refused, err := client.CreateWithResponse(ctx, nil, NewPushJSON{Push: NewPush{Payload: new("")}})
 	check(t, err)
 	want(t, "payload that is not accepted", (*refused.JSON422.Payload)[0], "is required")
 
