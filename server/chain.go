@@ -65,6 +65,7 @@ func (s *Server) newRequest(e *door, w http.ResponseWriter, hr *http.Request) *a
 		Client:    r.Client.Key(),
 		Marks:     r.Marks(),
 		Local:     r.Client.Direct,
+		Addr:      r.Client.Addr,
 		IP:        r.Client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix),
 		UserAgent: hr.UserAgent(),
 		Referrer:  secret.New(hr.Referer()),

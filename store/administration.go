@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -282,7 +283,8 @@ type Actor struct {
 	Client    string           // the key of limits: an IPv4 address or an IPv6 /64
 	Marks     []secret.Text    // that the browser got from a Store: see NewSession.Mark and PushInfo.Mark
 	Local     bool             // a program on this machine: its pushes do not count against a client's room
-	IP        string
+	Addr      netip.Addr       // for pushes that are limited to networks; zero: it is not known
+	IP        string           // for logs, which may not have all of the address
 	UserAgent string
 	Referrer  secret.Text // it may hold a link
 

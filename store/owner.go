@@ -171,7 +171,7 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 	if err != nil {
 		return History{}, err
 	}
-	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note}}
+	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note, Networks: d.access.networks}}
 	if h.Asked, err = s.asked(ctx, p); err != nil {
 		return History{}, err
 	}
@@ -218,11 +218,11 @@ func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (Histo
 		return History{}, err
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: t}}
-	if ownedBy(p, by) {
-		d, err := s.openDetails(p)
-		if err != nil {
-			return History{}, err
-		}
+	d, err := s.openDetails(p)
+	if err != nil {
+		return History{}, err
+	}
+	if h.Networks = d.access.networks; ownedBy(p, by) {
 		h.Name, h.Note = d.name, d.note
 	}
 	h.Log, err = s.entries(ctx, p, (page-1)*PageSize, PageSize)

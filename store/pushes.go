@@ -55,6 +55,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	if err != nil {
 		return PushInfo{}, err
 	}
+	in.Networks = joinNetworks(in.Networks, &bad)
 	p := termsOf(policy.Terms, in.Kind, in.hasFiles()).resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
 	checkPushMail(p, to, &bad)
@@ -81,7 +82,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	}
 	e := record.Entry{Kind: record.EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by), Most: policy.Room, Repeat: s.newRepeat(by, in.Repeat, t, at.Now)}
 	logEntry(&p, e.Kind, at)
-	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to), ReceiptCode: code}
+	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Networks: in.Networks, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {
 		then := s.mailEntry(info, by, *in.Mail, to)
 		logEntry(&info.Push, then.Kind, at)
@@ -202,7 +203,7 @@ func (s *Store) openAll(ps []record.Push, at clock.Instant) ([]PushInfo, error) 
 // openOwn opens a push for its owner.
 func (s *Store) openOwn(p record.Push, at clock.Instant) (PushInfo, error) {
 	d, err := s.openDetails(p)
-	info := PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note}
+	info := PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note, Networks: d.access.networks}
 	if err == nil && p.Live() {
 		info.Token, err = s.openLink(p)
 	}
@@ -343,6 +344,7 @@ type PushInfo struct {
 	At         time.Time // the instant of the call
 	Token      Token
 	Name, Note secret.Text // only for the sender: at creation and in the owner's lists
+	Networks   string      // only for the sender, as the names are: with spaces between them; empty: it opens from anywhere
 	Payload    secret.Text // only after a retrieval that delivered it
 	Files      []FileInfo  // only after a retrieval that delivered them
 	Grant      secret.Text // lets Store.Download read those files

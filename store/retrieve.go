@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type Reserve func(k record.Kind, payload int64) error
 // that has expired comes back without a payload, which is no error; its owner may name
 // it by its Handle.
 //
-// Errors: ErrNotFound; a *PassphraseError if the passphrase is wrong or missing;
+// Errors: ErrNotFound; ErrNetwork as of Admits; a *PassphraseError if the passphrase is wrong or missing;
 // ErrLocked after too many wrong ones, ErrFrozen after too many in all; ErrBusy if too many
 // wait to be checked; an *EarlyError if the push cannot be opened yet, whatever the passphrase;
 // ErrClock if a jump of the clock leaves open whether the push has expired, or can be opened, or
@@ -192,7 +193,11 @@ func (s *Store) issue(p record.Push, dek seal.DEK, at clock.Instant) (i issued, 
 // unwrap opens the key of a push. If the push has expired, it returns no key and needs
 // no passphrase.
 func (s *Store) unwrap(ctx context.Context, by Actor, p record.Push, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
-	if over, err := s.over(p); over || err != nil {
+	over, err := s.over(p)
+	if over {
+		return dek, err
+	}
+	if err = cmp.Or(s.Admits(by, p), err); err != nil {
 		return dek, err
 	}
 	open := func(p record.Push) (err error) {

@@ -24,7 +24,7 @@ func endPush(p *record.Push, s record.State, expiredAt, now time.Time) {
 	p.State, p.ExpiredAt, p.UpdatedAt = s, expiredAt, now
 	p.Wrap, p.Link, p.WrappedKey = nil, nil, nil
 	p.Frozen = false
-	if p.RoomOf() == record.RoomOfClient && len(p.Details) > keptDetails {
+	if p.Owner == 0 || p.RoomOf() == record.RoomOfClient && len(p.Details) > keptDetails {
 		p.Details = nil
 	}
 }

@@ -5,9 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
+	"pushbox/internal/clientip"
 	"pushbox/internal/secret"
 	"pushbox/store/record"
 	"pushbox/store/seal"
@@ -78,10 +82,12 @@ func (s *Store) sealPush(ctx context.Context, by Actor, p *record.Push, t Token,
 		p.Files = in.Files.key.SealList(p.ID[:], encodeFiles(in.Files.files))
 		p.Stored = in.Files.stored
 	}
+	d := details{access: access{networks: in.Networks}}
 	if p.Owner != 0 { // only an owner can read them again
 		p.Link = ring.SealLink(now, p.ID[:], t.Text)
-		p.Details = details{name: in.Name, note: in.Note}.seal(ring, p.ID)
+		d.name, d.note = in.Name, in.Note
 	}
+	p.Details = d.seal(ring, p.ID)
 	return dek.SealPayload(p.ID[:], byte(p.Kind), in.Payload), err
 }
 
@@ -135,6 +141,37 @@ func (s *Store) openDetails(p record.Push) (d details, err error) {
 		return d, damaged(p.ID, "details")
 	}
 	return d, nil
+}
+
+// joinNetworks returns the networks from which a push opens as its details have them.
+func joinNetworks(text string, bad *record.InvalidError) string {
+	all, err := clientip.ParseNetworks(text)
+	checkLength(FieldNetworks, len(text), MaxNetworks, bad)
+	if err != nil {
+		bad.Add(FieldNetworks, err.Error())
+	}
+	texts := make([]string, len(all))
+	for i, p := range all {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, " ")
+}
+
+// Admits returns ErrNetwork if the push is live and opens only from networks that the actor is not
+// in. Its owner may open it from anywhere. An actor whose address is not known is in no network.
+func (s *Store) Admits(by Actor, p record.Push) error {
+	if !p.Restricted || !p.Live() || ownedBy(p, by) {
+		return nil
+	}
+	d, err := s.openDetails(p)
+	if err != nil || d.access.networks == "" {
+		return err
+	}
+	all, _ := clientip.ParseNetworks(d.access.networks) // it was joined from valid ones
+	if !slices.ContainsFunc(all, func(n netip.Prefix) bool { return n.Contains(by.Addr.Unmap()) }) {
+		return record.ErrNetwork
+	}
+	return nil
 }
 
 // maxAgent is how many bytes of a user agent or referrer are kept.

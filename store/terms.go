@@ -20,6 +20,7 @@ const (
 	MaxPassphrase = 1024      // bytes
 	MaxName       = 255       // bytes
 	MaxNote       = 10 * 1024 // bytes
+	MaxNetworks   = 2 * 1024  // bytes of the text with the networks from which a push opens
 )
 
 // A Range is a default, and the bounds of other values.
@@ -76,6 +77,7 @@ func (t Terms) resolve(in NewPush, at clock.Instant, bad *record.InvalidError) r
 		DeletableByViewer: t.Deletable.pick(in.DeletableByViewer) && in.Kind != record.URL,
 		ClientEncrypted:   isEnvelope(in.Kind, in.Payload),
 		Protected:         !in.Passphrase.IsZero(),
+		Restricted:        in.Networks != "",
 		OpensAt:           in.OpensAt, CloseAfter: in.CloseAfter,
 	}
 	if !in.OpensAt.IsZero() && !(at.Now.Before(in.OpensAt) && in.OpensAt.Before(p.ExpiresAt)) {
@@ -199,7 +201,8 @@ const (
 	FieldCloseAfter    = "close_after_first_view" // a code as of FieldDuration
 	FieldViews         = "expire_after_views"
 	FieldRetrievalStep = "retrieval_step"
-	FieldReveal        = "reveal" // RevealPress or RevealType
+	FieldReveal        = "reveal"   // RevealPress or RevealType
+	FieldNetworks      = "networks" // from which it opens
 	FieldDeletable     = "deletable_by_viewer"
 	FieldMailTo        = "notify_emails_to"
 	FieldLanguage      = "language"
@@ -259,6 +262,7 @@ type NewPush struct {
 	RetrievalStep     *bool
 	TypedReveal       bool // always of a push whose link pushbox mails, and by some policies
 	DeletableByViewer *bool
+	Networks          string // as clientip.ParseNetworks reads them: others than the owner open it only from there; empty: from anywhere
 
 	Mail    *MailRequest // the recipients of its link by mail; nil: no mail
 	Receipt bool         // makes a receipt with a code, for the sender

@@ -45,6 +45,7 @@ func codes() []code {
 		{"locked", record.ErrLocked},
 		{"frozen", record.ErrFrozen},
 		{"early", record.ErrEarly},
+		{"network", record.ErrNetwork},
 		{"live", record.ErrLive},
 		{"quota", record.ErrQuota},
 		{"unconfirmed", record.ErrUnconfirmed},

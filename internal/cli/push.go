@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/client"
+	"pushbox/internal/clientip"
 	"pushbox/internal/endtoend"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
@@ -28,6 +29,7 @@ type pushFlags struct {
 	days, views             int
 	retrievalStep, deletion bool
 	reveal                  string
+	networks                []string
 	endToEnd                bool
 	until, from             *time.Time
 	afterFirst              *time.Duration
@@ -53,8 +55,8 @@ can read --name and --note.
 
 With --csv it pushes each row of a table, and writes a table of the links, with the
 columns name, mail and link. The first line names the columns: text, and any of name,
-mail (the server sends the link there), passphrase, days and views. Each link is
-written before the next push is made. With --resume the links are added to FILE, and
+mail (the server sends the link there), passphrase, days, views and networks (as of
+--network, separated by commas or spaces). Each link is written before the next push is made. With --resume the links are added to FILE, and
 rows that have a link there are not pushed again.` + clientHelp,
 		Example: `  pushbox push --url https://push.example.com
   pushbox push --days 1 --views 1 --passphrase report.pdf
@@ -85,6 +87,7 @@ rows that have a link there are not pushed again.` + clientHelp,
 	flags.BoolVar(&in.retrievalStep, "retrieval-step", false, "show a page with a button before the secret, or not (=false)")
 	flags.StringVar(&in.reveal, "reveal", "", "what people do to open the link: `HOW` is press (a button), or type (a number first)")
 	completeValues(cmd, "reveal", []string{store.RevealPress, store.RevealType})
+	flags.StringArrayVar(&in.networks, "network", nil, "the push opens only from `NETWORK`, such as 10.0.0.0/8 (can be given again)")
 	flags.BoolVar(&in.deletion, "deletable", false, "anyone with the link can delete the push, or not (=false)")
 	flags.BoolVar(&in.endToEnd, "end-to-end", false, "encrypt the push with a key that only the link has")
 	flags.StringVar(&in.csv, "csv", "", "push each row of the table in `FILE`; - is standard input")
@@ -143,6 +146,7 @@ func (a *app) createPush(cmd *cobra.Command, flags pushFlags, files []string) er
 func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error) {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	in := client.NewPush{Kind: f.kind, Days: f.days, Views: f.views, Name: secret.New(f.name), Note: secret.New(f.note), Reveal: f.reveal}
+	in.Networks = strings.Join(f.networks, ",")
 	in.ExpiresAt, in.OpenFrom, in.CloseAfter = *f.until, *f.from, *f.afterFirst
 	if given("retrieval-step") {
 		in.RetrievalStep = &f.retrievalStep
@@ -151,6 +155,7 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 		in.Deletable = &f.deletion
 	}
 	_, isKind := record.ParseKind(f.kind)
+	_, networks := clientip.ParseNetworks(in.Networks)
 	switch {
 	case given("days") && f.days < 1, given("views") && f.views < 1:
 		return in, usagef("--days and --views must be 1 or more")
@@ -166,6 +171,8 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 		return in, hint.With(usagef("--kind must be file if there is a FILE"), "leave --kind out, or pass the text on standard input")
 	case f.endToEnd && f.kind != "" && f.kind != record.Text.String() && f.kind != record.File.String():
 		return in, usagef("--end-to-end works only for texts and files, not for another --kind")
+	case networks != nil:
+		return in, usagef("--network %w", networks)
 	case !utf8.ValidString(f.name + f.note):
 		return in, usagef("--name and --note must be UTF-8")
 	case files > 0:

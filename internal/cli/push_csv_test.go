@@ -124,6 +124,16 @@ func TestATableCanBeEncrypted(t *testing.T) {
 	}
 }
 
+func TestARowHasItsNetworksElseThoseOfTheFlags(t *testing.T) {
+	t.Parallel()
+	f := newPushServer(t)
+	act(t, "text,networks\na,\"10.0.0.0/8, ::1\"\nb,\n", nil, "push", "--url", f.URL, "--network", "192.0.2.7", "--csv", "-").want(t, exitDone, "did not apply the limits of 2 rows")
+	if len(f.pushes) != 2 || f.pushes[0]["networks"] != "10.0.0.0/8, ::1" || f.pushes[1]["networks"] != "192.0.2.7" {
+		t.Errorf("sent %v", f.pushes)
+	}
+	act(t, "x", nil, "push", "--url", f.URL, "--network", "10.0.0.0/8", "--network", "office").want(t, exitUsage, "--network has no address or network as entry 2")
+}
+
 func TestAMistakeInATableIsNamedByItsLineBeforeAnythingIsPushed(t *testing.T) {
 	t.Parallel()
 	f := newPushServer(t)
@@ -135,7 +145,7 @@ func TestAMistakeInATableIsNamedByItsLineBeforeAnythingIsPushed(t *testing.T) {
 		"nothing":          {"", "it is empty", nil},
 		"no row":           {"text\n\n", "no row below", nil},
 		"no text column":   {"name,mail\na,b\n", "line 1: the column text is missing", nil},
-		"another column":   {"text,marker\na,b\n", "line 1: it must name the columns, which can be text, name, mail, passphrase, days, views", nil},
+		"another column":   {"text,marker\na,b\n", "line 1: it must name the columns, which can be text, name, mail, passphrase, days, views, networks", nil},
 		"a column twice":   {"text,Text\na,b\n", "line 1: the column text is there twice", nil},
 		"no text":          {"text,name\n" + "a,b\n,marker\n", "line 3: it has no text", nil},
 		"a cell more":      {"text,name\na,b\n\"x\ny\",b\nmarker,b,c\n", "line 5: wrong number of fields", nil},
@@ -143,6 +153,7 @@ func TestAMistakeInATableIsNamedByItsLineBeforeAnythingIsPushed(t *testing.T) {
 		"days":             {"text,days\na,1\na,1.5\n", "line 3: days must be a whole number of 1 or more", nil},
 		"no days":          {"text,days\na,0\n", "line 2: days must be", nil},
 		"views":            {"text,views\na,marker\n", "line 2: views must be", nil},
+		"networks":         {"text,networks\na,10.0.0.0/8\na,\"10.0.0.0/8 marker\"\n", "line 3: networks has no address or network as entry 2", nil},
 		"not UTF-8":        {"text\nä\n\xe4\n", "line 3: it is not text in UTF-8", nil},
 		"UTF-16":           {"\xff\xfet\x00e\x00x\x00t\x00", "line 1: it is not text in UTF-8", nil},
 		"too long a text":  {"text\n" + strings.Repeat("x", store.MaxText+1), "line 2: its text is longer than 1048576 bytes", nil},

@@ -37,6 +37,7 @@ func TestOnlyFlagsThatAreGivenAreSent(t *testing.T) {
 		{[]string{"--after-first-view", "12h"}, map[string]string{"close_after_first_view": "5"}},
 		{[]string{"--after-first-view", "24h"}, map[string]string{"close_after_first_view": "6"}},
 		{[]string{"--after-first-view", "90d"}, map[string]string{"close_after_first_view": "17"}},
+		{[]string{"--network", "10.0.0.0/8", "--network", "2001:db8::1"}, map[string]string{"networks": "10.0.0.0/8,2001:db8::1"}},
 		{[]string{"--kind", "text"}, map[string]string{"kind": "text"}},
 	} {
 		f := newFake(t)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"pushbox/internal/client"
+	"pushbox/internal/clientip"
 	"pushbox/internal/endtoend"
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
@@ -26,7 +28,7 @@ const (
 )
 
 // columns are the columns that a table may have. Only text must be there.
-var columns = []string{"text", "name", "mail", "passphrase", "days", "views"}
+var columns = []string{"text", "name", "mail", "passphrase", "days", "views", "networks"}
 
 // A tableRow is a push of a table, and where it begins there.
 type tableRow struct {
@@ -158,6 +160,11 @@ func parseRow(head, cells []string, p client.NewPush, endToEnd bool) (_ client.N
 			}
 		case "views":
 			number(&p.Views, head[i], cell)
+		case "networks":
+			if _, bad := clientip.ParseNetworks(cell); bad != nil {
+				err = errors.Join(err, fmt.Errorf("networks %w", bad))
+			}
+			p.Networks = cmp.Or(strings.TrimSpace(cell), p.Networks)
 		}
 	}
 	longest := store.MaxText

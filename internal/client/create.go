@@ -32,6 +32,7 @@ type NewPush struct {
 	RetrievalStep *bool
 	Reveal        string // press or type
 	Deletable     *bool  // by anyone with the link
+	Networks      string // from which it opens, separated by commas
 	Files         []Upload
 }
 
@@ -164,6 +165,7 @@ func (in NewPush) fields() (all []field) {
 		add(true, "retrieval_step", *in.RetrievalStep)
 	}
 	add(in.Reveal != "", "reveal", in.Reveal)
+	add(in.Networks != "", "networks", in.Networks)
 	if in.Deletable != nil {
 		add(true, "deletable_by_viewer", *in.Deletable)
 	}

@@ -26,6 +26,7 @@ type Push struct {
 	// Times; zero or nothing if the answer does not have them.
 	ExpiresAt, OpenFrom time.Time
 	closeAfter          int64 // a code; below 0: none
+	networks            int   // how many it opens from; 0: from all
 
 	Mailed bool // the server sends the link by mail; after Create
 
@@ -37,6 +38,9 @@ type Push struct {
 // Differs reports whether the server made the push with other limits than it was asked for.
 func (p Push) Differs(from NewPush) bool {
 	code, _ := DurationCode(from.CloseAfter)
+	if from.Networks != "" && p.networks == 0 {
+		return true
+	}
 	if missed(from.ExpiresAt, p.ExpiresAt) || missed(from.OpenFrom, p.OpenFrom) || from.CloseAfter > 0 && p.closeAfter != int64(code) {
 		return true
 	}
@@ -112,6 +116,8 @@ func pushOf(o object, from Server) Push {
 		ExpiresAt: o.time("expires_at"), OpenFrom: o.time("open_from"), closeAfter: o.number("close_after_first_view"),
 		Mailed: o.text("notify_emails_to") != "",
 	}
+	networks, _ := read[[]string](o, "networks")
+	p.networks = len(networks)
 	files, _ := read[[]object](o, "files")
 	for _, f := range files {
 		p.Files = append(p.Files, fileOf(f, from))

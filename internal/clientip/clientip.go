@@ -28,10 +28,7 @@ type Proxies struct {
 func New(prefixes []netip.Prefix) Proxies {
 	var p Proxies
 	for _, prefix := range prefixes {
-		if prefix.Addr().Is4In6() && prefix.Bits() >= 96 {
-			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
-		}
-		p.trusted = append(p.trusted, prefix.Masked())
+		p.trusted = append(p.trusted, unmapped(prefix).Masked())
 	}
 	return p
 }

@@ -1,9 +1,11 @@
 package clientip
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // peer is the other end of a connection.
@@ -38,6 +40,39 @@ func cutLast(list string) (rest, entry string, more bool) {
 		return list[:i], list[i+1:], true
 	}
 	return "", list, false
+}
+
+// MaxNetworks is how many networks ParseNetworks reads.
+const MaxNetworks = 16
+
+// ParseNetworks reads networks, and addresses as networks of one, with commas or white space between
+// them. It returns each of them once, without the bits beyond its prefix length; an IPv4-mapped IPv6
+// network as the IPv4 network. Its error completes a sentence about the text.
+func ParseNetworks(text string) (all []netip.Prefix, err error) {
+	for i, part := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || unicode.IsSpace(c) }) {
+		if i == MaxNetworks {
+			return nil, fmt.Errorf("has more than %d entries: at most %d are possible", MaxNetworks, MaxNetworks)
+		}
+		p, err := netip.ParsePrefix(part)
+		if addr, isAddr := netip.ParseAddr(part); isAddr == nil {
+			p, err = netip.PrefixFrom(addr.WithZone(""), addr.BitLen()), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("has no address or network as entry %d: write such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32", i+1)
+		}
+		if p = unmapped(p).Masked(); !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// unmapped returns an IPv4-mapped IPv6 network as the IPv4 network.
+func unmapped(p netip.Prefix) netip.Prefix {
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p
 }
 
 // parseEntry reads an entry of X-Forwarded-For, which some proxies quote.

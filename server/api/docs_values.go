@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
 	"pushbox/server/action"
 	"pushbox/server/body"
@@ -26,7 +27,7 @@ func (s *Service) readAPI(v1 bool) (*openapi.API, error) {
 		"base": documentedBase, "v1": v1, "api_version": apiVersion, "release": s.Release, "edition": s.Config.Compat.Edition, "commercial": s.Config.Compat.Commercial(), "features": s.features(),
 		"page_size": store.PageSize, "max_page": action.MaxPage, "max_entries": store.MaxMinorEntries,
 		"max_text": store.MaxText, "max_passphrase": byteLimit(store.MaxPassphrase), "max_name": byteLimit(store.MaxName),
-		"max_note": byteLimit(store.MaxNote), "min_key": intake.MinKey, "max_key": intake.MaxKey, "max_search": byteLimit(manage.MaxSearch), "max_asked": record.MaxAsked,
+		"max_note": byteLimit(store.MaxNote), "min_key": intake.MinKey, "max_key": intake.MaxKey, "max_networks": clientip.MaxNetworks, "max_search": byteLimit(manage.MaxSearch), "max_asked": record.MaxAsked,
 		"acts": actNames(), "events": words(record.AdminKind.String), "entries": words(record.EntryKind.String), "kinds": words(record.Kind.String),
 		"durations": durationCodes(), "codes": numberText{Max: len(intake.Durations) - 1, Bounds: "0 to " + strconv.Itoa(len(intake.Durations)-1)},
 		"mail": s.Config.Mail.Enabled(), "max_recipients": s.Config.Mail.MaxRecipients, "languages": lang.Tags(), "language": s.Config.DefaultLocale,

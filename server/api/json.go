@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"time"
 
 	"pushbox/server/action"
@@ -39,8 +40,9 @@ type pushJSON struct {
 // senderJSON is a push as its sender sees it: created, active, expired.
 type senderJSON struct {
 	pushJSON
-	Name string `json:"name"`
-	Note string `json:"note"`
+	Name     string   `json:"name"`
+	Note     string   `json:"note"`
+	Networks []string `json:"networks"` // empty: it opens from anywhere
 }
 
 // createdJSON is a push as its sender creates it, with the recipients of mail, if any.
@@ -145,7 +147,7 @@ func revealName(typed bool) string {
 }
 
 func newSenderJSON(p store.PushInfo, base string) senderJSON {
-	return senderJSON{pushJSON: newPushJSON(p, base), Name: p.Name.Reveal(), Note: p.Note.Reveal()}
+	return senderJSON{pushJSON: newPushJSON(p, base), Name: p.Name.Reveal(), Note: p.Note.Reveal(), Networks: strings.Fields(p.Networks)}
 }
 
 func newViewerJSON(p store.PushInfo, base string) viewerJSON {

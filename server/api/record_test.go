@@ -15,7 +15,7 @@ func TestTheKeysOfAPush(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	ann := a.AddTokenUser("ann@example.com")
-	base := senderKeys[:len(senderKeys)-2]
+	base := senderKeys[:len(senderKeys)-3]
 	made := a.Do("POST", pushes, `{"push":{"payload":"x"}}`, ann).Want(http.StatusCreated)
 	token := made.Text("url_token")
 	for name, test := range map[string]struct {
@@ -144,5 +144,5 @@ func TestDaysAndViewsRunDown(t *testing.T) {
 var senderKeys = []string{
 	"url_token", "kind", "html_url", "json_url", "created_at", "updated_at", "expires_at", "expire_after_days",
 	"expire_after_views", "days_remaining", "views_remaining", "expired", "expired_on", "deleted",
-	"deletable_by_viewer", "retrieval_step", "passphrase", "passphrase_protected", "client_encrypted", "reveal", "open_from", "close_after_first_view", "name", "note",
+	"deletable_by_viewer", "retrieval_step", "passphrase", "passphrase_protected", "client_encrypted", "reveal", "open_from", "close_after_first_view", "name", "note", "networks",
 }

@@ -69,6 +69,7 @@ const (
 type Value struct {
 	Shape Shape
 	Text  secret.Text // of a string; of a number or bool, as it was written
+	Items secret.Text // of a list: its strings, each with a comma behind it; ? for what is no string
 }
 
 // A Sink takes the fields of a body. If it returns an error, Read stops and returns

@@ -151,11 +151,11 @@ func (r *Reader) field(name string, text secret.Text, into Sink) error {
 	case ok && r.options.Files != nil && key == r.options.FilesField:
 		return r.textForFile(key, text, into)
 	case ok && single:
-		return into.Field(key, Value{String, text})
+		return into.Field(key, Value{Shape: String, Text: text})
 	case ok:
-		return into.Field(key, Value{Shape: List})
+		return into.Field(key, Value{Shape: List, Items: secret.New(text.Reveal() + ",")})
 	case r.options.Flat:
-		return into.Field(name, Value{String, text})
+		return into.Field(name, Value{Shape: String, Text: text})
 	default:
 		return nil
 	}

@@ -51,20 +51,35 @@ func readValue(d *strictjson.Decoder) (Value, error) {
 	switch d.Kind() {
 	case strictjson.String:
 		text, err := d.String(math.MaxInt)
-		return Value{String, secret.New(text)}, err
+		return Value{Shape: String, Text: secret.New(text)}, err
 	case strictjson.Number:
 		text, err := d.Number()
-		return Value{Number, secret.New(text)}, err
+		return Value{Shape: Number, Text: secret.New(text)}, err
 	case strictjson.Bool:
 		yes, err := d.Bool()
-		return Value{Bool, boolText(yes)}, err
+		return Value{Shape: Bool, Text: boolText(yes)}, err
 	case strictjson.Array:
-		return Value{Shape: List}, d.Skip()
+		return readList(d)
 	case strictjson.Object:
 		return Value{Shape: Object}, d.Skip()
 	default:
 		return Value{Shape: Null}, d.Null()
 	}
+}
+
+func readList(d *strictjson.Decoder) (Value, error) {
+	var items strings.Builder
+	err := d.Array(func() error {
+		text, err := "?", error(nil)
+		if d.Kind() == strictjson.String {
+			text, err = d.String(math.MaxInt)
+		} else {
+			err = d.Skip()
+		}
+		items.WriteString(text + ",")
+		return err
+	})
+	return Value{Shape: List, Items: secret.New(items.String())}, err
 }
 
 func boolText(b bool) secret.Text {

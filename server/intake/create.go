@@ -197,6 +197,8 @@ func (c *Draft) Field(name string, v body.Value) error {
 		switch v.Shape {
 		case body.String:
 			return body.ErrTwice
+		case body.List:
+			v.Items = secret.New(c.Fields[name].Items.Reveal() + v.Items.Reveal())
 		case body.Null: // an empty field for files beside a non-empty one
 			return nil
 		}

@@ -55,6 +55,7 @@ func (f Fields) parse(files, typed bool) (store.NewPush, error) {
 		RetrievalStep:     r.Flag(store.FieldRetrievalStep),
 		TypedReveal:       r.typedReveal(),
 		DeletableByViewer: r.Flag(store.FieldDeletable),
+		Networks:          r.networks(),
 		Mail:              r.Mailing(),
 	}
 	return in, r.Bad.Err()
@@ -200,6 +201,14 @@ func (r *FieldReader) Flag(name string) *bool {
 		yes = true
 	}
 	return &yes
+}
+
+// networks reads a text, or a list of texts.
+func (r *FieldReader) networks() string {
+	if v := r.Fields[store.FieldNetworks]; v.Shape == body.List {
+		return v.Items.Reveal()
+	}
+	return r.Secret(store.FieldNetworks).Reveal()
 }
 
 // typedReveal reports whether people are to type a number.

@@ -139,7 +139,7 @@ func (s *Set) justOpened(r *action.Request) (v store.Viewing, ok bool) {
 		return v, false
 	}
 	now, err := s.Store.Preview(r.Context(), r.URLToken)
-	if err != nil {
+	if err != nil || s.Store.Admits(r.Actor, now.Push) != nil {
 		return v, false
 	}
 	return s.kept.show(secret.New(c.Value), now)

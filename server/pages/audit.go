@@ -22,6 +22,7 @@ type auditView struct {
 	Same      string        // the path of the form with the same options; empty: it answers a request
 	Step      bool          // its link leads to a page with a button first
 	Typed     bool          // recipients type a number
+	Networks  string        // from which it opens; empty: from anywhere
 	Deletable bool          // by recipients, who have the link
 	QR        *display.QR   // nil: the link is too long for one
 
@@ -75,7 +76,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 	at := func(page int) string { return pagePath(ownerPath(h.PushInfo)+"/audit", url.Values{}, page) }
 	p := auditView{
 		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Asked: h.Asked.Reveal(), Ends: display.NewTime(h.ExpiresAt),
-		OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Step: h.RetrievalStep, Typed: h.TypedReveal, Deletable: h.DeletableByViewer,
+		OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Step: h.RetrievalStep, Typed: h.TypedReveal, Networks: h.Networks, Deletable: h.DeletableByViewer,
 		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
 		CSV: at(1) + ".csv", Certificate: ownerPath(h.PushInfo) + "/certificate", Edit: edit,
 	}

@@ -30,6 +30,7 @@ type createView struct {
 	Step        checkbox // before the push can be seen
 	Typed       bool     // recipients type a number
 	AlwaysTyped bool     // by the policy
+	Networks    string   // from which it opens
 	Deletable   checkbox // by the viewer
 	Name, Note  secret.Text
 	Policy      *policyNote // nil: the general settings apply
@@ -154,6 +155,7 @@ func (s *Set) tooLong(c *intake.Draft, k record.Kind) (long []string) {
 		{store.FieldViews, maxNumber},
 		{store.FieldOpenFrom, maxNumber},
 		{store.FieldExpiresAt, maxNumber},
+		{store.FieldNetworks, store.MaxNetworks},
 		{store.FieldName, store.MaxName},
 		{store.FieldNote, store.MaxNote},
 		{store.FieldMailTo, s.maxMailBytes()},
@@ -182,6 +184,7 @@ func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.Kin
 		Typed:   f.Text(store.FieldReveal) == store.RevealType,
 
 		AlwaysTyped: p.TypedReveal,
+		Networks:    f.Text(store.FieldNetworks),
 		Deletable:   newCheckbox(all, intake.KindTerms.DeleteChoice, isOn(f, store.FieldDeletable)),
 		Name:        f[store.FieldName].Text,
 		Note:        f[store.FieldNote].Text,

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/internal/clientip"
 	"pushbox/internal/endtoend"
 	"pushbox/server/action"
 	"pushbox/server/intake"
@@ -61,6 +62,7 @@ func (s *Set) formProblems(t intake.KindTerms, c *intake.Draft, invalid *record.
 		{store.FieldOpenFrom, formProblem{Field: store.FieldOpenFrom, Key: "create_bad_open_from"}},
 		{store.FieldExpiresAt, between(store.FieldExpiresAt, "create_bad_expires_at", days)},
 		{store.FieldPassphrase, passphraseProblem(c)},
+		{store.FieldNetworks, formProblem{Field: "networks", Key: "create_bad_networks", Max: strconv.Itoa(clientip.MaxNetworks)}},
 		{store.FieldName, formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
 		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: sizeText(c.Request, store.MaxNote)}},
 		{store.FieldMailTo, formProblem{Field: mailID, Key: "create_bad_mail", Max: strconv.Itoa(s.Config.Mail.MaxRecipients)}},
@@ -116,9 +118,9 @@ func filesProblem(c *intake.Draft) formProblem {
 	return p
 }
 
-// Unfold reports whether the folded options hold a problem.
+// Unfold reports whether the folded options hold a problem, or networks, which are easily forgotten.
 func (p createView) Unfold() bool {
-	return slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
-		return slices.Contains([]string{closeID, store.FieldOpenFrom, store.FieldExpiresAt, "name", "note", mailID, mailLanguageID}, bad.Field)
+	return p.Networks != "" || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
+		return slices.Contains([]string{closeID, store.FieldOpenFrom, store.FieldExpiresAt, "networks", "name", "note", mailID, mailLanguageID}, bad.Field)
 	})
 }

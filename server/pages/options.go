@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"pushbox/internal/clientip"
 	"pushbox/server/action"
 	"pushbox/server/intake"
 	"pushbox/store"
@@ -39,6 +40,9 @@ func formPath(p store.PushInfo) string {
 	}
 	if p.TypedReveal {
 		q.Set(store.FieldReveal, store.RevealType)
+	}
+	if p.Networks != "" {
+		q.Set(store.FieldNetworks, p.Networks)
 	}
 	if p.ClientEncrypted {
 		q.Set(encryptedOption, "on")
@@ -77,6 +81,10 @@ func takeOptions(f intake.Fields, q url.Values, t intake.KindTerms) {
 		set(name, text, choice.Enabled && (text == "on" || text == "off"))
 	}
 	set(store.FieldReveal, store.RevealType, q.Get(store.FieldReveal) == store.RevealType)
+
+	networks := q.Get(store.FieldNetworks)
+	_, err := clientip.ParseNetworks(networks)
+	set(store.FieldNetworks, networks, err == nil && len(networks) <= store.MaxNetworks)
 
 	days, unit := q.Get(store.FieldDays), q.Get(intake.UnitField)
 	for i, d := range intake.Durations {

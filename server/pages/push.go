@@ -32,7 +32,7 @@ func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
 		return action.Reply{}, err
 	}
 	if !opensAtOnce(v.PushInfo) || usesOwnView(r, v.PushInfo) || v.Early(v.At) {
-		return newStepPage(r, v, noAttempt), nil
+		return s.newStepPage(r, v, noAttempt)
 	}
 	return s.reveal(r, secret.Text{}, false)
 }

@@ -42,6 +42,7 @@ type stepView struct {
 	Number    string        // to type; empty: none
 	OpensAt   *display.Time // it cannot be opened before; nil: it can be now
 	Closes    *timeLeft     // how long it stays open after its first view; nil: that view does not change when it ends
+	Outside   bool          // it opens only from networks that the reader is not in
 	Again     bool          // this browser has just opened it, and opens the same view again
 	Attempt   attempt
 }
@@ -96,7 +97,7 @@ func newAttempt(err error, missing bool) (attempt, bool) {
 		locked *record.LockedError
 	)
 	switch {
-	case errors.Is(err, record.ErrEarly):
+	case errors.Is(err, record.ErrEarly), errors.Is(err, record.ErrNetwork):
 		return attempt{Status: http.StatusForbidden}, true
 	case errors.Is(err, record.ErrFrozen):
 		return attempt{Status: http.StatusForbidden, Key: "step_frozen"}, true
@@ -126,7 +127,7 @@ func (s *Set) stepAfter(r *action.Request, a attempt) (action.Reply, error) {
 	if err != nil {
 		return action.Reply{}, err
 	}
-	return newStepPage(r, v, a), nil
+	return s.newStepPage(r, v, a)
 }
 
 // look returns the push that the path names, if it can still be opened.
@@ -138,7 +139,15 @@ func (s *Set) look(r *action.Request) (store.Viewing, error) {
 	return v, err
 }
 
-func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
+func (s *Set) newStepPage(r *action.Request, v store.Viewing, a attempt) (action.Reply, error) {
+	err := s.Store.Admits(r.Actor, v.Push)
+	outside := errors.Is(err, record.ErrNetwork)
+	if err != nil && !outside {
+		return action.Reply{}, err
+	}
+	if outside {
+		a.Status = http.StatusForbidden
+	}
 	if a.Wait > 0 {
 		a.Again = display.NewExactTime(v.At.Add(a.Wait))
 	}
@@ -150,11 +159,11 @@ func newStepPage(r *action.Request, v store.Viewing, a attempt) action.Reply {
 	rep := action.Show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
-		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Made: usesOwnView(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, OpensAt: opens, Attempt: a,
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Made: usesOwnView(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, OpensAt: opens, Outside: outside, Attempt: a,
 		Closes: closesSoon(v.PushInfo),
 	})
 	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()
-	return rep
+	return rep, nil
 }
 
 // opensLater returns from when a push can be opened; nil: it can be now.

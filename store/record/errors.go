@@ -65,6 +65,8 @@ var (
 	ErrFrozen = errors.New("the push is frozen")
 	// ErrEarly says that a push cannot be opened yet; it comes as an *EarlyError.
 	ErrEarly = errors.New("the push cannot be opened yet")
+	// ErrNetwork says that a push opens only from other networks than that of the client.
+	ErrNetwork = errors.New("the push cannot be opened from this network")
 	// ErrQuota says that this day's limit is reached; it comes as a *QuotaError.
 	ErrQuota = errors.New("the limit of mails for today is reached")
 	// ErrUnconfirmed says that an account sends no mail, since its address is not confirmed.
