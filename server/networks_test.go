@@ -144,9 +144,9 @@ func TestTheSenderSeesTheNetworksOnItsPages(t *testing.T) {
 	a := servertest.NewSite(t)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	made := b.Post("/", "push[kind]", "text", "push[payload]", "x", "push[networks]", "10.1.2.3/16, ::1").Want(http.StatusSeeOther)
-	receipt := b.Get(made.Header.Get("Location")).Want(http.StatusOK).Page().Has("only from 10.1.0.0/16 ::1/128")
+	receipt := b.Get(made.Header.Get("Location")).Want(http.StatusOK).Page().Has("only from 10.1.0.0/16, ::1/128")
 	token := strings.Split(made.Header.Get("Location"), "/")[2]
-	b.Get("/p/"+token+"/audit").Want(http.StatusOK).Page().Has("only from 10.1.0.0/16 ::1/128")
+	b.Get("/p/"+token+"/audit").Want(http.StatusOK).Page().Has("only from 10.1.0.0/16, ::1/128")
 	same := receipt.Find(func(n servertest.Node) bool { return strings.Contains(servertest.Attr(n, "href"), "networks=") })
 	if len(same) != 1 {
 		t.Fatalf("the form with the same options: %v", same)

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"pushbox/internal/secret"
 	"pushbox/server/action"
@@ -76,7 +77,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 	at := func(page int) string { return pagePath(ownerPath(h.PushInfo)+"/audit", url.Values{}, page) }
 	p := auditView{
 		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Asked: h.Asked.Reveal(), Ends: display.NewTime(h.ExpiresAt),
-		OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Step: h.RetrievalStep, Typed: h.TypedReveal, Networks: h.Networks, Deletable: h.DeletableByViewer,
+		OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Step: h.RetrievalStep, Typed: h.TypedReveal, Networks: strings.ReplaceAll(h.Networks, " ", ", "), Deletable: h.DeletableByViewer,
 		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
 		CSV: at(1) + ".csv", Certificate: ownerPath(h.PushInfo) + "/certificate", Edit: edit,
 	}
