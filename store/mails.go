@@ -79,6 +79,19 @@ func (s *Store) mailEntry(p PushInfo, by Actor, m MailRequest, to []string) reco
 	return record.Entry{Kind: record.EntryMail, At: p.At, Sealed: s.sealActor(p.ID, by, strings.Join(to, ", ")), Mail: batch}
 }
 
+// requestMail makes the mails with the link of a request; nil for none.
+func (s *Store) requestMail(r record.Request, m *MailRequest, to []string) *record.MailBatch {
+	if len(to) == 0 {
+		return nil
+	}
+	batch := &record.MailBatch{Quotas: s.quotas(r.Owner, r.CreatedAt, to...), Sender: r.Owner}
+	for _, address := range to {
+		l := Mail{About: MailAsk, To: secret.New(address), Base: m.Base, Language: m.Language}
+		batch.Messages = append(batch.Messages, s.sealMail(r.Owner, r.CreatedAt, record.ID(r.ID), l))
+	}
+	return batch
+}
+
 // A MailSubject says what a mail is about.
 type MailSubject uint8
 
@@ -95,6 +108,7 @@ const (
 	MailGuessed                            // a wrong passphrase, to its owner
 	MailLinkMade                           // that an administrator made a link for another password, to the account
 	MailFactorsGone                        // that an administrator removed its second factor, to the account
+	MailAsk                                // the link of a request, to those who shall answer
 	mailSubjectCount
 )
 
@@ -109,8 +123,9 @@ type Mail struct {
 	First    bool        // for MailPassword: the account has no password yet; not stored
 	At       time.Time   // when it was put into the outbox
 
-	Push   PushInfo // for a link with its Token
-	Sender string   // for a link: the owner of the push, as Sender.String
+	Push   PushInfo     // for a link with its Token
+	Asked  RequestToken // for MailAsk, with the end of the request in Push.ExpiresAt
+	Sender string       // for a link: the owner of the push or the request, as Sender.String
 }
 
 // sealMail makes the message for a mail of an account, which may be about a push. The message holds
@@ -159,7 +174,7 @@ func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted 
 		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}
 	l.At = m.CreatedAt
-	if a.Language != "" && l.About != MailLink && l.About != MailCode { // which the browser asked for has its language
+	if a.Language != "" && l.About != MailLink && l.About != MailAsk && l.About != MailCode { // which the browser asked for has its language
 		l.Language = a.Language
 	}
 	if l.About == MailPassword {
@@ -177,6 +192,9 @@ func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted 
 	if l.About == MailCode {
 		l.To = secret.New(a.Email)
 		return l, s.isCode(a, l.Code, s.time.Read()), nil
+	}
+	if l.About == MailAsk {
+		return s.aboutRequest(ctx, l, record.RequestID(push), a)
 	}
 	for event, about := range newsSubjects {
 		if about == l.About {
@@ -214,6 +232,24 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push record.ID, owner rec
 		return Mail{}, false, err
 	}
 	return l, true, nil
+}
+
+// aboutRequest is OpenMail for a mail with the link of a request of an account.
+func (s *Store) aboutRequest(ctx context.Context, l Mail, id record.RequestID, owner record.Account) (_ Mail, wanted bool, err error) {
+	r, err := cold.Request(ctx, s.engine, id)
+	if err != nil {
+		return Mail{}, false, instead(err, record.ErrNotFound, nil)
+	}
+	at := s.time.Read()
+	switch {
+	case r.Owner != owner.ID || !r.Live(at.Ends):
+		return Mail{}, false, nil
+	case !r.Live(at.Denies):
+		return Mail{}, false, record.ErrClock
+	}
+	q, err := s.openRequest(r, at)
+	l.Push.ExpiresAt, l.Asked, l.Sender = r.ExpiresAt, q.Token, senderOf(owner).String()
+	return l, true, err
 }
 
 // CanMail reports whether mail about its pushes can be sent to an account.

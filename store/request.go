@@ -91,6 +91,8 @@ type NewRequest struct {
 	RetrievalStep  *bool
 
 	X25519, P256 []byte // public keys with which senders encrypt answers
+
+	Mail *MailRequest // the recipients of its link by mail; nil: no mail
 }
 
 // RequestInfo is a request as a caller may see it at one instant.

@@ -19,7 +19,8 @@ import (
 // is durable.
 //
 // Errors: ErrDenied without an account; ErrUnconfirmed; *InvalidError; ErrRequests; ErrToken if
-// the account was removed or disabled meanwhile; ErrFull; ErrClock while the clock is in doubt.
+// the account was removed or disabled meanwhile; ErrFull; a *QuotaError if it asks for more mail
+// than may be sent today; ErrClock while the clock is in doubt.
 func (s *Store) CreateRequest(ctx context.Context, by Actor, in NewRequest) (RequestInfo, error) {
 	return sealing(ctx, s, func(ctx context.Context) (RequestInfo, error) { return s.createRequest(ctx, by, in) })
 }
@@ -40,14 +41,22 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 		return RequestInfo{}, record.ErrUnconfirmed
 	}
 	var bad record.InvalidError
-	r := in.resolve(s.policyFor(owner), at, &bad)
+	policy := s.policyFor(owner)
+	r := in.resolve(policy, at, &bad)
+	to := s.recipients(by, in.Mail, &bad)
+	policy.checkMail(to, &bad)
+	if len(to) > 0 && r.Encrypted() {
+		bad.Add(FieldMailTo, "cannot be sent: the request has public keys, and the mail would lack their fingerprint in the link")
+	}
 	if err := bad.Err(); err != nil {
 		return RequestInfo{}, err
 	}
 	t := RequestToken(s.nextToken(at.Now))
 	r.ID, r.Owner = s.RequestID(t), by.Account
 	s.sealRequest(&r, in, t)
-	return RequestInfo{Request: r, At: at.Now, ChangedAt: at.Now, Text: in.Text, Name: in.Name, Note: in.Note, Token: t}, cold.CreateRequest(ctx, s.engine, r)
+	mail := s.requestMail(r, in.Mail, to)
+	err = s.countMail(mail, at, func() error { return cold.CreateRequest(ctx, s.engine, r, mail) })
+	return RequestInfo{Request: r, At: at.Now, ChangedAt: at.Now, Text: in.Text, Name: in.Name, Note: in.Note, Token: t}, err
 }
 
 // RequestID derives the ID of a request from its token, also after its end. It is never the ID of a

@@ -54,6 +54,10 @@ func (m *Mailer) textOf(l store.Mail) text {
 	case store.MailLinkMade, store.MailFactorsGone:
 		did := map[store.MailSubject]string{store.MailLinkMade: "mail_admin_password", store.MailFactorsGone: "mail_admin_mfa"}[l.About]
 		t.subject, t.before = say("mail_admin_subject"), []string{say(did), say("mail_admin_careful")}
+	case store.MailAsk:
+		t.link = secret.New(display.RequestLink(l.Base, l.Asked.Reveal()))
+		t.subject, t.before = say("mail_ask_subject", "sender", l.Sender), []string{say("mail_ask_intro", "sender", l.Sender)}
+		t.after = []string{say("mail_ask_careful", "until", display.NewTime(l.Push.ExpiresAt).Text)}
 	default:
 		t.sendPush(l, say)
 	}

@@ -160,6 +160,26 @@ func TestAMailAboutAnAnswerLeadsToTheRequestAlone(t *testing.T) {
 	}
 }
 
+func TestAMailWithTheLinkOfARequestSaysNothingOfIt(t *testing.T) {
+	t.Parallel()
+	for _, tag := range lang.Tags() {
+		w := writer()
+		l := letterOf("ann@example.com")
+		l.About, l.Language, l.Push.Token = store.MailAsk, tag, store.Token{}
+		l.Asked, _ = store.ParseRequestToken(strings.Repeat("a", 34))
+		m := written(t, w.textOf(l))
+		plain := parts(t, m)["text/plain"]
+		for _, want := range []string{"\n\n" + l.Base + "/q/" + l.Asked.Reveal() + "\n\n", l.Sender, "2026-11-28 09:05 UTC", "Push & Co"} {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s: the text has no %q:\n%s", tag, want, plain)
+			}
+		}
+		if whole := subject(t, m) + plain; strings.ContainsAny(whole, "{}") || strings.Contains(whole, "mail_") || strings.Contains(whole, "/p/") || !strings.Contains(subject(t, m), l.Sender) {
+			t.Errorf("%s: it is\n%s", tag, whole)
+		}
+	}
+}
+
 func TestNewsNamesThePushAndHasNoLinkOfIt(t *testing.T) {
 	t.Parallel()
 	for _, tag := range lang.Tags() {

@@ -63,7 +63,7 @@ type featuresJSON struct {
 
 type requestFeaturesJSON struct {
 	Enabled           bool `json:"enabled"`
-	EmailAutoDispatch bool `json:"email_auto_dispatch"` // always false: no mail has the link of a request
+	EmailAutoDispatch bool `json:"email_auto_dispatch"`
 }
 
 type pushFeaturesJSON struct {
@@ -91,17 +91,18 @@ func (s *Service) version(*action.Request) (action.Reply, error) {
 
 func (s *Service) features() featuresJSON {
 	policy := s.Store.Policy("")
+	mails := s.Config.Mail.Enabled() && !policy.NoMail
 	enabled := func(k record.Kind) bool { return policy.Terms[k].Enabled }
 	return featuresJSON{
 		AnonymousAccess:        s.Config.AllowAnonymous,
 		APITokenAuthentication: true,
 		Pushes: pushFeaturesJSON{
 			Enabled:           true,
-			EmailAutoDispatch: s.Config.Mail.Enabled() && !policy.NoMail,
+			EmailAutoDispatch: mails,
 			FileAttachments:   attachmentJSON{Enabled: enabled(record.File), RequiresAuthentication: s.Config.Files.AnonymousMaxSize == 0},
 			URLPushes:         switchJSON{enabled(record.URL)},
 			QRCodePushes:      switchJSON{enabled(record.QR)},
 		},
-		Requests: requestFeaturesJSON{Enabled: s.Config.EnableRequests},
+		Requests: requestFeaturesJSON{Enabled: s.Config.EnableRequests, EmailAutoDispatch: s.Config.EnableRequests && mails},
 	}
 }

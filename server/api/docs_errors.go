@@ -104,7 +104,7 @@ var routeErrors = map[string][]error{
 	"audit":           append([]error{action.ErrPage, record.ErrDenied}, inStore...),
 	"certificate":     append([]error{record.ErrDenied, record.ErrLive, &record.ErasingError{RetryAfter: 5 * time.Second}}, inStore...),
 	"notify_emails":   append([]error{body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errNoFields, errInvalidMail, record.ErrDenied, record.ErrUnconfirmed, record.ErrQuota, errAddresseeFull, record.ErrFull}, inStore...),
-	"request_create":  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidAsk, record.ErrUnconfirmed, record.ErrRequests, record.ErrFull}, inStore...),
+	"request_create":  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidAsk, record.ErrUnconfirmed, record.ErrRequests, record.ErrQuota, errAddresseeFull, record.ErrFull}, inStore...),
 	"requests":        append([]error{action.ErrPage}, inStore...),
 	"request":         append([]error{record.ErrNotFound}, inStore...),
 	"requests_open":   append([]error{action.ErrPage}, inStore...),

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/display"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/record"
 )
 
 func TestACreateHasItsLinkSentByMail(t *testing.T) {
@@ -45,6 +47,58 @@ func TestACreateHasItsLinkSentByMail(t *testing.T) {
 		if strings.Contains(a.Log.String(), secret) {
 			t.Errorf("the log has %s", secret)
 		}
+	}
+}
+
+func TestARequestHasItsLinkSentByMail(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, servertest.SendsMail, sellsRequests, func(c *config.Config) { c.Mail.DailyLimit = 4 })
+	ann := a.AddTokenUser("ann@example.com")
+	if got := a.Get("/api/v2/version").Body; !strings.Contains(got, `"requests":{"enabled":true,"email_auto_dispatch":true}`) {
+		t.Errorf("a client is told %s", got)
+	}
+	const to = `{"request":{"request":"the VPN password","notify_emails_to":"bob@example.net, carol@example.net","notify_emails_to_locale":"de"`
+	made := a.Do("POST", requests, to+`}}`, ann).Want(http.StatusCreated)
+	letters := a.Letters()
+	if servertest.Addressees(letters) != "bob@example.net carol@example.net" {
+		t.Errorf("mail goes to %s", servertest.Addressees(letters))
+	}
+	for _, l := range letters {
+		if l.About != store.MailAsk || display.RequestLink(l.Base, l.Asked.Reveal()) != servertest.MailBase+"/q/"+made.Text("url_token") || l.Language != "de" || l.Sender != "ann@example.com" {
+			t.Errorf("it is %+v", l)
+		}
+	}
+	ended := made.Text("id")
+	const p256 = `,"public_key_p256":"BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"`
+	for members, want := range map[string]string{
+		to + p256 + `}}`: "has public keys", `{"request":{"request":"x","notify_emails_to":"bob"}}`: "not an address",
+	} {
+		if got := a.Do("POST", requests, members, ann).Want(http.StatusUnprocessableEntity); !strings.Contains(got.Body, want) {
+			t.Errorf("%s: %s", members, got.Body)
+		}
+	}
+	a.Do("POST", requests, to+`}}`, ann).Want(http.StatusCreated)
+	before := len(a.Get(requests, ann).List())
+	a.Do("POST", requests, to+`}}`, ann).Want(http.StatusTooManyRequests)
+	if after := len(a.Get(requests, ann).List()); after != before || len(a.Letters()) != 4 {
+		t.Errorf("beyond the quota there are %d requests, %d letters", after, len(a.Letters()))
+	}
+	a.Do("DELETE", requests+"/"+ended, "", ann).Want(http.StatusOK)
+	wanted := 0
+	due, _, err := a.Store.DueMessages(t.Context(), record.MessageQuery{Route: record.ByMail, Limit: 10})
+	env.OK(t, err)
+	for _, m := range due {
+		if _, is, err := a.Store.OpenMail(t.Context(), m); err != nil {
+			t.Error(err)
+		} else if is {
+			wanted++
+		}
+	}
+	if wanted != 2 {
+		t.Errorf("%d mails are sent for a request that has ended and one that has not", wanted)
+	}
+	if strings.Contains(a.Log.String(), "bob@") {
+		t.Error("the log has an address")
 	}
 }
 

@@ -173,7 +173,7 @@ func TestWhatThePaidEditionAloneCanDoIsRefused(t *testing.T) {
 	a := servertest.New(t, sellsRequests)
 	ann := a.AddTokenUser("ann@example.com")
 	for field, said := range map[string]string{
-		`"passphrase":"x"`: "passphrase", `"include_requestor":false`: "include_requestor", `"notify_emails_to":"bob@example.com"`: "notify_emails_to",
+		`"passphrase":"x"`: "passphrase", `"include_requestor":false`: "include_requestor", `"notify_emails_to":"bob@example.com"`: "notify_emails_to", // without mail
 		`"files":[{"filename":"a","content":"YQ=="}]`: "files", `"name":"` + strings.Repeat("x", 256) + `"`: "name", `"close_after_duration":18`: "expire_after_duration",
 	} {
 		got := a.Do("POST", requests, `{"request":{"request":"x",`+field+`}}`, ann).Want(http.StatusUnprocessableEntity)

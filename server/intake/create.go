@@ -275,13 +275,19 @@ func (c *Draft) newPush() (store.NewPush, error) {
 	if c.Page {
 		inUnit(&p, c.Fields.Text(UnitField))
 	}
-	if p.Mail != nil {
-		p.Mail.Base = c.desk.Config.BaseURL // never the request's Host
-		if !c.Page {                        // a page has a list of languages
-			p.Mail.Language = c.desk.MailLanguage(p.Mail.Language)
-		}
-	}
+	c.desk.aim(p.Mail, c.Page)
 	return p, err
+}
+
+// aim sets the base of the links in mails, and their language, of which a page has a list.
+func (s *Desk) aim(m *store.MailRequest, page bool) {
+	if m == nil {
+		return
+	}
+	m.Base = s.Config.BaseURL // never the request's Host
+	if !page {
+		m.Language = s.MailLanguage(m.Language)
+	}
 }
 
 // wrappedKey reads the key of an answer that its sender encrypted. A malformed key is an error,

@@ -21,6 +21,7 @@ func (s *Desk) NewRequestOf(r *action.Request, in store.NewRequest) (store.Reque
 		bad.Add(store.FieldP256, "is required: this server accepts only encrypted answers")
 		return store.RequestInfo{}, bad.Err()
 	}
+	s.aim(in.Mail, false)
 	return s.Store.CreateRequest(r.Context(), r.Actor, in)
 }
 
@@ -55,12 +56,6 @@ const (
 	fieldRequestor   = "include_requestor"
 )
 
-// cannotBe are the fields that would promise what pushbox does not do, unless they are blank.
-var cannotBe = [][2]string{
-	{store.FieldPassphrase, "cannot be set for a request: who has its link can answer, and only its account reads the answers"},
-	{store.FieldMailTo, "cannot be set: this server mails no link of a request"},
-}
-
 // ParseRequest turns the fields into a request for the store to create. It returns a
 // *record.InvalidError that names the fields with the wrong type. Of a field with an alias, the name counts.
 func (f Fields) ParseRequest(typed bool) (store.NewRequest, error) {
@@ -70,10 +65,8 @@ func (f Fields) ParseRequest(typed bool) (store.NewRequest, error) {
 		}
 	}
 	r := FieldReader{Fields: f, typed: typed}
-	for _, field := range cannotBe {
-		if v := f[field[0]]; strings.TrimSpace(v.Text.Reveal()) != "" {
-			r.Bad.Add(field[0], field[1])
-		}
+	if v := f[store.FieldPassphrase]; strings.TrimSpace(v.Text.Reveal()) != "" {
+		r.Bad.Add(store.FieldPassphrase, "cannot be set for a request: who has its link can answer, and only its account reads the answers")
 	}
 	if shown := r.Flag(fieldRequestor); shown != nil && !*shown {
 		r.Bad.Add(fieldRequestor, "cannot be false: the page of a request says who asks")
@@ -91,6 +84,7 @@ func (f Fields) ParseRequest(typed bool) (store.NewRequest, error) {
 		RetrievalStep:  r.Flag(store.FieldAnswerStep),
 		X25519:         r.key(store.FieldX25519),
 		P256:           r.key(store.FieldP256),
+		Mail:           r.Mailing(),
 	}
 	switch strings.ReplaceAll(r.Secret(store.FieldKinds).Reveal(), " ", "") {
 	case "":

@@ -10,8 +10,8 @@ import (
 
 // CreateRequest stores a new request. ErrExists if the ID is in use; ErrToken if its owner is not
 // an account that may act; ErrRequests if that has MaxRequests live requests at this one's
-// creation; ErrFull.
-func CreateRequest(ctx context.Context, e record.TableEngine, r record.Request) error {
+// creation; ErrFull; for its mail, nil for none, the errors of MailBatch.Plan.
+func CreateRequest(ctx context.Context, e record.TableEngine, r record.Request, mail *record.MailBatch) error {
 	return e.Update(ctx, func(t record.Tx) error {
 		_, err := record.Requests.Get(t, r.Key())
 		if err := wantNone(err); err != nil {
@@ -24,6 +24,9 @@ func CreateRequest(ctx context.Context, e record.TableEngine, r record.Request) 
 			return err
 		}
 		if err := t.Reserve(recordWeight + len(r.Sealed)); err != nil {
+			return err
+		}
+		if _, err := record.Send(t, mail); err != nil {
 			return err
 		}
 		return t.Put(record.Requests.Table, r)

@@ -30,7 +30,7 @@ func TestRequests(t *testing.T) {
 func ask(t *testing.T, e record.Engine, n int, owner record.AccountID, answers int) record.Request {
 	t.Helper()
 	r := conformance.RequestOf(n, owner, answers)
-	must(t, cold.CreateRequest(t.Context(), e, r))
+	must(t, cold.CreateRequest(t.Context(), e, r, nil))
 	return r
 }
 
@@ -77,7 +77,7 @@ func keepsRequests(t *testing.T, e record.Engine) {
 	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	wantRequests(t, e, ann)
 	first, other, second, third := ask(t, e, 1, ann, 1), ask(t, e, 2, bob, 1), ask(t, e, 3, ann, 2), ask(t, e, 4, ann, 1)
-	wantErr(t, cold.CreateRequest(t.Context(), e, first), record.ErrExists)
+	wantErr(t, cold.CreateRequest(t.Context(), e, first, nil), record.ErrExists)
 	got, err := cold.Request(t.Context(), e, second.ID)
 	must(t, err)
 	same(t, "request", got, second)
@@ -94,11 +94,11 @@ func keepsRequests(t *testing.T, e record.Engine) {
 }
 
 func refusesARequest(t *testing.T, e record.Engine) {
-	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(1, 7, 1)), record.ErrToken)
+	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(1, 7, 1), nil), record.ErrToken)
 	owner := account(t, e, "a@example.org")
 	kept := ask(t, e, 2, owner, 1)
 	disable(t, e, owner)
-	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(3, owner, 1)), record.ErrToken)
+	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(3, owner, 1), nil), record.ErrToken)
 	wantErr(t, answer(t, e, kept, 4), record.ErrToken)
 	wantRequests(t, e, owner, kept)
 }
@@ -118,14 +118,14 @@ func boundsRequests(t *testing.T, e record.Engine) {
 		ask(t, e, n, ann, 1)
 	}
 	one := conformance.RequestOf(200, ann, 1)
-	wantErr(t, cold.CreateRequest(t.Context(), e, one), record.ErrRequests)
+	wantErr(t, cold.CreateRequest(t.Context(), e, one, nil), record.ErrRequests)
 	ask(t, e, 201, bob, 1)
 	must(t, answer(t, e, conformance.RequestOf(0, ann, 1), 300)) // which ends it
-	must(t, cold.CreateRequest(t.Context(), e, one))
-	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(202, ann, 1)), record.ErrRequests)
+	must(t, cold.CreateRequest(t.Context(), e, one, nil))
+	wantErr(t, cold.CreateRequest(t.Context(), e, conformance.RequestOf(202, ann, 1), nil), record.ErrRequests)
 	later := conformance.RequestOf(203, ann, 1)
 	later.CreatedAt = epoch.Add(25 * time.Hour) // when the time of all others is over
-	must(t, cold.CreateRequest(t.Context(), e, later))
+	must(t, cold.CreateRequest(t.Context(), e, later, nil))
 }
 
 func boundsRequestsTogether(t *testing.T, e record.Engine) {
@@ -135,7 +135,7 @@ func boundsRequestsTogether(t *testing.T, e record.Engine) {
 	}
 	var made atomic.Int32
 	together(8, func(i int) {
-		switch err := cold.CreateRequest(t.Context(), e, conformance.RequestOf(200+i, ann, 1)); {
+		switch err := cold.CreateRequest(t.Context(), e, conformance.RequestOf(200+i, ann, 1), nil); {
 		case err == nil:
 			made.Add(1)
 		case !errors.Is(err, record.ErrRequests):

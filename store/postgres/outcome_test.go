@@ -111,7 +111,7 @@ func TestALateAnswerToARequestIsFoundOut(t *testing.T) {
 	owner, err := cold.CreateAccount(t.Context(), db, record.Account{Email: "a@example.org"}, conformance.Told)
 	env.OK(t, err)
 	r := conformance.RequestOf(1, owner, 1)
-	env.OK(t, cold.CreateRequest(t.Context(), db, r))
+	env.OK(t, cold.CreateRequest(t.Context(), db, r, nil))
 	answer := conformance.AnswerTo(r, 1)
 	p.loseAnd("insert into push", holdAsked, func() { p.goBefore("from request where") })
 	if _, err := db.CreatePush(t.Context(), answer, []byte("payload"), conformance.Creation(answer)); err != nil || p.lost() != 1 {
@@ -181,11 +181,11 @@ func loseRequests(l loser, db *postgres.DB, owner record.AccountID) {
 	r := conformance.RequestOf(5, owner, 1)
 	for range record.MaxRequests - 1 { // more are refused, but not this one again
 		other := r
-		if r.ID[0]++; cold.CreateRequest(l.Context(), db, other) != nil {
+		if r.ID[0]++; cold.CreateRequest(l.Context(), db, other, nil) != nil {
 			l.Error("a request was refused")
 		}
 	}
-	l.lose("update head set", func() error { return cold.CreateRequest(l.Context(), db, r) })
+	l.lose("update head set", func() error { return cold.CreateRequest(l.Context(), db, r, nil) })
 	answer := conformance.AnswerTo(r, 5)
 	l.lose("insert into push", func() error {
 		_, err := db.CreatePush(l.Context(), answer, []byte("payload"), conformance.Creation(answer))

@@ -511,7 +511,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 				t.Fatal(err)
 			}
 			env.OK(t, mail(db))
-			env.OK(t, cold.CreateRequest(t.Context(), db, conformance.RequestOf(1, 1, 1)))
+			env.OK(t, cold.CreateRequest(t.Context(), db, conformance.RequestOf(1, 1, 1), nil))
 			conformance.CheckClean(t, db)
 			pgtest.Raw(t, url, c.forge)
 			if c.use != nil {

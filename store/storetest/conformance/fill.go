@@ -56,7 +56,7 @@ func Fill(t *testing.T, e record.Engine) {
 	upload(t, e, 33)
 	got(cold.CreateToken(t.Context(), e, APIToken(1, owner), Told)).of(t)
 	for _, n := range []int{40, 42} {
-		Must(t, cold.CreateRequest(t.Context(), e, RequestOf(n, owner, 1)))
+		Must(t, cold.CreateRequest(t.Context(), e, RequestOf(n, owner, 1), nil))
 	}
 	p := AnswerTo(RequestOf(40, owner, 1), 41)
 	got(e.CreatePush(t.Context(), p, Payload(41), Creation(p))).of(t)

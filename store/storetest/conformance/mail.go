@@ -173,7 +173,7 @@ func leavesMailOut(t *testing.T, e record.Engine) {
 func answersWithoutMail(t *testing.T, e record.Engine) {
 	ann := account(t, e, "a@example.org")
 	r := RequestOf(1, ann, 5)
-	Must(t, cold.CreateRequest(t.Context(), e, r))
+	Must(t, cold.CreateRequest(t.Context(), e, r, nil))
 	for n := range 2 {
 		p := AnswerTo(r, 10+n)
 		en := Creation(p)
