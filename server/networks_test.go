@@ -102,21 +102,21 @@ func TestNetworksAsTheyAreWritten(t *testing.T) {
 	const none = "has no address or network as entry %: write such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32"
 	for text, want := range map[string]string{
 		`""`: "[]", `null`: "[]", `[]`: "[]", `" , "`: "[]",
-		`"10.1.2.3/8 , 10.0.0.0/8\t10.9.9.9/8"`:    `["10.0.0.0/8"]`,
+		`"10.1.2.3/8 , 10.0.0.0/8\t10.9.9.9/8"`:     `["10.0.0.0/8"]`,
 		`["::ffff:10.1.2.3","::ffff:10.1.2.3/104"]`: `["10.1.2.3/32","10.0.0.0/8"]`,
-		`["2001:DB8::1","fe80::1%eth0"]`:             `["2001:db8::1/128","fe80::1/128"]`,
-		`"0.0.0.0/0 ::/0"`:                           `["0.0.0.0/0","::/0"]`,
-		`"` + many(16) + `"`:                         `["10.0.0.0/32","10.0.0.1/32"`,
-		`"` + many(17) + `"`:                         "has more than 16 entries: at most 16 are possible",
-		`"10.0.0.0/33"`:                              strings.ReplaceAll(none, "%", "1"),
-		`["10.0.0.0/8","office"]`:                    strings.ReplaceAll(none, "%", "2"),
-		`["10.0.0.0/8",7]`:                           strings.ReplaceAll(none, "%", "2"),
-		`[["10.0.0.0/8"]]`:                           strings.ReplaceAll(none, "%", "1"),
-		`"10.0.0.0/8:80"`:                            strings.ReplaceAll(none, "%", "1"),
-		`7`:                                          "must be a text",
-		`{"a":"10.0.0.0/8"}`:                         "must be a text",
-		`"` + strings.Repeat(" ", 2048) + `"`:        "[]",
-		`"` + strings.Repeat(" ", 2049) + `"`:        "is too long (maximum is 2048 bytes)",
+		`["2001:DB8::1","fe80::1%eth0"]`:            `["2001:db8::1/128","fe80::1/128"]`,
+		`"0.0.0.0/0 ::/0"`:                          `["0.0.0.0/0","::/0"]`,
+		`"` + many(16) + `"`:                        `["10.0.0.0/32","10.0.0.1/32"`,
+		`"` + many(17) + `"`:                        "has more than 16 entries: at most 16 are possible",
+		`"10.0.0.0/33"`:                             strings.ReplaceAll(none, "%", "1"),
+		`["10.0.0.0/8","office"]`:                   strings.ReplaceAll(none, "%", "2"),
+		`["10.0.0.0/8",7]`:                          strings.ReplaceAll(none, "%", "2"),
+		`[["10.0.0.0/8"]]`:                          strings.ReplaceAll(none, "%", "1"),
+		`"10.0.0.0/8:80"`:                           strings.ReplaceAll(none, "%", "1"),
+		`7`:                                         "must be a text",
+		`{"a":"10.0.0.0/8"}`:                        "must be a text",
+		`"` + strings.Repeat(" ", 2048) + `"`:       "[]",
+		`"` + strings.Repeat(" ", 2049) + `"`:       "is too long (maximum is 2048 bytes)",
 	} {
 		got := a.Do("POST", pushes, `{"push":{"payload":"x","networks":`+text+`}}`)
 		is := `"networks":` + want
@@ -146,7 +146,7 @@ func TestTheSenderSeesTheNetworksOnItsPages(t *testing.T) {
 	made := b.Post("/", "push[kind]", "text", "push[payload]", "x", "push[networks]", "10.1.2.3/16, ::1").Want(http.StatusSeeOther)
 	receipt := b.Get(made.Header.Get("Location")).Want(http.StatusOK).Page().Has("only from 10.1.0.0/16, ::1/128")
 	token := strings.Split(made.Header.Get("Location"), "/")[2]
-	b.Get("/p/"+token+"/audit").Want(http.StatusOK).Page().Has("only from 10.1.0.0/16, ::1/128")
+	b.Get("/p/" + token + "/audit").Want(http.StatusOK).Page().Has("only from 10.1.0.0/16, ::1/128")
 	same := receipt.Find(func(n servertest.Node) bool { return strings.Contains(servertest.Attr(n, "href"), "networks=") })
 	if len(same) != 1 {
 		t.Fatalf("the form with the same options: %v", same)
