@@ -140,6 +140,10 @@ func (d *document) createAnswers(a *servertest.Server, ann http.Header) {
 		{`{"push":{"payload":"","kind":"url","expire_after_days":0,"expire_after_views":"x","expire_after_duration":18}}`, invalid, nil},
 		{`{"push":{"payload":[],"kind":2,"name":[],"note":{},"passphrase":[]}}`, invalid, nil},
 		{jsonFiles(`"files":"a"`), invalid, ann},
+		{`{"push":{"payload":"x"}}`, ok, withKey(aKey)},
+		{`{"push":{"payload":"x"}}`, ok, withKey(aKey)},
+		{`{"push":{"payload":"y"}}`, invalid, withKey(aKey)},
+		{`{"push":{"payload":"x"}}`, bad, withKey("short")},
 		{`{"push":{"payload":"x"}}`, http.StatusForbidden, http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"no-cors"}}},
 	} {
 		if test.header == nil {

@@ -207,13 +207,19 @@ func (o Object) reach(v any, reached map[string]bool) {
 // invalid is the schema of the body of a 422: a list of messages for each field.
 func (a *API) invalid(all []Endpoint) Object {
 	var fields Object
+	add := func(name string) {
+		fields.Set(name, Object{{"type", "array"}, {"items", Object{{"type", "string"}}}, {"minItems", 1}})
+	}
 	bodies := []string{"mail"} // its fields may be those of a push, too
 	for _, e := range all {
 		bodies = append(bodies, e.Body)
+		if slices.Contains(e.Params, keyParam) {
+			add(keyParam)
+		}
 	}
 	for _, body := range bodies {
 		for _, f := range a.Fields(body) {
-			fields.Set(f.Name, Object{{"type", "array"}, {"items", Object{{"type", "string"}}}, {"minItems", 1}})
+			add(f.Name)
 		}
 	}
 	return Object{
@@ -223,6 +229,9 @@ func (a *API) invalid(all []Endpoint) Object {
 		{"properties", fields},
 	}
 }
+
+// keyParam is the parameter outside a body that a 422 may name.
+const keyParam = "Idempotency-Key"
 
 // finish returns a schema of the data in JSON Schema: bounds and defaults are in the descriptions,
 // and required keys are in a list. There is no key for the default, because generators of clients
