@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
+	"pushbox/store"
 	"pushbox/store/storetest"
 )
 
@@ -40,7 +42,11 @@ type expectation struct {
 
 	Newcomer *newcomer `json:",omitempty"`
 	Requests []request `json:",omitempty"`
+	Once     string    `json:",omitempty"` // the url_token of a push that was made under the key once
 }
+
+// once is the key of a create that is repeated.
+var once = store.RepeatKey{Key: secret.New("a key of a golden database"), Fields: [32]byte{1}}
 
 // A request is what is known of a request.
 type request struct {

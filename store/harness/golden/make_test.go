@@ -41,6 +41,7 @@ func TestMakeAGoldenDatabase(t *testing.T) {
 	m.hooks()
 	m.newcomer()
 	m.requests()
+	m.says.Once = m.Send(storetest.Sent{What: "made once"}, func(in *store.NewPush) { in.Repeat = once }).Token.Reveal()
 	m.views() // last, so that they are still in the journal
 	m.says.At = m.Clock.Now()
 	image := env.Read(t, m.Path)

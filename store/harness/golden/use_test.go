@@ -53,6 +53,7 @@ func wantContent(t *testing.T, from string) {
 	w := opened{f, t, g}
 	w.wantWhole()
 	w.wantPushes()
+	w.wantRepeat()
 	w.wantNewcomer()
 	w.wantRequests()
 	w.wantAccounts()
@@ -203,6 +204,16 @@ func (w opened) wantFiles(p storetest.Sent, grant secret.Text) {
 		if got, err := storetest.Download(w.Fixture, grant, i); err != nil || !bytes.Equal(got, want) {
 			w.t.Errorf("%s: file %d has %d bytes, %v", p.What, i, len(got), err)
 		}
+	}
+}
+
+// wantRepeat makes a push once more.
+func (w opened) wantRepeat() {
+	if w.g.Once == "" {
+		return
+	}
+	if p, err := w.CreatePush(ctx, storetest.Anonymous, store.NewPush{Repeat: once}); err != nil || !p.Repeated || p.URLToken() != w.g.Once {
+		w.t.Errorf("the push that was made once: repeated %t, %v", p.Repeated, err)
 	}
 }
 
