@@ -87,7 +87,7 @@ func Limits() []string {
 	return []string{
 		limitAnonymous, limitToken, limitUnknown, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace, limitRoom,
 		record.LimitPassphrasesPerClient, record.LimitPassphrasesPerPush, record.LimitSignInsPerClient, record.LimitSignInsPerAccount, record.LimitSignUps,
-		record.LimitTokensPerAccount, record.LimitCodesPerAccount, record.LimitChangesPerAccount,
+		record.LimitTokensPerAccount, record.LimitCodesPerAccount, record.LimitChangesPerAccount, record.LimitCodesPerRecipient,
 	}
 }
 

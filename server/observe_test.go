@@ -179,6 +179,11 @@ func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 			b.Post("/users/address/code").To("/users/address")
 			b.Post("/users/address/code").Want(http.StatusTooManyRequests)
 		}},
+		"codes_per_recipient": {servertest.SendsMail, func(a *servertest.Server) {
+			token := a.Create(`"payload":"x","recipient_email":"bob@example.net"`, a.AddTokenUser("ann@example.com"))
+			a.Send("/p/"+token, map[string]string{"recipient_email": "bob@example.net"}).Want(http.StatusOK)
+			a.Send("/p/"+token, map[string]string{"recipient_email": "bob@example.net"}).Want(http.StatusTooManyRequests)
+		}},
 		"changes_per_account": {func(*config.Config) {}, func(a *servertest.Server) {
 			a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
 			b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)

@@ -289,6 +289,7 @@ type Actor struct {
 	Referrer  secret.Text // it may hold a link
 
 	ReceiptCode secret.Text // the code of the receipt of the present push
+	Mailbox     Mailbox     // for a present push that names its recipient
 }
 
 // MaxTallied is how many pushes, and how many events, Activity reads at most.

@@ -205,7 +205,7 @@ func (s *Store) importEntry(p *record.Push, l LogEntry) record.Entry {
 	logEntry(p, l.Kind, clock.Instant{Now: at})
 	by := Actor{IP: l.IP, UserAgent: l.UserAgent, Referrer: l.Referrer}
 	var more []string
-	if l.Kind == record.EntryMail {
+	if l.Kind == record.EntryMail || !l.Recipients.IsZero() {
 		more = []string{l.Recipients.Reveal()}
 	}
 	return record.Entry{Kind: l.Kind, At: at, Sealed: s.sealActor(p.ID, by, more...)}

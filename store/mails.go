@@ -109,6 +109,7 @@ const (
 	MailLinkMade                           // that an administrator made a link for another password, to the account
 	MailFactorsGone                        // that an administrator removed its second factor, to the account
 	MailAsk                                // the link of a request, to those who shall answer
+	MailRecipient                          // the code that opens a push, to its named recipient
 	mailSubjectCount
 )
 
@@ -119,13 +120,13 @@ type Mail struct {
 	To       secret.Text // an address
 	Base     string      // base address of the link; empty: the mail has none
 	Language string      // empty: the language of the instance
-	Code     secret.Text // the code of MailCode, or of the link of MailPassword
+	Code     secret.Text // the code of MailCode and MailRecipient, or of the link of MailPassword
 	First    bool        // for MailPassword: the account has no password yet; not stored
 	At       time.Time   // when it was put into the outbox
 
 	Push   PushInfo     // for a link with its Token
 	Asked  RequestToken // for MailAsk, with the end of the request in Push.ExpiresAt
-	Sender string       // for a link: the owner of the push or the request, as Sender.String
+	Sender string       // for a link and for MailRecipient: the owner of the push or the request, as Sender.String
 }
 
 // sealMail makes the message for a mail of an account, which may be about a push. The message holds
@@ -174,7 +175,7 @@ func (s *Store) OpenMail(ctx context.Context, m record.Message) (l Mail, wanted 
 		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}
 	l.At = m.CreatedAt
-	if a.Language != "" && l.About != MailLink && l.About != MailAsk && l.About != MailCode { // which the browser asked for has its language
+	if a.Language != "" && l.About != MailLink && l.About != MailAsk && l.About != MailCode && l.About != MailRecipient { // which the browser asked for has its language
 		l.Language = a.Language
 	}
 	if l.About == MailPassword {
@@ -228,6 +229,9 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push record.ID, owner rec
 		return l, true, nil
 	}
 	l.Sender = senderOf(owner).String()
+	if l.About == MailRecipient {
+		return l, at.Denies.Before(l.At.Add(RecipientCodeLasts)), nil
+	}
 	if l.Push.Token, err = s.openLink(p); err != nil {
 		return Mail{}, false, err
 	}

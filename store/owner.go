@@ -171,7 +171,7 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 	if err != nil {
 		return History{}, err
 	}
-	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note, Networks: d.access.networks}}
+	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note, Networks: d.access.networks, Recipient: d.access.recipient}}
 	if h.Asked, err = s.asked(ctx, p); err != nil {
 		return History{}, err
 	}
@@ -223,7 +223,7 @@ func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (Histo
 		return History{}, err
 	}
 	if h.Networks = d.access.networks; ownedBy(p, by) {
-		h.Name, h.Note = d.name, d.note
+		h.Name, h.Note, h.Recipient = d.name, d.note, d.access.recipient
 	}
 	h.Log, err = s.entries(ctx, p, (page-1)*PageSize, PageSize)
 	return h, err
@@ -340,6 +340,6 @@ type LogEntry struct {
 	UserAgent string      // at most 255 characters
 	Referrer  secret.Text // at most 255 characters; it may hold a link
 
-	Recipients secret.Text      // of EntryMail: addresses, separated by commas
+	Recipients secret.Text      // of EntryMail: addresses, separated by commas; of a view: the mailbox that was proved, if the push asks for one
 	Request    record.RequestID // of EntryCreation: the request that the push answers; zero: none
 }

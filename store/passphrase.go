@@ -1,10 +1,15 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"crypto/subtle"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
+	"pushbox/internal/email"
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/store/record"
@@ -186,4 +191,79 @@ func (s *Store) missed(ctx context.Context, p record.Push, who passphraseTrier) 
 		e.Left, e.RetryAfter = 0, locked.RetryAfter
 	}
 	return e
+}
+
+// asRecipient runs open for a caller that may open a live push: with the address of the mailbox that
+// the caller has proved, if the push asks for one. The challenge is used up if open succeeds, and
+// stays good if it does not.
+//
+// It returns ErrNetwork in a network from which the push does not open, ErrRecipient without a
+// challenge, and a *RecipientError for one that has run out or is used up, or a wrong code.
+func (s *Store) asRecipient(ctx context.Context, by Actor, p record.Push, open func(proved ...string) error) error {
+	if !p.Restricted || ownedBy(p, by) {
+		return open()
+	}
+	over, err := s.over(p)
+	if over {
+		return open()
+	}
+	if err = cmp.Or(s.Admits(by, p), err); err != nil {
+		return err
+	}
+	of, err := s.recipientOf(p)
+	switch {
+	case err != nil:
+		return err
+	case of == "":
+		return open()
+	case by.Mailbox.Challenge.IsZero():
+		return record.ErrRecipient
+	}
+	c, ok := s.openChallenge(p.ID, by.Mailbox.Challenge, s.time.Read())
+	if !ok {
+		return &record.RecipientError{}
+	}
+	return s.guess.inTurn(ctx, fmt.Sprintf("challenge %x", c.nonce), func() error {
+		return s.answerChallenge(ctx, p.ID, c, by.Mailbox.Code, isRecipient(of, c.address), func() error { return open(c.address) })
+	})
+}
+
+// answerChallenge runs open if a code is that of a challenge. Both the use and the try are counted
+// before, and given back if they were none.
+func (s *Store) answerChallenge(ctx context.Context, id record.ID, c challenge, code secret.Text, fits bool, open func() error) error {
+	key := string(id[:]) + string(c.nonce[:])
+	used := s.tally(usedChallenges, key, 1, recipientCodesWindow)
+	wrong := s.tally(wrongRecipientCodes, key, RecipientCodeTries, recipientCodesWindow)
+	stood, err := s.engine.Tries(ctx, limit.Count, s.triedAt(), []limit.Tally{used, wrong})
+	switch {
+	case err != nil:
+		return err
+	case !limit.AllLeft(stood):
+		return &record.RecipientError{}
+	}
+	want := s.challengeCode(id, c)
+	if subtle.ConstantTimeCompare([]byte(cleanCode(code).Reveal()), []byte(want.Reveal())) != 1 || !c.mailed || !fits {
+		s.uncountTry(ctx, []limit.Tally{used})
+		return &record.RecipientError{Left: stood[1].Left - 1}
+	}
+	s.uncountTry(ctx, []limit.Tally{wrong})
+	if err = open(); err != nil {
+		s.uncountTry(ctx, []limit.Tally{used})
+	}
+	return err
+}
+
+// isRecipient reports whether an address, as email.Fold returns it, is the recipient that a push
+// names: an address, or "@" and a domain.
+func isRecipient(of, address string) bool {
+	if of = email.Fold(of); strings.HasPrefix(of, "@") {
+		address = address[max(0, strings.LastIndexByte(address, '@')):]
+	}
+	return of == address
+}
+
+// recipientOf returns the recipient that a live push names; empty: none.
+func (s *Store) recipientOf(p record.Push) (string, error) {
+	a, err := s.openAccess(p)
+	return a.recipient.Reveal(), err
 }

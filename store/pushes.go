@@ -59,11 +59,18 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	p := termsOf(policy.Terms, in.Kind, in.hasFiles()).resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
 	checkPushMail(p, to, &bad)
+	in.Recipient = s.namedRecipient(by, in, &bad)
 	policy.checkMail(to, &bad)
 	policy.check(p, in, &bad)
 	p.TypedReveal = p.TypedReveal || policy.TypedReveal && in.Request.IsZero() // only its owner opens an answer
 	if err := bad.Err(); err != nil {
 		return PushInfo{}, err
+	}
+	if !in.Recipient.IsZero() {
+		p.Restricted = true
+		if err := s.isConfirmed(ctx, by); err != nil {
+			return PushInfo{}, err
+		}
 	}
 	t, dek := s.begin(in, at)
 	p.ID, p.Owner, p.Holder = s.id(t), by.Account, s.holder(by, policy)
@@ -82,7 +89,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	}
 	e := record.Entry{Kind: record.EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by), Most: policy.Room, Repeat: s.newRepeat(by, in.Repeat, t, at.Now)}
 	logEntry(&p, e.Kind, at)
-	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Networks: in.Networks, Mailed: len(to), ReceiptCode: code}
+	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Networks: in.Networks, Recipient: in.Recipient, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {
 		then := s.mailEntry(info, by, *in.Mail, to)
 		logEntry(&info.Push, then.Kind, at)
@@ -123,7 +130,11 @@ func (s *Store) begin(in NewPush, at clock.Instant) (Token, seal.DEK) {
 // Preview returns a push and changes nothing. ErrNotFound if there is none.
 func (s *Store) Preview(ctx context.Context, t Token) (PushInfo, error) {
 	p, err := s.find(ctx, t)
-	return PushInfo{Push: p, At: s.time.Read().Now, Token: t}, err
+	if err != nil {
+		return PushInfo{}, err
+	}
+	to, err := s.recipientOf(p)
+	return PushInfo{Push: p, At: s.time.Read().Now, Token: t, Named: to != ""}, err
 }
 
 // ended returns p, and ends it first if its time is over.
@@ -203,7 +214,7 @@ func (s *Store) openAll(ps []record.Push, at clock.Instant) ([]PushInfo, error) 
 // openOwn opens a push for its owner.
 func (s *Store) openOwn(p record.Push, at clock.Instant) (PushInfo, error) {
 	d, err := s.openDetails(p)
-	info := PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note, Networks: d.access.networks}
+	info := PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note, Networks: d.access.networks, Recipient: d.access.recipient}
 	if err == nil && p.Live() {
 		info.Token, err = s.openLink(p)
 	}
@@ -345,6 +356,8 @@ type PushInfo struct {
 	Token      Token
 	Name, Note secret.Text // only for the sender: at creation and in the owner's lists
 	Networks   string      // only for the sender, as the names are: with spaces between them; empty: it opens from anywhere
+	Recipient  secret.Text // that it names, likewise; empty: none
+	Named      bool        // only from Look and Preview: it names its recipient, who proves a mailbox
 	Payload    secret.Text // only after a retrieval that delivered it
 	Files      []FileInfo  // only after a retrieval that delivered them
 	Grant      secret.Text // lets Store.Download read those files

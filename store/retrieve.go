@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +28,8 @@ type Reserve func(k record.Kind, payload int64) error
 // ErrLocked after too many wrong ones, ErrFrozen after too many in all; ErrBusy if too many
 // wait to be checked; an *EarlyError if the push cannot be opened yet, whatever the passphrase;
 // ErrClock if a jump of the clock leaves open whether the push has expired, or can be opened, or
-// when its first view ends it; and the error of reserve.
+// when its first view ends it; ErrRecipient, before anything else of a live push is looked at, unless
+// Actor.Mailbox proves the mailbox that it names; and the error of reserve.
 func (s *Store) Retrieve(ctx context.Context, by Actor, n Name, passphrase secret.Text, reserve Reserve) (PushInfo, error) {
 	p, size, err := s.sizedFor(ctx, by, n)
 	if err != nil {
@@ -97,7 +97,16 @@ func (s *Store) retrieve(ctx context.Context, by Actor, o opening) (PushInfo, er
 }
 
 // view is the part of retrieve after the reservation.
-func (s *Store) view(ctx context.Context, by Actor, o opening) (PushInfo, error) {
+func (s *Store) view(ctx context.Context, by Actor, o opening) (info PushInfo, err error) {
+	err = s.asRecipient(ctx, by, o.push, func(proved ...string) (err error) {
+		info, err = s.viewAs(ctx, by, o, proved)
+		return err
+	})
+	return info, err
+}
+
+// viewAs is view for a caller that may open the push. proved is the mailbox that the log shows, if any.
+func (s *Store) viewAs(ctx context.Context, by Actor, o opening, proved []string) (PushInfo, error) {
 	p, t := o.push, o.token
 	dek, err := s.unwrap(ctx, by, p, t, o.passphrase)
 	if err != nil {
@@ -108,7 +117,7 @@ func (s *Store) view(ctx context.Context, by Actor, o opening) (PushInfo, error)
 	if err != nil {
 		return PushInfo{}, err
 	}
-	c, err := s.change(ctx, p.ID, retrieveRule(by, at, s.sealActor(p.ID, by), files.issue))
+	c, err := s.change(ctx, p.ID, retrieveRule(by, at, s.sealActor(p.ID, by, proved...), files.issue))
 	if err != nil {
 		return PushInfo{}, err
 	}
@@ -193,11 +202,7 @@ func (s *Store) issue(p record.Push, dek seal.DEK, at clock.Instant) (i issued, 
 // unwrap opens the key of a push. If the push has expired, it returns no key and needs
 // no passphrase.
 func (s *Store) unwrap(ctx context.Context, by Actor, p record.Push, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
-	over, err := s.over(p)
-	if over {
-		return dek, err
-	}
-	if err = cmp.Or(s.Admits(by, p), err); err != nil {
+	if over, err := s.over(p); over || err != nil {
 		return dek, err
 	}
 	open := func(p record.Push) (err error) {
@@ -255,7 +260,11 @@ func (s *Store) Look(ctx context.Context, t Token) (Viewing, error) {
 		return Viewing{}, err
 	}
 	sender, err := s.sender(ctx, p)
-	return Viewing{PushInfo{Push: p, At: at.Now, Token: t}, before, sender}, err
+	if err != nil {
+		return Viewing{}, err
+	}
+	to, err := s.recipientOf(p)
+	return Viewing{PushInfo{Push: p, At: at.Now, Token: t, Named: to != ""}, before, sender}, err
 }
 
 // views reads the view history of a push from its audit log, page by page from the end.

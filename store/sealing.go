@@ -82,7 +82,7 @@ func (s *Store) sealPush(ctx context.Context, by Actor, p *record.Push, t Token,
 		p.Files = in.Files.key.SealList(p.ID[:], encodeFiles(in.Files.files))
 		p.Stored = in.Files.stored
 	}
-	d := details{access: access{networks: in.Networks}}
+	d := details{access: access{recipient: in.Recipient, networks: in.Networks}}
 	if p.Owner != 0 { // only an owner can read them again
 		p.Link = ring.SealLink(now, p.ID[:], t.Text)
 		d.name, d.note = in.Name, in.Note
@@ -143,6 +143,19 @@ func (s *Store) openDetails(p record.Push) (d details, err error) {
 	return d, nil
 }
 
+// openAccess returns who may open a live push. ErrCorrupt if its details do not say that of a
+// restricted one.
+func (s *Store) openAccess(p record.Push) (access, error) {
+	if !p.Restricted || !p.Live() {
+		return access{}, nil
+	}
+	d, err := s.openDetails(p)
+	if err == nil && d.access == (access{}) {
+		err = damaged(p.ID, "details")
+	}
+	return d.access, err
+}
+
 // joinNetworks returns the networks from which a push opens as its details have them.
 func joinNetworks(text string, bad *record.InvalidError) string {
 	all, err := clientip.ParseNetworks(text)
@@ -160,14 +173,14 @@ func joinNetworks(text string, bad *record.InvalidError) string {
 // Admits returns ErrNetwork if the push is live and opens only from networks that the actor is not
 // in. Its owner may open it from anywhere. An actor whose address is not known is in no network.
 func (s *Store) Admits(by Actor, p record.Push) error {
-	if !p.Restricted || !p.Live() || ownedBy(p, by) {
+	if ownedBy(p, by) {
 		return nil
 	}
-	d, err := s.openDetails(p)
-	if err != nil || d.access.networks == "" {
+	a, err := s.openAccess(p)
+	if err != nil || a.networks == "" {
 		return err
 	}
-	all, _ := clientip.ParseNetworks(d.access.networks) // it was joined from valid ones
+	all, _ := clientip.ParseNetworks(a.networks) // it was joined from valid ones
 	if !slices.ContainsFunc(all, func(n netip.Prefix) bool { return n.Contains(by.Addr.Unmap()) }) {
 		return record.ErrNetwork
 	}
@@ -199,7 +212,7 @@ func (s *Store) openEntry(id record.ID, e record.Entry) (LogEntry, error) {
 	}
 	r := record.Reader{Rest: plain}
 	l := LogEntry{Kind: e.Kind, At: e.At, IP: string(r.Bytes()), UserAgent: string(r.Bytes()), Referrer: r.Text()}
-	if e.Kind == record.EntryMail {
+	if e.Kind == record.EntryMail || len(r.Rest) > 0 {
 		l.Recipients = r.Text()
 	}
 	if r.End() != nil {

@@ -205,6 +205,7 @@ const (
 	FieldNetworks      = "networks" // from which it opens
 	FieldDeletable     = "deletable_by_viewer"
 	FieldMailTo        = "notify_emails_to"
+	FieldRecipient     = "recipient_email" // an address, or "@" and a domain
 	FieldLanguage      = "language"
 	FieldMailLanguage  = "notify_emails_to_locale"
 )
@@ -263,6 +264,8 @@ type NewPush struct {
 	TypedReveal       bool // always of a push whose link pushbox mails, and by some policies
 	DeletableByViewer *bool
 	Networks          string // as clientip.ParseNetworks reads them: others than the owner open it only from there; empty: from anywhere
+
+	Recipient secret.Text // the address, or "@" and the domain, whose mailbox opens it; empty: the link opens it
 
 	Mail    *MailRequest // the recipients of its link by mail; nil: no mail
 	Receipt bool         // makes a receipt with a code, for the sender

@@ -26,6 +26,10 @@ const (
 	tokensOfAccount
 	changesOfAccount
 	signInsOfAccount // right sign-ins, by account and client
+	codesOfClient    // codes for recipients that a client asks for, by push
+	codesOfRecipient // codes for a recipient, by push
+	usedChallenges
+	wrongRecipientCodes // by challenge
 )
 
 // tally returns the tally of a kind for a key.

@@ -46,6 +46,7 @@ func codes() []code {
 		{"frozen", record.ErrFrozen},
 		{"early", record.ErrEarly},
 		{"network", record.ErrNetwork},
+		{"recipient", record.ErrRecipient},
 		{"live", record.ErrLive},
 		{"quota", record.ErrQuota},
 		{"unconfirmed", record.ErrUnconfirmed},

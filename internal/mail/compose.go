@@ -47,6 +47,9 @@ func (m *Mailer) textOf(l store.Mail) text {
 	case store.MailCode:
 		t.code, t.subject, t.before = l.Code, say("mail_code_subject"), []string{say("mail_code_intro")}
 		t.after = []string{say("mail_code_careful", "minutes", int(store.CodeLasts/time.Minute))}
+	case store.MailRecipient:
+		t.code, t.subject, t.before = l.Code, say("mail_code_subject"), []string{say("mail_recipient_intro", "sender", l.Sender)}
+		t.after = []string{say("mail_recipient_careful", "minutes", int(store.RecipientCodeLasts/time.Minute))}
 	case store.MailPassword:
 		t.setPassword(l, say)
 	case store.MailFreeze, store.MailAnswer, store.MailFirstView, store.MailLastView, store.MailExpired, store.MailGuessed:

@@ -88,6 +88,24 @@ func TestAMailWithACodeIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 	}
 }
 
+// A named recipient learns who sends what the code opens, and gets no link.
+func TestAMailWithTheCodeOfARecipientIsWrittenInTheLanguageOfItsReader(t *testing.T) {
+	t.Parallel()
+	for _, tag := range lang.Tags() {
+		m := written(t, writer().textOf(store.Mail{About: store.MailRecipient, ID: "msg_1", To: secret.New("eve@example.net"), Language: tag, Code: secret.New("012345"), Sender: "Ann (ann@example.com)"}))
+		plain := parts(t, m)["text/plain"]
+		for _, want := range []string{"\n\n012345\n\n", "15", "Push & Co", "Ann (ann@example.com)"} {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s: the text has no %q:\n%s", tag, want, plain)
+			}
+		}
+		whole := subject(t, m) + plain
+		if strings.ContainsAny(whole, "{}") || strings.Contains(whole, "mail_") || strings.Contains(whole, "http") || strings.Contains(subject(t, m), "0123") {
+			t.Errorf("%s: it is\n%s", tag, whole)
+		}
+	}
+}
+
 func TestAMailThatSetsAPasswordIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 	t.Parallel()
 	for i, tag := range append(lang.Tags(), lang.Tags()...) {

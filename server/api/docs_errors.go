@@ -97,7 +97,7 @@ var routeErrors = map[string][]error{
 	}, inStore...),
 	"active":          append([]error{action.ErrPage, record.ErrBusy}, inStore...),
 	"expired":         append([]error{action.ErrPage, record.ErrBusy}, inStore...),
-	"show":            append([]error{body.ErrPercent, record.ErrPassphrase, body.ErrTooLarge, record.ErrLocked, record.ErrFrozen, errEarly, record.ErrNetwork, record.ErrBusy, limit.ErrBusy}, inStore...),
+	"show":            append([]error{body.ErrPercent, record.ErrPassphrase, body.ErrTooLarge, record.ErrLocked, record.ErrFrozen, errEarly, record.ErrNetwork, record.ErrRecipient, record.ErrBusy, limit.ErrBusy}, inStore...),
 	"delete":          append([]error{action.ErrOwnerOnly, record.ErrDenied}, inStore...),
 	"thaw":            append([]error{record.ErrDenied}, inStore...),
 	"preview":         inStore,

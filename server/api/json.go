@@ -40,9 +40,10 @@ type pushJSON struct {
 // senderJSON is a push as its sender sees it: created, active, expired.
 type senderJSON struct {
 	pushJSON
-	Name     string   `json:"name"`
-	Note     string   `json:"note"`
-	Networks []string `json:"networks"` // empty: it opens from anywhere
+	Name      string   `json:"name"`
+	Note      string   `json:"note"`
+	Networks  []string `json:"networks"` // empty: it opens from anywhere
+	Recipient string   `json:"recipient_email,omitempty"`
 }
 
 // createdJSON is a push as its sender creates it, with the recipients of mail, if any.
@@ -93,14 +94,19 @@ type entryJSON struct {
 	CreatedAt string `json:"created_at"`
 	UpdatedAt string `json:"updated_at"`
 	RequestID string `json:"request_id,omitempty"`
+	Recipient string `json:"recipient_email,omitempty"` // who proved a mailbox
 }
 
 func newEntryJSON(e store.LogEntry) entryJSON {
 	at := display.Stamp(e.At)
-	return entryJSON{
+	j := entryJSON{
 		IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer.Reveal(),
 		Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at, RequestID: intake.RequestIDText(e.Request),
 	}
+	if e.Kind == record.EntryView {
+		j.Recipient = e.Recipients.Reveal()
+	}
+	return j
 }
 
 // newPushJSON renders a push without its content. Its links begin with base.
@@ -147,7 +153,7 @@ func revealName(typed bool) string {
 }
 
 func newSenderJSON(p store.PushInfo, base string) senderJSON {
-	return senderJSON{pushJSON: newPushJSON(p, base), Name: p.Name.Reveal(), Note: p.Note.Reveal(), Networks: strings.Fields(p.Networks)}
+	return senderJSON{newPushJSON(p, base), p.Name.Reveal(), p.Note.Reveal(), strings.Fields(p.Networks), p.Recipient.Reveal()}
 }
 
 func newViewerJSON(p store.PushInfo, base string) viewerJSON {

@@ -56,6 +56,7 @@ func (f Fields) parse(files, typed bool) (store.NewPush, error) {
 		TypedReveal:       r.typedReveal(),
 		DeletableByViewer: r.Flag(store.FieldDeletable),
 		Networks:          r.networks(),
+		Recipient:         r.Secret(store.FieldRecipient),
 		Mail:              r.Mailing(),
 	}
 	return in, r.Bad.Err()

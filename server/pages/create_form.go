@@ -34,9 +34,11 @@ type createView struct {
 	Deletable   checkbox // by the viewer
 	Name, Note  secret.Text
 	Policy      *policyNote // nil: the general settings apply
-	Mail        *mailForm   // nil: no mail is sent, or the reader is not signed in
-	MaxQR       int         // characters of a qr push
-	Gone        string      // says when the secret is deleted
+	Names       bool        // the sender may name the recipient
+	Recipient   secret.Text
+	Mail        *mailForm // nil: no mail is sent, or the reader is not signed in
+	MaxQR       int       // characters of a qr push
+	Gone        string    // says when the secret is deleted
 	uploadView
 	problemsView
 
@@ -159,6 +161,7 @@ func (s *Set) tooLong(c *intake.Draft, k record.Kind) (long []string) {
 		{store.FieldName, store.MaxName},
 		{store.FieldNote, store.MaxNote},
 		{store.FieldMailTo, s.maxMailBytes()},
+		{store.FieldRecipient, record.MaxEmail},
 	} {
 		text := c.Fields.Text(field.name)
 		qr := k == record.QR && field.name == store.FieldPayload && utf8.RuneCountInString(text) > store.MaxQR
@@ -194,6 +197,7 @@ func (s *Set) newCreateView(r *action.Request, p store.Policy, chosen intake.Kin
 		uploadView:  newUploadView(r, p),
 	}
 	page.Mail, page.Policy = s.newMailForm(r, p, f), s.newPolicyNote(p)
+	page.Names, page.Recipient = s.Config.Mail.Enabled() && r.Actor.Account != 0 && !r.Session.Unconfirmed, f[store.FieldRecipient].Text
 	if chosen.Kind == record.URL {
 		page.Payload, page.URL = secret.Text{}, page.Payload
 	}

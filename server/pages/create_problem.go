@@ -65,6 +65,7 @@ func (s *Set) formProblems(t intake.KindTerms, c *intake.Draft, invalid *record.
 		{store.FieldNetworks, formProblem{Field: "networks", Key: "create_bad_networks", Max: strconv.Itoa(clientip.MaxNetworks)}},
 		{store.FieldName, formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
 		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: sizeText(c.Request, store.MaxNote)}},
+		{store.FieldRecipient, formProblem{Field: "recipient", Key: "create_bad_recipient"}},
 		{store.FieldMailTo, formProblem{Field: mailID, Key: "create_bad_mail", Max: strconv.Itoa(s.Config.Mail.MaxRecipients)}},
 		{store.FieldMailLanguage, formProblem{Field: mailLanguageID, Key: "create_bad_mail_language"}},
 		{quotaField, formProblem{Field: mailID, Key: "create_bad_mail_limit"}},
@@ -121,6 +122,6 @@ func filesProblem(c *intake.Draft) formProblem {
 // Unfold reports whether the folded options hold a problem, or networks, which are easily forgotten.
 func (p createView) Unfold() bool {
 	return p.Networks != "" || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
-		return slices.Contains([]string{closeID, store.FieldOpenFrom, store.FieldExpiresAt, "networks", "name", "note", mailID, mailLanguageID}, bad.Field)
+		return slices.Contains([]string{closeID, store.FieldOpenFrom, store.FieldExpiresAt, "networks", "name", "note", "recipient", mailID, mailLanguageID}, bad.Field)
 	})
 }

@@ -181,6 +181,6 @@ func TestPagesSayHowLongAPushStaysAfterItsFirstView(t *testing.T) {
 	a.Get(receipt, ann).Page().Has(owner)
 	push, _, _ := strings.Cut(receipt, "/receipt/")
 	a.Send(push, nil).Want(http.StatusOK)
-	a.Get(push+"/r").Page().Has("Expires on 2026-01-01 01:00 UTC (60 minutes left).").Lacks(step)
+	a.Get(push + "/r").Page().Has("Expires on 2026-01-01 01:00 UTC (60 minutes left).").Lacks(step)
 	a.Get("/p", ann).Page().Has("60 minutes")
 }

@@ -16,7 +16,7 @@ import (
 const csvName = "audit-log.csv"
 
 // csvHead is the first row: the names of the keys in the API.
-var csvHead = []string{"created_at", "kind", "ip", "user_agent", "referrer", "request_id"}
+var csvHead = []string{"created_at", "kind", "ip", "user_agent", "referrer", "request_id", "recipient_email"}
 
 // maxCSV is the most pages of a log in a file. A log cannot have more: it has at most one entry for
 // each view that a push may have, and the minor entries.
@@ -42,7 +42,7 @@ func (s *Set) writeCSV(r *action.Request, to io.Writer) error {
 			return err
 		}
 		for _, e := range log {
-			rows = append(rows, []string{display.Stamp(e.At), e.Kind.String(), display.EscapeFormulas(e.IP), display.EscapeFormulas(e.UserAgent), display.EscapeFormulas(e.Referrer.Reveal()), intake.RequestIDText(e.Request)})
+			rows = append(rows, []string{display.Stamp(e.At), e.Kind.String(), display.EscapeFormulas(e.IP), display.EscapeFormulas(e.UserAgent), display.EscapeFormulas(e.Referrer.Reveal()), intake.RequestIDText(e.Request), display.EscapeFormulas(provedBy(e))})
 		}
 		if err := w.WriteAll(rows); err != nil {
 			return err

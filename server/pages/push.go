@@ -34,13 +34,13 @@ func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
 	if !opensAtOnce(v.PushInfo) || usesOwnView(r, v.PushInfo) || v.Early(v.At) {
 		return s.newStepPage(r, v, noAttempt)
 	}
-	return s.reveal(r, secret.Text{}, false)
+	return s.reveal(r, secret.Text{}, false, nil)
 }
 
 // opensAtOnce reports whether a visit opens the push. It does not for an encrypted push: the page
-// must first show that the link has a key.
+// must first show that the link has a key. Nor does it for one whose readers must prove something.
 func opensAtOnce(p store.PushInfo) bool {
-	return !p.RetrievalStep && !p.TypedReveal && !p.Protected && !p.ClientEncrypted
+	return !p.RetrievalStep && !p.Restricted && !p.TypedReveal && !p.Protected && !p.ClientEncrypted
 }
 
 // isVisit reports whether a person opens the page for the first time in this browser. A chat
@@ -76,10 +76,14 @@ func (s *Set) revealPush(r *action.Request, f webForm) (action.Reply, error) {
 		passphrase = secret.Text{}
 	}
 	p, err := s.Store.Preview(r.Context(), r.URLToken)
-	if err == nil && notFoundIfExpired(p) == nil && asksForNumber(r, p) && !p.Early(p.At) && typedDigits(f.Text(numberField)) != revealNumber(p) {
+	switch {
+	case err != nil || notFoundIfExpired(p) != nil || p.Early(p.At):
+	case asksForMailbox(r, p):
+		return s.revealToRecipient(r, f, passphrase)
+	case asksForNumber(r, p) && typedDigits(f.Text(numberField)) != revealNumber(p):
 		return s.stepAfter(r, attempt{Status: http.StatusForbidden, Number: true})
 	}
-	return s.reveal(r, passphrase, f.checked(returnsField))
+	return s.reveal(r, passphrase, f.checked(returnsField), nil)
 }
 
 // deletedView is the page after a delete. It does not show the push.

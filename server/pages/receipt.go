@@ -34,6 +34,7 @@ type receiptView struct {
 	Left      timeLeft
 	OpensAt   *display.Time // nil: it can be opened now
 	Closes    *timeLeft     // how long after its first view it ends; nil: that does not change when it ends
+	Recipient secret.Text   // who may open it, for its owner; empty: anyone with the link
 	Views     int           // used views
 	Limit     int           // limit of views
 	Protected bool          // by a passphrase
@@ -84,7 +85,7 @@ func (s *Set) receiptPage(r *action.Request) (action.Reply, error) {
 		Link: secret.New(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here), Same: formPath(h.PushInfo),
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
 		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt),
-		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Views: h.Push.Views, Limit: h.ViewLimit,
+		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Recipient: h.Recipient, Views: h.Push.Views, Limit: h.ViewLimit,
 		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Typed: h.TypedReveal, Networks: strings.ReplaceAll(h.Networks, " ", ", "), Deletable: h.DeletableByViewer, Owned: owns(r, h.PushInfo), Elsewhere: !madeHere(r) && !owns(r, h.PushInfo), Code: r.Name, Edit: newEditForm(h),
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}

@@ -50,11 +50,13 @@ type fileRow struct {
 	Path  string
 }
 
-// reveal opens a push. returns says that the form was on the page of a request.
-func (s *Set) reveal(r *action.Request, passphrase secret.Text, returns bool) (action.Reply, error) {
+// reveal opens a push. returns says that the form was on the page of a request; box is what a named
+// recipient sent, nil for any other reader.
+func (s *Set) reveal(r *action.Request, passphrase secret.Text, returns bool, box *mailboxForm) (action.Reply, error) {
 	v, err := s.Store.Reveal(r.Context(), r.Actor, r.URLToken, passphrase, r.ReserveAnswer(s.AnswerMemory, pageFactor))
 	if a, ok := newAttempt(err, passphrase.IsZero()); ok {
 		s.NoteLimit(err)
+		a.Mailbox = box.after(err)
 		return s.stepAfter(r, a)
 	}
 	if err == nil {

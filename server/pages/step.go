@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -43,6 +44,7 @@ type stepView struct {
 	OpensAt   *display.Time // it cannot be opened before; nil: it can be now
 	Closes    *timeLeft     // how long it stays open after its first view; nil: that view does not change when it ends
 	Outside   bool          // it opens only from networks that the reader is not in
+	Mailbox   *mailboxForm  // nil: the reader proves none
 	Again     bool          // this browser has just opened it, and opens the same view again
 	Attempt   attempt
 }
@@ -81,6 +83,7 @@ type attempt struct {
 	Limited bool   // false: any number is allowed
 	Wait    time.Duration
 	Again   display.Time // when the wait is over; zero: there is none
+	Mailbox *mailboxForm // what a named recipient sent; nil: nothing
 }
 
 // Seconds is how long to wait before the next try.
@@ -97,7 +100,7 @@ func newAttempt(err error, missing bool) (attempt, bool) {
 		locked *record.LockedError
 	)
 	switch {
-	case errors.Is(err, record.ErrEarly), errors.Is(err, record.ErrNetwork):
+	case errors.Is(err, record.ErrEarly), errors.Is(err, record.ErrNetwork), errors.Is(err, record.ErrRecipient):
 		return attempt{Status: http.StatusForbidden}, true
 	case errors.Is(err, record.ErrFrozen):
 		return attempt{Status: http.StatusForbidden, Key: "step_frozen"}, true
@@ -153,13 +156,18 @@ func (s *Set) newStepPage(r *action.Request, v store.Viewing, a attempt) (action
 	}
 	number := ""
 	opens := opensLater(v.PushInfo)
-	if opens == nil && asksForNumber(r, v.PushInfo) {
+	box := a.Mailbox
+	switch {
+	case asksForMailbox(r, v.PushInfo):
+		box = cmp.Or(box, &mailboxForm{})
+		box.Minutes = int(store.RecipientCodeLasts.Minutes())
+	case opens == nil && asksForNumber(r, v.PushInfo):
 		number = revealNumber(v.PushInfo)
 	}
 	rep := action.Show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
-		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Made: usesOwnView(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, OpensAt: opens, Outside: outside, Attempt: a,
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: owns(r, v.PushInfo), Made: usesOwnView(r, v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Number: number, OpensAt: opens, Outside: outside, Mailbox: box, Attempt: a,
 		Closes: closesSoon(v.PushInfo),
 	})
 	rep.Header = action.Problem{Status: a.Status, Retry: a.Wait}.Headers()

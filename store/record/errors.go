@@ -67,6 +67,9 @@ var (
 	ErrEarly = errors.New("the push cannot be opened yet")
 	// ErrNetwork says that a push opens only from other networks than that of the client.
 	ErrNetwork = errors.New("the push cannot be opened from this network")
+	// ErrRecipient says that a push is for a named recipient, who has not proved to be it; if that was
+	// tried, it comes as a *RecipientError.
+	ErrRecipient = errors.New("the push is for a named recipient")
 	// ErrQuota says that this day's limit is reached; it comes as a *QuotaError.
 	ErrQuota = errors.New("the limit of mails for today is reached")
 	// ErrUnconfirmed says that an account sends no mail, since its address is not confirmed.
@@ -140,12 +143,22 @@ const (
 	LimitTokensPerAccount     = "tokens_per_account"
 	LimitCodesPerAccount      = "codes_per_account"
 	LimitChangesPerAccount    = "changes_per_account"
+	LimitCodesPerRecipient    = "codes_per_recipient"
 )
 
 func (*LockedError) Error() string { return ErrLocked.Error() }
 
 // Unwrap returns ErrLocked.
 func (*LockedError) Unwrap() error { return ErrLocked }
+
+// A RecipientError is an ErrRecipient with the number of wrong codes that the challenge still takes:
+// 0 if it has run out or is used up.
+type RecipientError struct{ Left int }
+
+func (*RecipientError) Error() string { return ErrRecipient.Error() }
+
+// Unwrap returns ErrRecipient.
+func (*RecipientError) Unwrap() error { return ErrRecipient }
 
 // An EarlyError is an ErrEarly with the time from which the push can be opened.
 type EarlyError struct {
