@@ -143,6 +143,7 @@ func remoteHint(err error) string {
 		{context.Canceled, "run the command again"},
 		{client.ErrExpired, "ask the sender to push it again"},
 		{client.ErrAnswer, "check the address: no pushbox answers there, and no Password Pusher with its API"},
+		{client.ErrRecipient, "its link was not printed, and it expires by itself; push without --recipient, or to a pushbox that has it"},
 		{client.ErrStalled, "check the network, then run the command again"},
 		{client.ErrChanged, "wait until nothing writes to the file, then run the command again"},
 		{syscall.ECONNREFUSED, "check the address and its port, and that the server runs"},

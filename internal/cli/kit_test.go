@@ -121,6 +121,7 @@ type fakeServer struct {
 	passphrase string // that the push opens with
 	status     int    // to refuse everything with; 0: it does not
 	views      int    // that remain after a retrieval
+	named      bool   // it knows recipients
 	download   http.HandlerFunc
 
 	mu     sync.Mutex
@@ -195,9 +196,13 @@ func (f *fakeServer) answer(w http.ResponseWriter, status int) {
 	for i, file := range f.files {
 		files = append(files, map[string]any{"filename": file.name, "size": len(file.text), "url": fmt.Sprintf("%s/f/%d", f.URL, i)})
 	}
+	recipient := ""
+	if f.named {
+		recipient = f.fields["recipient_email"]
+	}
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"url_token": linkToken, "html_url": f.link() + "/r", "expired": false, "payload": f.fields["payload"], "files": files,
+		"recipient_email": recipient, "url_token": linkToken, "html_url": f.link() + "/r", "expired": false, "payload": f.fields["payload"], "files": files,
 		"views_remaining": f.views, "expire_after_days": 7, "expire_after_views": 5,
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,6 +32,7 @@ type pushFlags struct {
 	reveal                  string
 	networks                []string
 	endToEnd                bool
+	recipients              []string
 	until, from             *time.Time
 	afterFirst              *time.Duration
 	csv, resume             string // files: the table, and where its links are kept
@@ -53,14 +55,19 @@ With --end-to-end it encrypts text and files, with their names, before it sends
 them, and adds the key to the link. The server never gets the key, but it
 can read --name and --note.
 
+With --recipient, only the person of that mailbox can open the push: the page of its
+link mails a code there. Each further --recipient gets a push of their own, and each
+line of output is then a recipient, a tab and the link.
+
 With --csv it pushes each row of a table, and writes a table of the links, with the
 columns name, mail and link. The first line names the columns: text, and any of name,
-mail (the server sends the link there), passphrase, days, views and networks (as of
+mail (the server sends the link there), recipient, passphrase, days, views and networks (as of
 --network, separated by commas or spaces). Each link is written before the next push is made. With --resume the links are added to FILE, and
 rows that have a link there are not pushed again.` + clientHelp,
 		Example: `  pushbox push --url https://push.example.com
   pushbox push --days 1 --views 1 --passphrase report.pdf
   pushbox push --end-to-end report.pdf
+  pushbox push --recipient ann@example.com --recipient bob@example.com report.pdf
   pushbox push --from 2026-12-24T08:00:00+01:00 --after-first-view 1h report.pdf
   echo https://example.com | pushbox push --kind url
   pushbox push --csv people.csv > links.csv
@@ -89,6 +96,7 @@ rows that have a link there are not pushed again.` + clientHelp,
 	completeValues(cmd, "reveal", []string{store.RevealPress, store.RevealType})
 	flags.StringArrayVar(&in.networks, "network", nil, "the push opens only from `NETWORK`, such as 10.0.0.0/8 (can be given again)")
 	flags.BoolVar(&in.deletion, "deletable", false, "anyone with the link can delete the push, or not (=false)")
+	flags.StringArrayVar(&in.recipients, "recipient", nil, "only `ADDRESS`, or a domain such as @example.com, can open the push; once for each recipient")
 	flags.BoolVar(&in.endToEnd, "end-to-end", false, "encrypt the push with a key that only the link has")
 	flags.StringVar(&in.csv, "csv", "", "push each row of the table in `FILE`; - is standard input")
 	flags.StringVar(&in.resume, "resume", "", "with --csv: add the links to `FILE`, and leave out the rows that it has")
@@ -118,16 +126,39 @@ func (a *app) createPush(cmd *cobra.Command, flags pushFlags, files []string) er
 	if in.Files, err = openAll(files); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	var key endtoend.Key
-	if err = a.fill(ctx, cmd, &in); err == nil && flags.endToEnd {
-		key, err = encryptPush(&in)
-	}
-	if err != nil {
+	if err = a.fill(cmd.Context(), cmd, &in); err != nil {
 		return errors.Join(err, closeUploads(in.Files))
 	}
+	for i := range max(1, len(flags.recipients)) {
+		one, to := in, ""
+		if len(flags.recipients) > 0 {
+			one.Recipient = secret.New(strings.TrimSpace(flags.recipients[i]))
+		}
+		if len(flags.recipients) > 1 {
+			to = one.Recipient.Reveal() + "\t"
+		}
+		if i > 0 {
+			if one.Files, err = openAll(files); err != nil {
+				return err
+			}
+		}
+		if err := a.createOne(cmd.Context(), c, home, one, flags.endToEnd, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createOne creates one push, and prints its link behind a text.
+func (a *app) createOne(ctx context.Context, c *client.Client, home client.Server, in client.NewPush, endToEnd bool, before string) (err error) {
+	var key endtoend.Key
+	if endToEnd {
+		if key, err = encryptPush(&in); err != nil {
+			return errors.Join(err, closeUploads(in.Files))
+		}
+	}
 	bar := &progress{}
-	if len(files) > 0 {
+	if len(in.Files) > 0 {
 		bar = a.progress("uploading")
 	}
 	p, err := c.Create(ctx, in, bar.set)
@@ -135,7 +166,7 @@ func (a *app) createPush(cmd *cobra.Command, flags pushFlags, files []string) er
 	if err != nil {
 		return remoteError("push to", home, err)
 	}
-	if _, err := fmt.Fprintln(a.stdout, linkWithKey(p.Link, key)); err != nil {
+	if _, err := fmt.Fprintln(a.stdout, before+linkWithKey(p.Link, key)); err != nil {
 		return hint.With(fmt.Errorf("the push was made, but its link could not be printed: %w", err), "the push expires by itself, and its link is lost; run the command again")
 	}
 	a.sayLimits(in, p)
@@ -161,6 +192,8 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 		return in, usagef("--days and --views must be 1 or more")
 	case given("days") && given("until"):
 		return in, usagef("--days and --until exclude each other")
+	case slices.ContainsFunc(f.recipients, func(to string) bool { return strings.TrimSpace(to) == "" }):
+		return in, usagef("--recipient must be an address such as ann@example.com, or a domain such as @example.com")
 	case given("kind") && !isKind:
 		return in, usagef("--kind must be %s", record.KindNames("or"))
 	case given("reveal") && f.reveal != store.RevealPress && f.reveal != store.RevealType:

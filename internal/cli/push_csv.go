@@ -33,7 +33,7 @@ var linkColumns = []string{"name", "mail", "link"}
 
 // pushTable makes a push of each row of a table, and writes their links.
 func (a *app) pushTable(cmd *cobra.Command, flags pushFlags, files []string) error {
-	for _, name := range []string{"name", passphraseFlag, passphraseFileFlag} {
+	for _, name := range []string{"name", "recipient", passphraseFlag, passphraseFileFlag} {
 		if cmd.Flags().Changed(name) {
 			return hint.With(usagef("--csv takes no --%s", name), "give the table a column for it; columns are %s", strings.Join(columns, ", "))
 		}

@@ -50,7 +50,7 @@ func (f *pushServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.pushes = append(f.pushes, body.Push)
 	w.WriteHeader(http.StatusCreated)
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"html_url": f.link(len(f.pushes)), "expire_after_days": body.Push["expire_after_days"], "expire_after_views": 5, "notify_emails_to": body.Push["notify_emails_to"],
+		"html_url": f.link(len(f.pushes)), "expire_after_days": body.Push["expire_after_days"], "expire_after_views": 5, "notify_emails_to": body.Push["notify_emails_to"], "recipient_email": body.Push["recipient_email"],
 	})
 }
 
@@ -145,7 +145,7 @@ func TestAMistakeInATableIsNamedByItsLineBeforeAnythingIsPushed(t *testing.T) {
 		"nothing":          {"", "it is empty", nil},
 		"no row":           {"text\n\n", "no row below", nil},
 		"no text column":   {"name,mail\na,b\n", "line 1: the column text is missing", nil},
-		"another column":   {"text,marker\na,b\n", "line 1: it must name the columns, which can be text, name, mail, passphrase, days, views, networks", nil},
+		"another column":   {"text,marker\na,b\n", "line 1: it must name the columns, which can be text, name, mail, passphrase, days, views, networks, recipient", nil},
 		"a column twice":   {"text,Text\na,b\n", "line 1: the column text is there twice", nil},
 		"no text":          {"text,name\n" + "a,b\n,marker\n", "line 3: it has no text", nil},
 		"a cell more":      {"text,name\na,b\n\"x\ny\",b\nmarker,b,c\n", "line 5: wrong number of fields", nil},

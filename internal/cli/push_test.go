@@ -203,3 +203,48 @@ func TestALinkThatCannotBePrintedIsAFailure(t *testing.T) {
 	code := Main(t.Context(), []string{"push", "--url", f.URL}, strings.NewReader("x"), fullDisk{}, &stderr, nil)
 	result{code, "", stderr.String()}.want(t, exitFailed, "the push was made, but its link could not be printed").discreet(t)
 }
+
+// Each recipient gets a push of their own: the text is read once, and files are read again.
+func TestAPushForNamedRecipients(t *testing.T) {
+	t.Parallel()
+	f := newPushServer(t)
+	got := act(t, "secret-marker", nil, "push", "--url", f.URL, "--recipient", "ann@example.com").want(t, exitDone)
+	if got.stdout != f.link(1)+"\n" || f.pushes[0]["recipient_email"] != "ann@example.com" {
+		t.Errorf("printed %q, pushed %v", got.stdout, f.pushes)
+	}
+	got = act(t, "secret-marker", nil, "push", "--url", f.URL, "--recipient", "ann@example.com", "--recipient", " @example.net").want(t, exitDone)
+	if want := "ann@example.com\t" + f.link(2) + "\n@example.net\t" + f.link(3) + "\n"; got.stdout != want || f.texts() != "secret-marker|secret-marker|secret-marker" {
+		t.Errorf("printed %q, pushed %s", got.stdout, f.texts())
+	}
+	got = act(t, "secret-marker", nil, "push", "--url", f.URL, "--end-to-end", "--recipient", "a@example.com", "--recipient", "b@example.com").want(t, exitDone)
+	lines := strings.Split(got.stdout, "\n")
+	if _, first, _ := strings.Cut(lines[0], "#"); first == "" || strings.HasSuffix(lines[1], first) || !strings.HasPrefix(lines[1], "b@example.com\t") {
+		t.Errorf("printed %q", got.stdout)
+	}
+	act(t, "x", nil, "push", "--url", f.URL, "--recipient", " ").want(t, exitUsage, "--recipient must be an address")
+	act(t, "x", nil, "push", "--url", f.URL, "--csv", "-", "--recipient", "a@example.com").want(t, exitUsage, "--csv takes no --recipient")
+
+	csv := act(t, "text,recipient\nfirst,ann@example.com\nsecond,\n", nil, "push", "--url", f.URL, "--csv", "-").want(t, exitDone)
+	if want := "name,mail,link\n,ann@example.com," + f.link(6) + "\n,," + f.link(7) + "\n"; csv.stdout != want || f.pushes[5]["recipient_email"] != "ann@example.com" || f.pushes[6]["recipient_email"] != nil {
+		t.Errorf("printed %q, pushed %v", csv.stdout, f.pushes[5:])
+	}
+}
+
+// The link of a server that ignores the recipient would open for all who have it.
+func TestALinkThatIgnoresItsRecipientIsNotPrinted(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	if got := act(t, "x", nil, "push", "--url", f.URL, "--recipient", "ann@example.com").want(t, exitFailed, "the server knows no named recipients", "hint: its link was not printed"); got.stdout != "" {
+		t.Errorf("printed %q", got.stdout)
+	}
+}
+
+func TestFilesForSeveralRecipientsAreReadForEach(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.named = true
+	act(t, "", nil, "push", "--url", f.URL, "--recipient", "ann@example.com", "--recipient", "bob@example.com", inFile(t, "a.txt", "content")).want(t, exitDone)
+	if one := (fakeFile{"a.txt", "content"}); len(f.files) != 2 || f.files[0] != one || f.files[1] != one || f.fields["recipient_email"] != "bob@example.com" {
+		t.Errorf("pushed %q, %q", f.fields, f.files)
+	}
+}

@@ -28,7 +28,7 @@ const (
 )
 
 // columns are the columns that a table may have. Only text must be there.
-var columns = []string{"text", "name", "mail", "passphrase", "days", "views", "networks"}
+var columns = []string{"text", "name", "mail", "passphrase", "days", "views", "networks", "recipient"}
 
 // A tableRow is a push of a table, and where it begins there.
 type tableRow struct {
@@ -38,7 +38,7 @@ type tableRow struct {
 
 // label is the row in the table of links, without its link.
 func (r tableRow) label() []string {
-	return []string{display.EscapeFormulas(r.push.Name.Reveal()), display.EscapeFormulas(r.push.MailTo.Reveal())}
+	return []string{display.EscapeFormulas(r.push.Name.Reveal()), display.EscapeFormulas(cmp.Or(r.push.MailTo.Reveal(), r.push.Recipient.Reveal()))}
 }
 
 // parseTable reads a table whose first line names its columns. Spreadsheets write a byte order mark,
@@ -151,6 +151,8 @@ func parseRow(head, cells []string, p client.NewPush, endToEnd bool) (_ client.N
 			p.Name = secret.New(cell)
 		case "mail":
 			p.MailTo = secret.New(strings.TrimSpace(cell))
+		case "recipient":
+			p.Recipient = secret.New(strings.TrimSpace(cell))
 		case "passphrase":
 			p.Passphrase = secret.New(cell)
 		case "days":

@@ -29,6 +29,7 @@ type NewPush struct {
 	Passphrase    secret.Text
 	Name, Note    secret.Text
 	MailTo        secret.Text // addresses, separated by commas, that the server mails the link to
+	Recipient     secret.Text // an address, or @ and a domain: the only person who can open it, with a code that is mailed there
 	RetrievalStep *bool
 	Reveal        string // press or type
 	Deletable     *bool  // by anyone with the link
@@ -47,12 +48,16 @@ type Upload struct {
 // not known. One goroutine calls it at a time.
 type Progress func(done, total int64)
 
+// ErrRecipient says that the server made a push that anyone with the link can open, although the push
+// names its recipient. Its link is lost.
+var ErrRecipient = errors.New("the server knows no named recipients, so anyone with the link could open the push")
+
 var errHome = errors.New("there is no server to push to")
 
 // Create creates a push on the home server, and returns its link. It reads files once, and
 // closes them in any case. A push without files and mail is sent once more if the answer is
 // lost or a gateway has none, with the same key: a server that knows keys makes only one push.
-// After an error that is not a *StatusError there may be a push whose link is lost.
+// ErrRecipient if the server ignored the recipient. After an error that is not a *StatusError there may be a push whose link is lost.
 func (c *Client) Create(ctx context.Context, in NewPush, p Progress) (Push, error) {
 	if len(in.Files) > 0 || !in.MailTo.IsZero() { // files are read once; Password Pusher knows no key, and would mail twice
 		return c.create(ctx, in, "", p)
@@ -99,6 +104,9 @@ func (c *Client) create(ctx context.Context, in NewPush, key string, p Progress)
 	made := pushOf(body, c.opt.Home)
 	if made.Link.IsZero() {
 		return Push{}, ErrAnswer
+	}
+	if made.recipient != in.Recipient.Reveal() {
+		return Push{}, ErrRecipient
 	}
 	return made, nil
 }
@@ -161,6 +169,7 @@ func (in NewPush) fields() (all []field) {
 	add(!in.Name.IsZero(), "name", in.Name.Reveal())
 	add(!in.Note.IsZero(), "note", in.Note.Reveal())
 	add(!in.MailTo.IsZero(), "notify_emails_to", in.MailTo.Reveal())
+	add(!in.Recipient.IsZero(), "recipient_email", in.Recipient.Reveal())
 	if in.RetrievalStep != nil {
 		add(true, "retrieval_step", *in.RetrievalStep)
 	}

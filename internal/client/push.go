@@ -30,6 +30,8 @@ type Push struct {
 
 	Mailed bool // the server sends the link by mail; after Create
 
+	recipient string // that it names; after Create
+
 	// PassphraseInURL says that the server accepts the passphrase only in the URL, so
 	// that its log may contain it.
 	PassphraseInURL bool
@@ -114,7 +116,7 @@ func pushOf(o object, from Server) Push {
 		Link: secret.New(o.text("html_url")), Payload: secret.New(o.text("payload")),
 		Days: o.number("expire_after_days"), Views: o.number("expire_after_views"), ViewsRemaining: o.number("views_remaining"),
 		ExpiresAt: o.time("expires_at"), OpenFrom: o.time("open_from"), closeAfter: o.number("close_after_first_view"),
-		Mailed: o.text("notify_emails_to") != "",
+		Mailed: o.text("notify_emails_to") != "", recipient: o.text("recipient_email"),
 	}
 	networks, _ := read[[]string](o, "networks")
 	p.networks = len(networks)
