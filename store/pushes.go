@@ -160,7 +160,13 @@ func (s *Store) deletePush(ctx context.Context, by Actor, n Name) (PushInfo, err
 	}
 	at := s.time.Read()
 	c, err := s.change(ctx, id, deleteRule(by, at, s.sealActor(id, by)))
-	return PushInfo{Push: c.Push, At: at.Now, Token: n.token(), Ended: c.Entry.Kind == record.EntryExpire}, err
+	info := PushInfo{Push: c.Push, At: at.Now, Token: n.token(), Ended: c.Entry.Kind == record.EntryExpire}
+	if err == nil && ownedBy(c.Push, by) {
+		if d, err := s.openDetails(c.Push); err == nil { // else it is deleted all the same
+			info.Recipient = d.access.recipient
+		}
+	}
+	return info, err
 }
 
 // Pushes lists a page, from 1, of the actor's own pushes, newest first: the live ones, or the
@@ -356,7 +362,7 @@ type PushInfo struct {
 	Token      Token
 	Name, Note secret.Text // only for the sender: at creation and in the owner's lists
 	Networks   string      // only for the sender, as the names are: with spaces between them; empty: it opens from anywhere
-	Recipient  secret.Text // that it names, likewise; empty: none
+	Recipient  secret.Text // that it names, likewise, and after its delete; empty: none
 	Named      bool        // only from Look and Preview: it names its recipient, who proves a mailbox
 	Payload    secret.Text // only after a retrieval that delivered it
 	Files      []FileInfo  // only after a retrieval that delivered them

@@ -207,7 +207,7 @@ func TestAChallengeTakesFiveWrongCodes(t *testing.T) {
 	f.Clock.Advance(time.Minute)
 	m = n.ask(bob, "bob@example.net")
 	for left := store.RecipientCodeTries - 1; left >= 0; left-- {
-		n.refuses(client(2), other(m), left) // whoever tries
+		n.refuses(client(2), other(m), left) // from another client, too
 	}
 	n.refuses(bob, m, 0)
 }

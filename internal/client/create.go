@@ -57,7 +57,8 @@ var errHome = errors.New("there is no server to push to")
 // Create creates a push on the home server, and returns its link. It reads files once, and
 // closes them in any case. A push without files and mail is sent once more if the answer is
 // lost or a gateway has none, with the same key: a server that knows keys makes only one push.
-// ErrRecipient if the server ignored the recipient. After an error that is not a *StatusError there may be a push whose link is lost.
+// ErrRecipient if the server ignored the recipient. After an error that is not a *StatusError there
+// may be a push whose link is lost.
 func (c *Client) Create(ctx context.Context, in NewPush, p Progress) (Push, error) {
 	if len(in.Files) > 0 || !in.MailTo.IsZero() { // files are read once; Password Pusher knows no key, and would mail twice
 		return c.create(ctx, in, "", p)

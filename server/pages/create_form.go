@@ -36,6 +36,7 @@ type createView struct {
 	Policy      *policyNote // nil: the general settings apply
 	Names       bool        // the sender may name the recipient
 	Recipient   secret.Text
+	Named       bool      // the push before named one, so that this one must
 	Mail        *mailForm // nil: no mail is sent, or the reader is not signed in
 	MaxQR       int       // characters of a qr push
 	Gone        string    // says when the secret is deleted
@@ -97,6 +98,7 @@ func (s *Set) emptyCreateView(r *action.Request, p store.Policy) createView {
 	f := newFields(t, kind)
 	takeOptions(f, r.URL.Query(), t)
 	v := s.newCreateView(r, p, t, f)
+	v.Named = v.Names && r.URL.Query().Get(store.FieldRecipient) == "on"
 	if r.URL.Query().Get(encryptedOption) == "on" && v.Encryption == "offered" {
 		v.Encryption = "default"
 	}

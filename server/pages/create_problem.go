@@ -119,9 +119,10 @@ func filesProblem(c *intake.Draft) formProblem {
 	return p
 }
 
-// Unfold reports whether the folded options hold a problem, or networks, which are easily forgotten.
+// Unfold reports whether the folded options hold a problem, or who may open the push, which is easily
+// forgotten.
 func (p createView) Unfold() bool {
-	return p.Networks != "" || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
+	return p.Networks != "" || p.Named || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
 		return slices.Contains([]string{closeID, store.FieldOpenFrom, store.FieldExpiresAt, "networks", "name", "note", "recipient", mailID, mailLanguageID}, bad.Field)
 	})
 }

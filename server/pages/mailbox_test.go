@@ -205,6 +205,11 @@ func TestTheOwnerNamesARecipientOnTheForm(t *testing.T) {
 		}
 	}
 
+	same := a.Get("/p/"+token+"/audit", ann).Page().Link("Send again with the same options")
+	if strings.Contains(same, "example.net") || !strings.Contains(a.Get(same, ann).Want(http.StatusOK).Tag("recipient"), "required") || strings.Contains(a.Get("/", ann).Tag("recipient"), "required") {
+		t.Errorf("the next one need not name a recipient: %s", same)
+	}
+
 	a = servertest.New(t, func(c *config.Config) {})
 	if _, has := a.Get("/", a.AddSessionUser("ann@example.com")).Page().Field("push[recipient_email]"); has {
 		t.Error("the form has the field where no mail is sent")

@@ -44,6 +44,9 @@ func formPath(p store.PushInfo) string {
 	if p.Networks != "" {
 		q.Set(store.FieldNetworks, p.Networks)
 	}
+	if !p.Recipient.IsZero() { // not the address: it would be in the logs of proxies
+		q.Set(store.FieldRecipient, "on")
+	}
 	if p.ClientEncrypted {
 		q.Set(encryptedOption, "on")
 	}
