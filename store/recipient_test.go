@@ -407,3 +407,30 @@ func TestWhoMayNameARecipient(t *testing.T) {
 	f = storetest.New(t)
 	wrong(f.Account("ann@example.com"), "b@c.example", "sends no mail")
 }
+
+func TestTheFileHoldsNothingOfARecipientInClear(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, mailsMuch)
+	const address = "canary-recipient-77@canary-mailbox.example"
+	n := namedPush(t, f, f.Account("ann@example.com"), address, nil)
+	m := n.ask(client(1), address)
+	due, _, err := f.DueMessages(ctx, record.MessageQuery{Route: record.ByMail, Limit: 9})
+	if err != nil || len(due) != 1 {
+		t.Fatalf("%d messages are due, %v", len(due), err)
+	}
+	env.OK(t, n.opens(client(1), m, ""))
+	holdsNone(t, f, [][]byte{due[0].Sealed}, address, "canary-recipient-77", "canary-mailbox", m.Challenge.Reveal(), n.push.Token.Reveal())
+}
+
+// Several servers share the tries, and one code opens once for all of them.
+func TestACodeOpensOnceOnEachEngine(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, mailsMuch, engine)
+		n := namedPush(t, f, f.Account("ann@example.com"), "@example.net", nil)
+		m := n.ask(client(1), "bob@example.net")
+		n.refuses(client(1), other(m), store.RecipientCodeTries-1)
+		env.OK(t, n.opens(client(1), m, ""))
+		n.refuses(client(1), m, 0)
+	})
+}

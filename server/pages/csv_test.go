@@ -45,14 +45,14 @@ func TestTheAuditLogAsCSV(t *testing.T) {
 		t.Error("lines do not end with CRLF")
 	}
 	rows := csvOf(a, path, ann)
-	if strings.Join(rows[0], " ") != "created_at kind ip user_agent referrer request_id" {
+	if strings.Join(rows[0], " ") != "created_at kind ip user_agent referrer request_id recipient_email" {
 		t.Errorf("head %q", rows[0])
 	}
 	for page := 1; page <= 3; page++ {
 		log, err := a.Store.Audit(ctx, by, p.Token, page)
 		env.OK(t, err)
 		for i, e := range log {
-			want := []string{e.At.Format("2006-01-02T15:04:05.000Z"), e.Kind.String(), e.IP, e.UserAgent, e.Referrer.Reveal(), ""}
+			want := []string{e.At.Format("2006-01-02T15:04:05.000Z"), e.Kind.String(), e.IP, e.UserAgent, e.Referrer.Reveal(), "", ""}
 			if got := rows[1+(page-1)*store.PageSize+i]; strings.Join(got, "|") != strings.Join(want, "|") {
 				t.Errorf("row %q, entry %q", got, want)
 			}

@@ -21,7 +21,7 @@ func TestAKeptViewHasItsSecretsOnlySealed(t *testing.T) {
 			f.Set(reflect.ValueOf(secret.New("hunter2")))
 		}
 	}
-	info.Name, info.Note, info.ReceiptCode = secret.Text{}, secret.Text{}, secret.Text{} // a view never has them
+	info.Name, info.Note, info.Recipient, info.ReceiptCode = secret.Text{}, secret.Text{}, secret.Text{}, secret.Text{} // a view never has them
 	info.Files = []store.FileInfo{{Name: secret.New("plan.pdf"), Size: 3}}
 	k := newKeptViews()
 	key := k.keep(limit.Holder{}, store.Viewing{PushInfo: info}, time.Minute)

@@ -114,7 +114,7 @@ func TestAnAnswerIsShownAsOne(t *testing.T) {
 		t.Errorf("the page of the request has question, link and answers at %d, %d and %d", question, shared, came)
 	}
 	id := strings.TrimPrefix(own, "/requests/")
-	if csv := ann.Get(audit + ".csv").Body; !strings.Contains(csv, "request_id\r\n") || !strings.Contains(csv, ","+id+"\r\n") {
+	if csv := ann.Get(audit + ".csv").Body; !strings.Contains(csv, "request_id,recipient_email\r\n") || !strings.Contains(csv, ","+id+",\r\n") {
 		t.Errorf("the log as CSV: %s", csv)
 	}
 	log := a.Get("/api/v2/pushes"+strings.TrimPrefix(audit, "/p"), a.AddToken(servertest.AnnEmail)).Body
