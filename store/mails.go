@@ -110,6 +110,7 @@ const (
 	MailFactorsGone                        // that an administrator removed its second factor, to the account
 	MailAsk                                // the link of a request, to those who shall answer
 	MailRecipient                          // the code that opens a push, to its named recipient
+	MailReminder                           // that a push ends soon without a view, to its owner
 	mailSubjectCount
 )
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"pushbox/internal/email"
 	"pushbox/internal/secret"
@@ -14,15 +15,16 @@ import (
 )
 
 // MailedEvents lists the events of its pushes that an account can have mailed to it: the
-// first view of a push, the last one, its end by views or time, and the first wrong
-// passphrase.
+// first view of a push, the last one, its end by views or time, the day before an end without a
+// view, and the first wrong passphrase.
 func MailedEvents() []record.Event {
-	return []record.Event{record.EventView, record.EventLastView, record.EventExpire, record.EventFailedPassphrase}
+	return []record.Event{record.EventView, record.EventLastView, record.EventReminder, record.EventExpire, record.EventFailedPassphrase}
 }
 
 // newsSubjects are the subjects of the mails about these events.
 var newsSubjects = map[record.Event]MailSubject{
 	record.EventView: MailFirstView, record.EventLastView: MailLastView, record.EventExpire: MailExpired, record.EventFailedPassphrase: MailGuessed,
+	record.EventReminder: MailReminder,
 }
 
 // newsOf returns the events of a change that its owner may want mail about, the most informative
@@ -37,7 +39,10 @@ func newsOf(before, after record.Push, e record.Entry) (all []record.Event) {
 			all = append(all, o.Event)
 		}
 	}
-	order := []record.Event{record.EventLastView, record.EventView, record.EventExpire, record.EventFailedPassphrase}
+	if after.Reminded && !before.Reminded {
+		all = append(all, record.EventReminder)
+	}
+	order := []record.Event{record.EventLastView, record.EventView, record.EventExpire, record.EventReminder, record.EventFailedPassphrase}
 	slices.SortFunc(all, func(a, b record.Event) int { return slices.Index(order, a) - slices.Index(order, b) })
 	return all
 }
@@ -149,18 +154,82 @@ func (w *news) about(before, after record.Push, e *record.Entry) error {
 }
 
 // ask reads the account for about, before the rule runs.
-func (w *news) ask(ctx context.Context) error {
-	_, era, _ := w.store.watchers.find(w.owner)
-	a, err := cold.Account(ctx, w.store.engine, w.owner)
+func (w *news) ask(ctx context.Context) (err error) {
+	w.to, err = w.store.watcher(ctx, w.owner)
+	return err
+}
+
+// watcher returns what mail about pushes needs to know about an account, and remembers it.
+func (s *Store) watcher(ctx context.Context, of record.AccountID) (watcher, error) {
+	to, era, known := s.watchers.find(of)
+	if known {
+		return to, nil
+	}
+	a, err := cold.Account(ctx, s.engine, of)
 	if instead(err, record.ErrNotFound, nil) != nil {
-		return err
+		return to, err
 	}
-	w.to = watcher{}
 	if err == nil && a.Active() && !a.Unconfirmed && email.IsSendable(a.Email) {
-		w.to = watcher{a.Email, a.Mails}
+		to = watcher{a.Email, a.Mails}
 	}
-	w.store.watchers.keep(w.owner, w.to, era)
+	s.watchers.keep(of, to, era)
+	return to, nil
+}
+
+const (
+	remindAhead = record.Day     // before the end of a push, its owner is reminded
+	remindLife  = 2 * record.Day // a push that does not live longer than this is not worth a reminder
+	remindPages = 16             // a sweep looks at so many times sweepBatch pushes; the next one continues
+)
+
+// remind mails the owners who want that about pushes that end within a day and have no view. It continues
+// behind the push that it looked at last, and begins again after a restart: pushes remember that
+// their owner was reminded.
+func (s *Store) remind(ctx context.Context, at clock.Instant) error {
+	if len(s.options().Mail.Languages) == 0 || at.Jumped {
+		return nil
+	}
+	for range remindPages {
+		ids, next, err := s.engine.Due(ctx, record.Expiring, s.reminded, at.Now.Add(remindAhead), sweepBatch)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		ps, err := s.engine.PushesByID(ctx, ids)
+		if err != nil {
+			return err
+		}
+		var due []record.ID
+		for _, p := range ps {
+			wanted := false
+			if isUnread(p, at) {
+				to, err := s.watcher(ctx, p.Owner)
+				if err != nil {
+					return err
+				}
+				wanted = to.events.Has(record.EventReminder)
+			}
+			if wanted {
+				due = append(due, p.ID)
+			}
+		}
+		if _, err := s.changeAll(ctx, due, remindRule(at), isReminded); err != nil {
+			return err
+		}
+		if s.reminded = lastPlace(ps, s.reminded, next); len(ids) < sweepBatch {
+			return nil
+		}
+	}
 	return nil
+}
+
+// lastPlace returns the last place of pushes that still wait, behind one place and not after next (zero: none).
+func lastPlace(ps []record.Push, place record.ExpiryPlace, next time.Time) record.ExpiryPlace {
+	for _, p := range ps {
+		if later := p.ExpiresAt.After(place.At) || p.ExpiresAt.Equal(place.At); p.Live() && later && (next.IsZero() || !p.ExpiresAt.After(next)) {
+			place = record.ExpiryPlace{At: p.ExpiresAt, ID: p.ID}
+		}
+	}
+	return place
 }
 
 // drop releases the room that the last run reserved.
@@ -188,10 +257,11 @@ func (s *Store) openNews(ctx context.Context, l Mail, push record.ID, owner reco
 	if err != nil {
 		return Mail{}, false, instead(err, record.ErrNotFound, nil)
 	}
-	if p.Owner != owner.ID || !owner.Mails.Has(event) {
+	at := s.time.Read()
+	if p.Owner != owner.ID || !owner.Mails.Has(event) || event == record.EventReminder && !isUnread(p, at) {
 		return Mail{}, false, nil
 	}
-	l.To, l.Push = secret.New(owner.Email), PushInfo{Push: p, At: s.time.Read().Now}
+	l.To, l.Push = secret.New(owner.Email), PushInfo{Push: p, At: at.Now}
 	if d, err := s.openDetails(p); err == nil { // else the mail is sent without the name
 		l.Push.Name = d.name
 	}

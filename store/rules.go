@@ -91,6 +91,24 @@ func countView(p *record.Push, at clock.Instant) error {
 	return nil
 }
 
+// isUnread reports whether a live push ends within remindAhead and has no view, and its owner is to be
+// told so. A push of an account that counts for its client has no owner who gets mail.
+func isUnread(p record.Push, at clock.Instant) bool {
+	left := p.ExpiresAt.Sub(at.Now)
+	return p.Live() && p.RoomOf() == record.RoomOfAccount && p.Views == 0 && p.ReadAt.IsZero() && !p.Early(at.Now) &&
+		left > 0 && left <= remindAhead && p.ExpiresAt.Sub(p.CreatedAt) > remindLife
+}
+
+func isReminded(p record.Push) bool { return p.Reminded }
+
+// remindRule notes that the owner of a push is reminded of its end, once.
+func remindRule(at clock.Instant) record.Rule {
+	return func(p record.Push) (record.Push, record.Entry, error) {
+		p.Reminded = p.Reminded || isUnread(p, at)
+		return p, record.Entry{}, nil
+	}
+}
+
 // expireRule ends a push whose time is over, and does not change any other.
 func expireRule(at clock.Instant) record.Rule {
 	return func(p record.Push) (record.Push, record.Entry, error) {
@@ -277,6 +295,7 @@ func editRule(by Actor, at clock.Instant, sealed []byte, terms map[record.Kind]T
 		if newDays {
 			next.Days = days.pick(FieldDays, e.Days, &bad)
 			next.ExpiresAt = p.CreatedAt.Add(time.Duration(next.Days) * record.Day)
+			next.Reminded = p.Reminded && next.ExpiresAt.Sub(at.Now) <= remindAhead
 		}
 		if newViews {
 			next.ViewLimit = views.pick(FieldViews, e.Views, &bad)

@@ -90,6 +90,8 @@ type shared struct {
 	counted           uint64       // the day of which clearQuotas last read all counts; guarded by sweeping
 	repeats           time.Time    // when clearRepeats last read all of them; guarded by sweeping
 	dropped           time.Time    // when renewKeys last read all pushes; guarded by sweeping
+
+	reminded record.ExpiryPlace // of the push at which remind looked last; guarded by sweeping
 }
 
 // Open opens the store that an engine keeps, and makes the key ring of a new one. ErrKey if the key

@@ -28,7 +28,7 @@ const (
 )
 
 // Sweep does all due work. It ends pushes whose time is over, and purges those that expired long
-// enough ago. It frees orphans, finishes removals of accounts, and removes ended sessions, old
+// enough ago. It reminds owners of pushes that end soon. It frees orphans, finishes removals of accounts, and removes ended sessions, old
 // requests, counts of mail and, once an hour, creates that can no longer be repeated. It adds a key encryption key once a month, and drops keys that are
 // no longer needed. It counts refusals without an event, and stores the time. Sweep returns how
 // long to wait before the next sweep; an earlier one does no harm.
@@ -47,7 +47,7 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 			wait = min(wait, retrySleep)
 		}
 	}
-	err = errors.Join(err, s.finishRemovals(ctx, at), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.clearRequests(ctx, at), s.clearQuotas(ctx, at), s.clearRepeats(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
+	err = errors.Join(err, s.finishRemovals(ctx, at), s.remind(ctx, at), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.clearRequests(ctx, at), s.clearQuotas(ctx, at), s.clearRepeats(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
 	if at.Ends.Sub(s.kept) >= timeSlack { // an idle store need not wake the disk each minute
 		err = errors.Join(err, s.keepTime(ctx))
 	}
@@ -88,7 +88,7 @@ func (s *Store) sweepTasks(at clock.Instant) []sweepTask {
 // clear returns the first such error.
 func (s *Store) clear(ctx context.Context, t sweepTask) (next time.Time, err error) {
 	for {
-		ids, next, dueErr := s.engine.Due(ctx, t.queue, t.until, sweepBatch)
+		ids, next, dueErr := s.engine.Due(ctx, t.queue, record.ExpiryPlace{}, t.until, sweepBatch)
 		if dueErr != nil {
 			return next, dueErr
 		}

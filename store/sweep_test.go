@@ -267,8 +267,8 @@ func TestAPushThatCannotBeEndedHoldsUpNoOther(t *testing.T) {
 // A haunted engine has a row in its expiry index that belongs to no push.
 type haunted struct{ record.Engine }
 
-func (e haunted) Due(ctx context.Context, s record.ExpiryQueue, until time.Time, limit int) ([]record.ID, time.Time, error) {
-	ids, _, err := e.Engine.Due(ctx, s, until, limit)
+func (e haunted) Due(ctx context.Context, s record.ExpiryQueue, behind record.ExpiryPlace, until time.Time, limit int) ([]record.ID, time.Time, error) {
+	ids, _, err := e.Engine.Due(ctx, s, behind, until, limit)
 	return append(ids, record.ID{1}), until, err
 }
 

@@ -52,7 +52,7 @@ func (m *Mailer) textOf(l store.Mail) text {
 		t.after = []string{say("mail_recipient_careful", "minutes", int(store.RecipientCodeLasts/time.Minute))}
 	case store.MailPassword:
 		t.setPassword(l, say)
-	case store.MailFreeze, store.MailAnswer, store.MailFirstView, store.MailLastView, store.MailExpired, store.MailGuessed:
+	case store.MailFreeze, store.MailAnswer, store.MailFirstView, store.MailLastView, store.MailExpired, store.MailGuessed, store.MailReminder:
 		t.tellOwner(l, say, m.Base)
 	case store.MailLinkMade, store.MailFactorsGone:
 		did := map[store.MailSubject]string{store.MailLinkMade: "mail_admin_password", store.MailFactorsGone: "mail_admin_mfa"}[l.About]
@@ -100,12 +100,17 @@ func (t *text) tellOwner(l store.Mail, say sayer, base string) {
 	}
 	news := map[store.MailSubject]string{
 		store.MailFirstView: "mail_first_view", store.MailLastView: "mail_last_view", store.MailExpired: "mail_expired", store.MailGuessed: "mail_guessed",
+		store.MailReminder: "mail_reminder",
 	}[l.About]
 	t.subject, t.before = say(news), []string{say(news)}
 	if name := l.Push.Name.Reveal(); name != "" {
 		t.before = append(t.before, say("mail_news_name", "name", name))
 	}
-	t.before = append(t.before, say("mail_news_when", "at", display.NewTime(l.At).Text, "made", made), say("mail_news_more"))
+	when := say("mail_news_when", "at", display.NewTime(l.At).Text, "made", made)
+	if l.About == store.MailReminder {
+		when = say("mail_reminder_when", "made", made, "until", until)
+	}
+	t.before = append(t.before, when, say("mail_news_more"))
 }
 
 // sendPush is for a recipient of the link of a push.

@@ -202,13 +202,17 @@ func TestNewsNamesThePushAndHasNoLinkOfIt(t *testing.T) {
 	t.Parallel()
 	for _, tag := range lang.Tags() {
 		seen := make(map[string]bool)
-		for _, about := range []store.MailSubject{store.MailFirstView, store.MailLastView, store.MailExpired, store.MailGuessed} {
+		for _, about := range []store.MailSubject{store.MailFirstView, store.MailLastView, store.MailExpired, store.MailGuessed, store.MailReminder} {
 			l := letterOf("ann@example.com")
 			l.About, l.Base, l.Language, l.Push.Name = about, "", tag, secret.New("the <b>name</b>")
 			l.Push.CreatedAt, l.At = time.Date(2026, 11, 21, 8, 4, 0, 0, time.UTC), time.Date(2026, 11, 22, 9, 5, 0, 0, time.UTC)
 			m := written(t, writer().textOf(l))
 			plain, html := parts(t, m)["text/plain"], parts(t, m)["text/html"]
-			for _, want := range []string{"\n\nhttps://push.example/a&b/p\n\n", "2026-11-21 08:04 UTC", "2026-11-22 09:05 UTC", "Push & Co", "the <b>name</b>"} {
+			when := "2026-11-22 09:05 UTC" // it happened
+			if about == store.MailReminder {
+				when = "2026-11-28 09:05 UTC" // the push ends
+			}
+			for _, want := range []string{"\n\nhttps://push.example/a&b/p\n\n", "2026-11-21 08:04 UTC", when, "Push & Co", "the <b>name</b>"} {
 				if !strings.Contains(plain, want) {
 					t.Errorf("%s: the text has no %q:\n%s", tag, want, plain)
 				}

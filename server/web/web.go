@@ -91,7 +91,7 @@ func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 	return all, nil
 }
 
-// indent is what stands before a tag or an action at the start of a line.
+// indent is the white space in front of a tag or an action at the start of a line.
 var indent = regexp.MustCompile(`\n\s+([<{])`)
 
 // parse adds the templates of these names to a set, without their indentation, which no browser shows.

@@ -99,7 +99,7 @@ func wantOver(t *testing.T, db *bolt.DB, n int, owner record.AccountID) {
 		}
 	}
 	for queue, want := range map[record.ExpiryQueue]bool{record.Expiring: false, record.ExpiredOwned: true} {
-		due, _, err := db.Due(t.Context(), queue, endTime.AddDate(1, 0, 0), 100)
+		due, _, err := db.Due(t.Context(), queue, record.ExpiryPlace{}, endTime.AddDate(1, 0, 0), 100)
 		if err != nil || slices.Contains(due, id(n)) != want {
 			t.Errorf("in queue %d: %t, %v", queue, !want, err)
 		}
@@ -379,7 +379,7 @@ func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 			for before := answered.Load(); ; before = answered.Load() {
 				over, err := db.Pushes(t.Context(), owner, false, record.ID{}, 0, most)
 				alive, liveErr := db.Pushes(t.Context(), owner, true, record.ID{}, 0, most)
-				due, _, dueErr := db.Due(t.Context(), record.ExpiredOwned, endTime, most)
+				due, _, dueErr := db.Due(t.Context(), record.ExpiredOwned, record.ExpiryPlace{}, endTime, most)
 				if err := errors.Join(err, liveErr, dueErr); err != nil {
 					t.Error(err)
 				}

@@ -76,24 +76,31 @@ func (o *overlay) endRows(b bucket, prefix []byte) (rows [][]byte, err error) {
 // indexed walks the rows of an index with a prefix as they will be after a fold: forwards in
 // expiry, backwards in owners. The rows belong to the transaction.
 func (t *tx) indexed(b bucket, prefix []byte) iter.Seq2[[]byte, error] {
-	return t.indexedBefore(b, prefix, after(prefix))
+	from := prefix
+	if b == owners {
+		from = after(prefix)
+	}
+	return t.indexedFrom(b, prefix, from)
 }
 
-// indexedBefore is indexed for the rows before end, exclusive; nil: all rows.
-func (t *tx) indexedBefore(b bucket, prefix, end []byte) iter.Seq2[[]byte, error] {
+// indexedFrom is indexed for the rows from one on; a walk back begins before that one; nil: at the last row.
+func (t *tx) indexedFrom(b bucket, prefix, from []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		added, err := t.overlay.endRows(b, prefix)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		if end != nil {
-			n, _ := slices.BinarySearchFunc(added, end, bytes.Compare)
-			added = added[:n]
+		w := indexWalk{c: t.cursor(b), prefix: prefix, from: from, added: added, back: b == owners}
+		n, _ := slices.BinarySearchFunc(added, from, bytes.Compare)
+		switch {
+		case !w.back:
+			w.added = added[n:]
+		case from != nil:
+			w.added = added[:n]
 		}
-		w := indexWalk{c: t.cursor(b), prefix: prefix, end: end, added: added, back: b == owners}
 		if w.back {
-			slices.Reverse(added)
+			slices.Reverse(w.added)
 		}
 		for k := w.first(); k != nil; k = w.next() {
 			ended, err := t.overlay.ended(lastID(k))
@@ -119,7 +126,7 @@ func ofLive(b bucket, row []byte) bool {
 type indexWalk struct {
 	c      cursor
 	prefix []byte
-	end    []byte   // where a walk back begins; nil: at the last row
+	from   []byte   // where the walk begins; a walk back begins before it; nil: at the last row
 	added  [][]byte // in the order of the walk
 	back   bool
 	row    []byte // the next row of the index; nil: there is none
@@ -128,11 +135,11 @@ type indexWalk struct {
 func (w *indexWalk) first() []byte {
 	switch {
 	case !w.back:
-		w.row, _ = w.c.Seek(w.prefix)
-	case w.end == nil:
+		w.row, _ = w.c.Seek(w.from)
+	case w.from == nil:
 		w.row, _ = w.c.Last()
 	default:
-		if w.row, _ = w.c.Seek(w.end); w.row == nil {
+		if w.row, _ = w.c.Seek(w.from); w.row == nil {
 			w.row, _ = w.c.Last()
 		} else {
 			w.row, _ = w.c.Prev()

@@ -21,7 +21,7 @@ func (t *tx) pushesOf(prefix []byte, before record.ID, skip, limit int) (list []
 	if before != (record.ID{}) {
 		end = append(bytes.Clone(prefix), before[:]...)
 	}
-	for k, err := range t.indexedBefore(owners, prefix, end) {
+	for k, err := range t.indexedFrom(owners, prefix, end) {
 		if err != nil || len(list) >= limit {
 			return list, err
 		}
@@ -126,16 +126,17 @@ func (t *tx) pendingEntries(id record.ID, from uint32, fn func(record.Entry) boo
 
 // Due lists pushes of an expiry queue whose time is not after until, earliest first,
 // and returns the time of the next one.
-func (db *DB) Due(ctx context.Context, s record.ExpiryQueue, until time.Time, limit int) (due []record.ID, next time.Time, err error) {
+func (db *DB) Due(ctx context.Context, s record.ExpiryQueue, behind record.ExpiryPlace, until time.Time, limit int) (due []record.ID, next time.Time, err error) {
 	err = db.view(ctx, func(t *tx) (err error) {
-		due, next, err = t.due(s, milliseconds(until), limit)
+		due, next, err = t.due(s, behind, milliseconds(until), limit)
 		return err
 	})
 	return due, next, err
 }
 
-func (t *tx) due(s record.ExpiryQueue, until uint64, limit int) (due []record.ID, next time.Time, err error) {
-	for k, err := range t.indexed(expiry, []byte{byte(s)}) {
+func (t *tx) due(s record.ExpiryQueue, behind record.ExpiryPlace, until uint64, limit int) (due []record.ID, next time.Time, err error) {
+	from := append(expiryKey(s, behind), 0)
+	for k, err := range t.indexedFrom(expiry, from[:1], from) {
 		if err != nil {
 			return nil, time.Time{}, err
 		}

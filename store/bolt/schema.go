@@ -189,8 +189,12 @@ func ownerRow(p record.Push) []byte {
 // expiryRow is the key of a push's row in expiry.
 func expiryRow(p record.Push) []byte {
 	queue, t := p.ExpiryQueue()
-	k := append(make([]byte, 0, expiryLen), byte(queue))
-	return append(binary.BigEndian.AppendUint64(k, milliseconds(t)), p.ID[:]...)
+	return expiryKey(queue, record.ExpiryPlace{At: t, ID: p.ID})
+}
+
+func expiryKey(s record.ExpiryQueue, at record.ExpiryPlace) []byte {
+	k := append(make([]byte, 0, expiryLen), byte(s))
+	return append(binary.BigEndian.AppendUint64(k, milliseconds(at.At)), at.ID[:]...)
 }
 
 func expiryTime(row []byte) time.Time {

@@ -166,7 +166,7 @@ func (db *DB) Stats(ctx context.Context) (s record.EngineStats, err error) {
 		s.FreePages = int(s.Unused) / t.bolt.DB().Info().PageSize
 		t.overlay = db.journal.latest(nil)
 		s.Live = t.countLive()
-		_, s.Oldest, err = t.due(record.Expiring, 0, 0)
+		_, s.Oldest, err = t.due(record.Expiring, record.ExpiryPlace{}, 0, 0)
 		return err
 	})
 	if h.noteDamage(err) {

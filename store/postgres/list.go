@@ -136,7 +136,7 @@ func (db *DB) Entries(ctx context.Context, id record.ID, skip, limit int) (list 
 
 // Due lists pushes of an expiry queue whose time is not after until, earliest first, and returns
 // the time of the next one. The record of each push decides, not its columns.
-func (db *DB) Due(ctx context.Context, q record.ExpiryQueue, until time.Time, limit int) (due []record.ID, next time.Time, err error) {
+func (db *DB) Due(ctx context.Context, q record.ExpiryQueue, behind record.ExpiryPlace, until time.Time, limit int) (due []record.ID, next time.Time, err error) {
 	type one struct {
 		id record.ID
 		at int64
@@ -151,7 +151,7 @@ func (db *DB) Due(ctx context.Context, q record.ExpiryQueue, until time.Time, li
 		}
 		o.id = record.ID(id)
 		return o, nil
-	}, "select id, due from push where queue = $1 order by queue, due, id limit $2", int16(q), int64(limit)+1)
+	}, "select id, due from push where queue = $1 and (due, id) > ($3, $4) order by queue, due, id limit $2", int16(q), int64(limit)+1, milliseconds(behind.At), behind.ID[:])
 	for _, o := range list {
 		if len(due) >= limit || o.at > milliseconds(until) {
 			return due, timeOf(o.at), nil

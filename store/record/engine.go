@@ -86,9 +86,9 @@ type PushEngine interface {
 	CountPushes(ctx context.Context, owner AccountID, live bool, most int) (int, error)
 	// Entries lists a push's audit entries, oldest first.
 	Entries(ctx context.Context, id ID, skip, limit int) ([]Entry, error)
-	// Due lists pushes of an expiry queue whose time is not after t, earliest first,
+	// Due lists pushes of an expiry queue behind a place whose time is not after t, earliest first,
 	// and returns the earliest time behind those (zero: none).
-	Due(ctx context.Context, s ExpiryQueue, t time.Time, limit int) (due []ID, next time.Time, err error)
+	Due(ctx context.Context, s ExpiryQueue, behind ExpiryPlace, t time.Time, limit int) (due []ID, next time.Time, err error)
 	// Rooms returns the room that the sender of each of these pushes has: its client's where RoomOf says
 	// so, else its account's. That of all anonymous clients together is not asked for.
 	Rooms(ctx context.Context, of []Push) ([]Room, error)

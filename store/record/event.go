@@ -12,6 +12,7 @@ const (
 	EventFailedPassphrase              // a wrong passphrase was given
 	EventFreeze                        // the last allowed one was wrong, and the push is frozen; sent beside EventFailedPassphrase
 	EventAnswer                        // a request was answered
+	EventReminder                      // it ends soon without a view; for mail alone
 	EventCount
 )
 
@@ -23,6 +24,7 @@ var eventNames = [...]string{
 	EventFailedPassphrase: "failed_passphrase",
 	EventFreeze:           "freeze",
 	EventAnswer:           "request.answered",
+	EventReminder:         "reminder",
 }
 
 // Events lists the events that a webhook can ask for.
@@ -38,7 +40,7 @@ func (e Event) String() string {
 	return ""
 }
 
-// An EventSet is the events that a webhook asks for.
+// An EventSet is the events that a webhook asks for, or that are mailed to an account.
 type EventSet uint8
 
 // NewEventSet is the set of those events.
@@ -54,7 +56,7 @@ func (s EventSet) Has(e Event) bool { return s&(1<<e) != 0 }
 
 // Events lists the events of the set.
 func (s EventSet) Events() (list []Event) {
-	for _, e := range Events() {
+	for e := range EventCount {
 		if s.Has(e) {
 			list = append(list, e)
 		}

@@ -164,6 +164,13 @@ const (
 	Granted                             // expired pushes whose files can still be downloaded, by when that ends
 )
 
+// An ExpiryPlace is the place of a push in its queue, which its time there and its ID order. The zero
+// place is before all pushes.
+type ExpiryPlace struct {
+	At time.Time
+	ID ID
+}
+
 // ExpiryQueue returns the queue that the push waits in, and its time there.
 func (p Push) ExpiryQueue() (ExpiryQueue, time.Time) {
 	switch {

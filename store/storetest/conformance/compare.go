@@ -135,6 +135,11 @@ func (m *model) compareQueues() {
 			untils = append(untils, at, at.Add(-time.Millisecond))
 		}
 		for _, until := range untils {
+			want, behind := want, record.ExpiryPlace{}
+			if skip := m.IntN(len(want) + 1); skip > 0 {
+				last := want[skip-1]
+				want, behind = want[skip:], record.ExpiryPlace{At: due[last], ID: PushID(last)}
+			}
 			limit := m.IntN(len(want) + 2)
 			n := 0
 			for n < min(limit, len(want)) && !due[want[n]].After(until) {
@@ -144,7 +149,7 @@ func (m *model) compareQueues() {
 			if n < len(want) {
 				after = due[want[n]]
 			}
-			got, next, err := m.e.Due(m.Context(), queue, until, limit)
+			got, next, err := m.e.Due(m.Context(), queue, behind, until, limit)
 			Must(m.T, err)
 			sameList(m, "due", got, pushIDs(want[:n]...))
 			Same(m.T, "next", next, after)

@@ -16,6 +16,7 @@ var pushSuite = suite{
 	"a rule that breaks the rules is refused":                         refusesABadRule,
 	"a new push may have two entries":                                 createsWithTwoEntries,
 	"of two creates with the same key, one makes a push":              createsOnce,
+	"a push keeps its times, and a view may bring its end forward":    keepsTimes,
 	"views at the same time never pass the limit":                     countsConcurrently,
 	"operations that fail do not affect operations of the same batch": isolatesFailures,
 }
@@ -30,6 +31,42 @@ func refusesAnOwner(t *testing.T, e record.Engine) {
 	}
 	Alter(t, e, id, func(a *record.Account) { a.Disabled, a.Removing = false, false })
 	create(t, e, 1, id)
+}
+
+// keepsTimes has a push open later, and its first view end it sooner, as the expiry index must know.
+func keepsTimes(t *testing.T, e record.Engine) {
+	p := LivePush(9, account(t, e, "owner@example.org"))
+	p.OpensAt, p.CloseAfter = p.CreatedAt.Add(time.Minute), time.Hour
+	Must(t, Made(e.CreatePush(t.Context(), p, Payload(9), Creation(p))))
+	other := create(t, e, 3, 0)
+	due := func(behind record.ExpiryPlace, until time.Time, want ...int) {
+		t.Helper()
+		ids, _, err := e.Due(t.Context(), record.Expiring, behind, until, 9)
+		Must(t, err)
+		if len(ids)+len(want) > 0 {
+			Same(t, "due", ids, pushIDs(want...))
+		}
+	}
+	due(record.ExpiryPlace{}, p.ExpiresAt, 3, 9)
+	due(record.ExpiryPlace{At: other.ExpiresAt, ID: other.ID}, p.ExpiresAt, 9)
+	due(record.ExpiryPlace{At: p.ExpiresAt, ID: p.ID}, p.ExpiresAt)
+	want := change(t, e, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
+		next, e, err := View(p)
+		next.SetEnd(next.UpdatedAt.Add(p.CloseAfter))
+		return next, e, err
+	}).Push
+	change(t, e, p.ID, View)
+	want.Views, want.Seq, want.UpdatedAt = 2, 3, want.UpdatedAt.Add(time.Second)
+	Same(t, "push", got(Push(t.Context(), e, p.ID)).of(t), want)
+	due(record.ExpiryPlace{}, want.ExpiresAt, 9)
+	due(record.ExpiryPlace{}, other.ExpiresAt, 9, 3)
+	want = change(t, e, p.ID, func(p record.Push) (record.Push, record.Entry, error) {
+		p.Reminded = true
+		return p, record.Entry{}, nil
+	}).Push
+	Same(t, "reminded push", got(Push(t.Context(), e, p.ID)).of(t), want)
+	change(t, e, p.ID, end(record.Expired))
+	due(record.ExpiryPlace{}, other.ExpiresAt, 3)
 }
 
 func leavesEntriesOut(t *testing.T, e record.Engine) {

@@ -31,8 +31,10 @@ var methods = map[string]func(context.Context, record.Engine) error{
 	},
 	"CountPushes": func(ctx context.Context, e record.Engine) error { return got(e.CountPushes(ctx, 1, true, 9)).err },
 	"Entries":     func(ctx context.Context, e record.Engine) error { return got(e.Entries(ctx, PushID(1), 0, 9)).err },
-	"Due":         func(ctx context.Context, e record.Engine) error { return third(e.Due(ctx, record.Expiring, epoch, 9)) },
-	"Scan":        func(ctx context.Context, e record.Engine) error { return got(e.Scan(ctx, PushID(1), 9)).err },
+	"Due": func(ctx context.Context, e record.Engine) error {
+		return third(e.Due(ctx, record.Expiring, record.ExpiryPlace{}, epoch, 9))
+	},
+	"Scan": func(ctx context.Context, e record.Engine) error { return got(e.Scan(ctx, PushID(1), 9)).err },
 	"PutChunks": func(ctx context.Context, e record.Engine) error {
 		return e.PutChunks(ctx, PushID(4), 0, 0, [][]byte{chunkOf(4, 0, 0)})
 	},
