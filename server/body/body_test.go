@@ -72,21 +72,21 @@ func TestMediaTypes(t *testing.T) {
 	a := servertest.New(t)
 	const body = `{"push":{"payload":"x"}}`
 	for contentType, want := range map[string]int{
-		"application/json":                   http.StatusCreated,
-		"Application/JSON; Charset=UTF-8":    http.StatusCreated,
-		"application/json; charset=latin1":   http.StatusUnsupportedMediaType,
-		"text/plain":                         http.StatusUnsupportedMediaType,
-		"application/xml":                    http.StatusUnsupportedMediaType,
-		"application/vnd.api+json":           http.StatusCreated, // Rails reads it as JSON
-		"application/hal+json":               http.StatusUnsupportedMediaType,
-		"application/json; charset=utf8":     http.StatusCreated,
-		"application/json; charset=us-ascii": http.StatusCreated,
-		"":                                   http.StatusBadRequest, // a form
-		"nonsense;":                          http.StatusUnsupportedMediaType,
-		"application/x-www-form-urlencoded":  http.StatusBadRequest,
-		"multipart/form-data":                http.StatusBadRequest,
-		"multipart/form-data; boundary=x":    http.StatusBadRequest,
-		"multipart/mixed; boundary=x":        http.StatusUnsupportedMediaType,
+		"application/json":                                  http.StatusCreated,
+		"Application/JSON; Charset=UTF-8":                   http.StatusCreated,
+		"application/json; charset=latin1":                  http.StatusUnsupportedMediaType,
+		"text/plain":                                        http.StatusUnsupportedMediaType,
+		"application/xml":                                   http.StatusUnsupportedMediaType,
+		"application/vnd.api+json":                          http.StatusCreated, // Rails reads it as JSON
+		"application/hal+json":                              http.StatusUnsupportedMediaType,
+		"application/json; charset=utf8":                    http.StatusCreated,
+		"application/json; charset=us-ascii":                http.StatusCreated,
+		"":                                                  http.StatusBadRequest, // a form
+		"nonsense;":                                         http.StatusUnsupportedMediaType,
+		"application/x-www-form-urlencoded":                 http.StatusBadRequest,
+		"multipart/form-data":                               http.StatusBadRequest,
+		"multipart/form-data; boundary=x":                   http.StatusBadRequest,
+		"multipart/mixed; boundary=x":                       http.StatusUnsupportedMediaType,
 		"application/x-www-form-urlencoded; charset=UTF-16": http.StatusUnsupportedMediaType,
 	} {
 		got := a.Do("POST", pushes, body, http.Header{"Content-Type": {contentType}})

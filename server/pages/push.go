@@ -38,9 +38,9 @@ func (s *Set) pushPage(r *action.Request) (action.Reply, error) {
 }
 
 // opensAtOnce reports whether a visit opens the push. It does not for an encrypted push: the page
-// must first show that the link has a key. Nor does it for one whose readers must prove something.
+// must first show that the link has a key. Nor does it for one that names its recipient.
 func opensAtOnce(p store.PushInfo) bool {
-	return !p.RetrievalStep && !p.Restricted && !p.TypedReveal && !p.Protected && !p.ClientEncrypted
+	return !p.RetrievalStep && !p.Named && !p.TypedReveal && !p.Protected && !p.ClientEncrypted
 }
 
 // isVisit reports whether a person opens the page for the first time in this browser. A chat
