@@ -155,7 +155,7 @@ func TestOfManyCreatesWithAKeyOneMakesThePush(t *testing.T) {
 	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
 		f := storetest.New(t, engine)
 		ann := f.Account("ann@example.com")
-		made := make([]store.PushInfo, 12)
+		made := make([]store.PushInfo, 8) // as many as one client may have wait for Argon2
 		errs := make([]error, len(made))
 		conformance.Together(len(made), func(i int) {
 			in := onceOnly(aKey, "s3cret")
