@@ -242,11 +242,10 @@ func (s *Store) repeated(ctx context.Context, by Actor, in NewPush, at clock.Ins
 		return info, instead(err, record.ErrNotFound, errReused())
 	}
 	mailed := len(s.recipients(by, in.Mail, new(record.InvalidError)))
-	info = PushInfo{Push: p, At: at.Now, Token: Token{text}, Name: in.Name, Note: in.Note, Mailed: mailed, Repeated: true}
-	if p.Owner == 0 {
-		return info, nil
-	}
 	d, err := s.openDetails(p)
-	info.Name, info.Note = d.name, d.note
+	info = PushInfo{Push: p, At: at.Now, Token: Token{text}, Name: in.Name, Note: in.Note, Recipient: d.access.recipient, Networks: d.access.networks, Mailed: mailed, Repeated: true}
+	if p.Owner != 0 {
+		info.Name, info.Note = d.name, d.note
+	}
 	return info, err
 }

@@ -30,11 +30,11 @@ func TestACreateIsRepeated(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
-	const body = `{"push":{"payload":"s3cret","passphrase":"1234","name":"n"}}`
+	const body = `{"push":{"payload":"s3cret","passphrase":"1234","name":"n","networks":["10.0.0.0/8"]}}`
 	first := a.Do("POST", pushes, body, ann, withKey(aKey)).Want(http.StatusCreated)
 	wantRepeated(t, "again", first, a.Do("POST", pushes, body, ann, withKey(aKey)), true)
 	wantRepeated(t, "in quotation marks", first, a.Do("POST", pushes, body, ann, withKey(`"`+aKey+`"`)), true)
-	wantRepeated(t, "another order of fields", first, a.Do("POST", pushes, `{"push":{"name":"n","payload":"s3cret","passphrase":"1234"}}`, ann, withKey(aKey)), true)
+	wantRepeated(t, "another order of fields", first, a.Do("POST", pushes, `{"push":{"networks":["10.0.0.0/8"],"name":"n","payload":"s3cret","passphrase":"1234"}}`, ann, withKey(aKey)), true)
 	wantRepeated(t, "another key", first, a.Do("POST", pushes, body, ann, withKey(aKey+"x")), false)
 	wantRepeated(t, "no key", first, a.Do("POST", pushes, body, ann), false)
 	wantRepeated(t, "another account", first, a.Do("POST", pushes, body, bob, withKey(aKey)), false)
@@ -50,7 +50,8 @@ func TestACreateIsRepeated(t *testing.T) {
 	}
 	for _, other := range []string{
 		`{"push":{"payload":"s3cret","passphrase":"1235","name":"n"}}`, `{"push":{"payload":"s3cret","passphrase":"1234"}}`,
-		`{"push":{"payload":"s3cret","passphrase":1234,"name":"n"}}`, `{"push":{"payload":"s3cret","passphrase":"1234","name":"n","note":""}}`,
+		`{"push":{"payload":"s3cret","passphrase":1234,"name":"n","networks":["10.0.0.0/8"]}}`, `{"push":{"payload":"s3cret","passphrase":"1234","name":"n","note":"","networks":["10.0.0.0/8"]}}`,
+		`{"push":{"payload":"s3cret","passphrase":"1234","name":"n","networks":["10.0.0.0/9"]}}`,
 	} {
 		got := a.Do("POST", pushes, other, ann, withKey(aKey))
 		if fields := got.Invalid(); !slices.Equal(fields, []string{"Idempotency-Key"}) {

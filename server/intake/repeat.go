@@ -86,7 +86,7 @@ func (c *Draft) repeatKey() (k store.RepeatKey) {
 	}
 	add(c.Wrapper)
 	for _, name := range slices.Sorted(maps.Keys(c.Fields)) {
-		add(name, string(rune(c.Fields[name].Shape)), c.Fields.Text(name))
+		add(name, string(rune(c.Fields[name].Shape)), c.Fields.Text(name), c.Fields[name].Items.Reveal())
 	}
 	add("") // no field has an empty name
 	add(c.sent...)
