@@ -47,7 +47,7 @@ for (const encrypt of [false, true]) {
     const { guest } = await arrive(t, encrypt)
     for (const status of [413, 429, 503, 507]) {
       guest.foresee(status)
-      await guest.page.route(post, (route) => route.fulfill({ status, contentType: 'text/html', body: '<main><h1>Not now</h1><p>It is full.</p></main>' }))
+      await guest.page.route(post, (route) => route.fulfill({ status, contentType: 'text/html', body: '<main><h1>Not now</h1><p class="lead">It is full.</p></main>' }))
       await send(guest)
       await failed(guest, 'Not now. It is full.')
       await assertKept(guest)

@@ -233,10 +233,12 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push record.ID, owner rec
 	if l.About == MailRecipient {
 		return l, at.Denies.Before(l.At.Add(RecipientCodeLasts)), nil
 	}
-	if l.Push.Token, err = s.openLink(p); err != nil {
-		return Mail{}, false, err
+	a, err := s.openAccess(p)
+	if err == nil {
+		l.Push.Recipient = a.recipient
+		l.Push.Token, err = s.openLink(p)
 	}
-	return l, true, nil
+	return l, err == nil, err
 }
 
 // aboutRequest is OpenMail for a mail with the link of a request of an account.

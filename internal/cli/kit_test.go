@@ -203,7 +203,7 @@ func (f *fakeServer) answer(w http.ResponseWriter, status int) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"recipient_email": recipient, "url_token": linkToken, "html_url": f.link() + "/r", "expired": false, "payload": f.fields["payload"], "files": files,
-		"views_remaining": f.views, "expire_after_days": 7, "expire_after_views": 5,
+		"views_remaining": f.views, "expire_after_days": 7, "expire_after_views": 5, "expires_at": f.fields["expires_at"],
 	})
 }
 

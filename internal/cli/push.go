@@ -248,10 +248,14 @@ func (a *app) text(ctx context.Context, kind string) (text secret.Text, err erro
 // sayLimits says when the push expires, and whether that differs from the flags: Password
 // Pusher replaces some limits with its own.
 func (a *app) sayLimits(in client.NewPush, p client.Push) {
-	if p.Days >= 0 && p.Views >= 0 {
-		a.sayf("pushed; it expires after %s or %s", humanize.Count(p.Days, "day", "days"), humanize.Count(p.Views, "view", "views"))
-	} else {
+	switch when := "after " + humanize.Count(p.Days, "day", "days") + " or"; {
+	case p.Days < 0 || p.Views < 0:
 		a.say("pushed")
+	default:
+		if !in.ExpiresAt.IsZero() && !p.ExpiresAt.IsZero() {
+			when = "at " + p.ExpiresAt.UTC().Format(time.RFC3339) + " or after"
+		}
+		a.sayf("pushed; it expires %s %s", when, humanize.Count(p.Views, "view", "views"))
 	}
 	if p.Differs(in) {
 		a.say("warning: the server did not apply the limits that you gave")

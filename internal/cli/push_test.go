@@ -21,6 +21,11 @@ func TestALinkIsAloneOnStandardOutput(t *testing.T) {
 	}
 }
 
+func TestAnExactEndIsSaid(t *testing.T) {
+	t.Parallel()
+	act(t, "x", nil, "push", "--url", newFake(t).URL, "--until", "2026-12-31T17:00:00+01:00").want(t, exitDone, "pushed; it expires at 2026-12-31T16:00:00Z or after 5 views")
+}
+
 func TestOnlyFlagsThatAreGivenAreSent(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

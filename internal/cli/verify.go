@@ -46,7 +46,9 @@ or --url says whose certificate it must be.`,
 		Args: arguments("the address of the server, or the file with a certificate"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch _, err := os.Stat(args[0]); {
-			case err == nil && list != "", err != nil && key+server != "":
+			case err != nil && key+server != "":
+				return err
+			case err == nil && list != "":
 				return usagef("--release is for the pages of a server, --key and --url are for the file with a certificate")
 			case err == nil:
 				return a.verifyCertificate(cmd, args[0], key, server)
@@ -120,13 +122,17 @@ func releaseList(file string) (pageproof.List, error) {
 // verifyCertificate checks a certificate, and prints what it states.
 func (a *app) verifyCertificate(cmd *cobra.Command, file, key, server string) error {
 	text, err := durable.ReadBounded(file, maxListFile)
+	key = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(key), certificate.Before), ":", ""))
+	if key != "" && (len(key) != 64 || strings.Trim(key, "0123456789abcdef") != "") {
+		return usagef("--key must be the fingerprint that pushbox key certificate prints: 64 hexadecimal digits")
+	}
 	if err == nil && key == "" {
 		key, err = a.fetchKey(cmd, server)
 	}
 	if err != nil {
 		return err
 	}
-	s, err := certificate.Check(text, strings.ToLower(key))
+	s, err := certificate.Check(text, key)
 	if err != nil {
 		return hint.With(fmt.Errorf("%s %w", file, err), "trust nothing that it says; its sender can download it again where it came from")
 	}

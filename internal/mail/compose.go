@@ -121,7 +121,11 @@ func (t *text) sendPush(l store.Mail, say sayer) {
 	if l.Push.Protected {
 		t.after = append(t.after, say("made_message_passphrase"))
 	}
-	t.after = append(t.after, say("mail_careful"))
+	careful := "mail_careful"
+	if !l.Push.Recipient.IsZero() {
+		careful = "mail_named"
+	}
+	t.after = append(t.after, say(careful))
 }
 
 func (t text) plain() string {

@@ -36,6 +36,17 @@ func written(t *testing.T, x text) mailtest.Mail {
 	return mailtest.Mail{Header: read.Header, Raw: b.Bytes()}
 }
 
+func TestAMailToANamedRecipientSaysWhoCanOpenIt(t *testing.T) {
+	t.Parallel()
+	l := letterOf("bob@example.net")
+	for recipient, want := range map[string]string{"": "Anyone who has this link can open it", "bob@example.net": "the page of the link mails a code there"} {
+		l.Push.Recipient = secret.New(recipient)
+		if plain := parts(t, written(t, writer().textOf(l)))["text/plain"]; !strings.Contains(plain, want) {
+			t.Errorf("for %q:\n%s", recipient, plain)
+		}
+	}
+}
+
 func TestAMailIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 	t.Parallel()
 	for _, tag := range lang.Tags() {

@@ -78,7 +78,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 	at := func(page int) string { return pagePath(ownerPath(h.PushInfo)+"/audit", url.Values{}, page) }
 	p := auditView{
 		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Asked: h.Asked.Reveal(), Ends: display.NewTime(h.ExpiresAt),
-		OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Recipient: h.Recipient, Step: h.RetrievalStep, Typed: h.TypedReveal, Networks: strings.ReplaceAll(h.Networks, " ", ", "), Deletable: h.DeletableByViewer,
+		OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Recipient: h.Recipient, Step: h.RetrievalStep, Typed: h.TypedReveal && h.Recipient.IsZero(), Networks: strings.ReplaceAll(h.Networks, " ", ", "), Deletable: h.DeletableByViewer,
 		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
 		CSV: at(1) + ".csv", Certificate: ownerPath(h.PushInfo) + "/certificate", Edit: edit,
 	}

@@ -86,7 +86,7 @@ func (s *Set) receiptPage(r *action.Request) (action.Reply, error) {
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
 		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt),
 		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), OpensAt: opensLater(h.PushInfo), Closes: closes(h.PushInfo), Recipient: h.Recipient, Views: h.Push.Views, Limit: h.ViewLimit,
-		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Typed: h.TypedReveal, Networks: strings.ReplaceAll(h.Networks, " ", ", "), Deletable: h.DeletableByViewer, Owned: owns(r, h.PushInfo), Elsewhere: !madeHere(r) && !owns(r, h.PushInfo), Code: r.Name, Edit: newEditForm(h),
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Typed: h.TypedReveal && h.Recipient.IsZero(), Networks: strings.ReplaceAll(h.Networks, " ", ", "), Deletable: h.DeletableByViewer, Owned: owns(r, h.PushInfo), Elsewhere: !madeHere(r) && !owns(r, h.PushInfo), Code: r.Name, Edit: newEditForm(h),
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}
 	if v.QR = display.LinkQR(link); v.Encrypted { // the QR code would not have the key

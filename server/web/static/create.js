@@ -207,6 +207,7 @@ function start() {
   const form = one('#create')
   carried = undefined
   one('#zone').textContent = Intl.DateTimeFormat().resolvedOptions().timeZone
+  form.addEventListener('invalid', () => { one('#more').open = true }, true) // else nothing tells what is wrong
   form.onformdata = ({ formData }) => { // a typed time has no zone
     for (const { name, value } of all('[type^=date]')) if (value) formData.set(name, `${value} ${new Date(value).getTimezoneOffset()}`)
   }
