@@ -175,7 +175,7 @@ func statusHint(e *client.StatusError) string {
 	next, known := map[int]string{
 		http.StatusUnauthorized: "give a valid API token of the server with --token-file, and the server it is for with --url; " +
 			"`pushbox token create EMAIL` makes one there",
-		http.StatusForbidden:             "give an API token of the push's owner with --token-file",
+		http.StatusForbidden:             "do what it says; as the push's owner, give an API token with --token-file",
 		http.StatusNotFound:              "check the link; the server forgets pushes some time after they expire",
 		http.StatusRequestEntityTooLarge: "push less, or ask the server's administrator for a higher limit",
 		http.StatusUnprocessableEntity:   "correct what it names, then run the command again",

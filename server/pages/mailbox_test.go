@@ -161,7 +161,7 @@ func TestARecipientAsksForAnotherCode(t *testing.T) {
 	more := maps.Clone(fields)
 	more["again"] = "on"
 	soon := a.Send("/p/"+token, more).Want(http.StatusTooManyRequests)
-	if kept, _ := soon.Page().Has("Too many codes were asked for.", "Try again after:").Field("challenge"); kept != fields["challenge"] || soon.Header.Get("Retry-After") != "60" {
+	if kept, _ := soon.Page().Has("You cannot ask for another code yet.", "Try again after:").Field("challenge"); kept != fields["challenge"] || soon.Header.Get("Retry-After") != "60" {
 		t.Errorf("the code before is lost: %q, %v", kept, soon.Header)
 	}
 	a.Store.Clock.Advance(time.Minute)
