@@ -238,7 +238,7 @@ func TestAnOwnerTypesNoNumber(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	ann := a.AddSessionUser("ann@example.com")
-	a.SendForm(servertest.Typed(map[string]string{"reveal": "type"}), ann).Want(http.StatusOK).Says("Recipients type a number")
+	a.SendForm(servertest.Typed(map[string]string{"reveal": "type"}), ann).Want(http.StatusOK).Says("recipients type a number")
 	link := a.Get("/p", ann).Page().Body
 	_, rest, _ := strings.Cut(link, "/p/")
 	token := rest[:34]

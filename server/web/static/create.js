@@ -22,6 +22,7 @@ function boundTime() {
   const perDay = { minutes: 1440, hours: 24, days: 1 }[unit.value]
   time.disabled = one('#expires_at').value !== ''
   days.disabled = unit.disabled = time.disabled || time.value !== ''
+  one('#timed').hidden = ![...all('[type^=date], #close')].some(({ value }) => value)
   Object.assign(days, { min: perDay > 1 ? 1 : min, max: max * perDay })
   sayWhen()
 }
